@@ -1,0 +1,42 @@
+# Two commands do all the set-up: `make predict` and `make test`. Everything lands in .venv*.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: predict test lint types unit mpi bench format clean
+
+predict: $(VENV)/.installed
+	$(BIN)/pready predict examples/halo3d.toml
+
+test: lint types unit
+
+# The stamp, not the folder, is the target: an interrupted installation is repeated.
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.test-installed
+	$(BIN)/mypy
+
+unit: $(VENV)/.test-installed
+	$(BIN)/pytest
+
+format: $(VENV)/.test-installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .venv-mpich .venv-openmpi build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,187 @@
+"""From predictions to advice: what to do, how, from which size on, and which term decides.
+
+Advice is as firm as the interval allows: ``port`` only if the whole 95 % interval of η lies above 1,
+``do not port`` if η is not above 1 at all, ``undecided`` in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pready.model.approach import INTERFACES, SINGLE, Approach
+from pready.model.evaluate import Evaluation, gain_over_sizes, message_size
+from pready.model.libraries import LibraryProfile
+from pready.model.machine import Machine
+from pready.model.prediction import Advice, ApproachPrediction, Verdict
+from pready.model.units import format_size, format_time
+from pready.model.workload import Workload
+
+INDISTINCT = 0.01
+"""Relative difference of η below which the simpler approach is preferred."""
+PREFERENCE = {i.key: n for n, i in enumerate(INTERFACES)}
+"""Simplest to program first: the order of `INTERFACES`."""
+LARGEST_BUFFER = 2.0**30
+REFINE = 17
+
+
+def advise(
+    evaluation: Evaluation,
+    library: LibraryProfile,
+    candidates: list[tuple[Approach, ApproachPrediction]],
+) -> Advice:
+    """Advice from all approaches of one prediction."""
+    usable = [(a, p) for a, p in candidates if p.available and a.interface is not SINGLE]
+    approach, best = _simplest_of_the_best(usable)
+    verdict = _verdict(best)
+    breaks = break_even(evaluation.machine, evaluation.workload, approach, best.eta > 1, evaluation.seed)
+    settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
+    warnings = list(library.warnings) if approach.interface.key.startswith("part") else []
+    return Advice(
+        verdict=verdict,
+        approach=best.name,
+        transport_partitions=best.transport_partitions,
+        vcis=best.vcis,
+        eta=best.eta,
+        eta_low=best.eta_low,
+        eta_high=best.eta_high,
+        break_even_bytes=breaks,
+        settings=settings if verdict != "do not port" else [],
+        because=_because(evaluation, library, verdict, approach, best, usable),
+        warnings=warnings,
+    )
+
+
+def _simplest_of_the_best(
+    usable: list[tuple[Approach, ApproachPrediction]],
+) -> tuple[Approach, ApproachPrediction]:
+    top = max(p.eta for _, p in usable)
+    close = [(a, p) for a, p in usable if p.eta >= top * (1 - INDISTINCT)]
+    return min(close, key=lambda c: (PREFERENCE[c[1].key], c[1].vcis, c[1].transport_partitions))
+
+
+def _verdict(best: ApproachPrediction) -> Verdict:
+    if best.eta_low > 1:
+        return "port"
+    return "do not port" if best.eta <= 1 or best.eta_high <= 1 else "undecided"
+
+
+def break_even(machine: Machine, workload: Workload, approach: Approach, pays_now: bool, seed: int) -> float | None:
+    """Buffer size from which an approach beats bulk.
+
+    If it pays at the workload's size, the lower end of the range of sizes around it in which it pays
+    (0 if that reaches one byte per partition); otherwise the next larger size at which it starts to
+    pay; None if there is none up to 1 GiB.
+    """
+    lowest = float(workload.n_partitions)
+    here = workload.buffer
+    top = max(LARGEST_BUFFER, 4 * here)
+
+    def gains(a: float, b: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+        sizes = np.geomspace(a, b, n)
+        return sizes, gain_over_sizes(machine, workload, approach, sizes.tolist(), seed) > 1
+
+    if pays_now:
+        if here <= lowest:
+            return 0.0
+        sizes, pays = gains(lowest, here, 33)
+        losing = np.flatnonzero(~pays[:-1])
+        if not len(losing):
+            return 0.0
+        i = int(losing[-1])
+    else:
+        sizes, pays = gains(here, top, 33)
+        winning = np.flatnonzero(pays[1:])
+        if not len(winning):
+            return None
+        i = int(winning[0])
+    low, high = float(sizes[i]), float(sizes[i + 1])
+    for _ in range(2):
+        sizes, pays = gains(low, high, REFINE)
+        losing = np.flatnonzero(~pays[:-1])
+        i = int(losing[-1]) if len(losing) else 0
+        low, high = float(sizes[i]), float(sizes[i + 1])
+    return high
+
+
+def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:
+    """How much of the approach's time each cost explains: seconds saved if it were zero.
+
+    A measurement on the model, not a sum: overlapping costs hide each other.
+    """
+    c = evaluation.costs(approach)
+    zero = np.asarray(0.0)
+    total = evaluation.mean_time(approach)
+    removed = {
+        "contention for the VCI's lock": {"stretch": np.ones_like(c.stretch)},
+        "MPI_Pready": {"pready": zero},
+        "message overhead o_s": {"hold": zero, "put": zero},
+        "the eager copies": {"copy_in": zero, "copy_out": zero},
+        "the rendezvous handshake": {"handshake": zero},
+        "receive overhead and matching": {"receive": zero, "unmatched": zero, "per_entry": zero},
+        "polling several VCIs": {"poll": zero},
+        "RMA synchronisation": {"epoch": zero, "control": zero},
+        "bandwidth": {"stream": zero, "link": zero},
+    }
+    saved = [(name, total - evaluation.mean_time(approach, **fields)) for name, fields in removed.items()]
+    return sorted(((n, s) for n, s in saved if s > 1e-3 * total), key=lambda x: -x[1])
+
+
+def _because(
+    evaluation: Evaluation,
+    library: LibraryProfile,
+    verdict: Verdict,
+    approach: Approach,
+    best: ApproachPrediction,
+    usable: list[tuple[Approach, ApproachPrediction]],
+) -> str:
+    bulk = evaluation.mean_time(Approach(SINGLE))
+    parts: list[str] = []
+    if verdict == "port":
+        parts.append(
+            f"{best.name} takes {format_time(best.time_s)} after the last partition is ready, "
+            f"bulk {format_time(bulk)}: {best.early_bird_percent:.0f} % of the exchange happens before the threads join"
+        )
+    else:
+        reason = "no approach is faster than bulk" if best.eta <= 1 else "the interval of η holds 1"
+        parts.append(f"{reason} (best: {best.name}, η {best.eta:.2f})")
+        worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n != "bandwidth"][:2]
+        if worst:
+            parts.append("what eats the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
+        if _arrivals_matter(evaluation, approach):
+            parts.append("the threads finish together, so there is nothing to send early")
+    if not library.early and library.part is not None:
+        parts.append(f"MPI_Psend on {library.title}: {library.why}")
+    parts += _progress(evaluation, usable)
+    percent = best.speedup_percent
+    parts.append(f"an iteration gets {abs(percent):.2g} % {'shorter' if percent > 0 else 'longer'}")
+    return "; ".join(parts)
+
+
+def _progress(evaluation: Evaluation, usable: list[tuple[Approach, ApproachPrediction]]) -> list[str]:
+    """What the two-sided approaches lose because nobody answers a rendezvous during the computation."""
+    if evaluation.machine.progress.value != "on-call" or evaluation.receiver_joins is None:
+        return []
+    two_sided = [(a, p) for a, p in usable if a.interface.key in ("part", "many")]
+    if not two_sided:
+        return []
+    _, row = max(two_sided, key=lambda c: c[1].eta)
+    progress = evaluation.machine.progress.model_copy(update={"value": "thread"})
+    helped = replace(evaluation, machine=evaluation.machine.model_copy(update={"progress": progress}))
+    alternatives = [(helped.mean_time(a), a) for a, _ in two_sided]
+    time, same = min(alternatives, key=lambda c: c[0])
+    if time > row.time_s * 0.95:
+        return []
+    gain = helped.mean_time(Approach(SINGLE)) / time
+    size = format_size(message_size(evaluation.workload.buffer, same))
+    return [
+        f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits until the receiver enters MPI "
+        f"(a progress thread would make {same.name} with {size} messages {gain:.2f}×)"
+    ]
+
+
+def _arrivals_matter(evaluation: Evaluation, approach: Approach) -> bool:
+    """True where the spread of arrivals is too small to hide even one message."""
+    delay = float(np.ptp(evaluation.ready[1:], axis=1).mean())
+    return delay < 0.01 * evaluation.mean_time(Approach(SINGLE))

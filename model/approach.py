@@ -1,0 +1,225 @@
+"""The Approach: one way to send a partitioned buffer.
+
+The nine interfaces are rows of data, not code paths: they differ in who sends when, what is matched
+and how an exchange ends (gillis2023 2.3 and Tables 1-2, https://doi.org/10.1145/3605573.3605599;
+jammer2022 III.C for persistent operations whose matching is proven). How messages are spread over
+VCIs follows zambre2021 4 and 5.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Sync = Literal["none", "active", "passive"]
+Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One row of the table of interfaces."""
+
+    key: str
+    name: str
+    """As the papers' figures call it."""
+    splits: bool
+    """One message per transport partition; otherwise the whole buffer in one."""
+    joins: bool
+    """The threads meet in a barrier before the message goes."""
+    counts: bool
+    """Every user partition is marked ready (MPI_Pready or a counter of the user's own)."""
+    matches: bool
+    """The receiver searches a queue for each message."""
+    receivers: Literal["master", "threads", "none"]
+    """Who completes messages: one thread for all VCIs, each thread its own, or the adapter."""
+    mechanism: Mechanism
+    """What exposes parallelism to the library."""
+    sync: Sync = "none"
+    """RMA synchronisation that ends the exchange."""
+    windows_per_thread: bool = False
+    active_message: bool = False
+    """Travels as an active message: copied on both sides, after a clear-to-send per iteration."""
+    two_sided_rendezvous: bool = False
+    """Whoever comes second starts the transfer; no handshake is left to progress (jammer2022 III.C)."""
+
+    @property
+    def one_sided(self) -> bool:
+        """Is it MPI_Put between RMA synchronisations?"""
+        return self.sync != "none"
+
+
+PART = Interface("part", "Pt2Pt part", True, False, True, True, "master", "tags")
+# The active-message path of released MPICH (gillis2023 3.1): the data go when the clear-to-send of
+# this iteration has been seen. MPI_Pready makes no progress, so with every thread computing that
+# is in MPI_Wait, after the threads have joined.
+PART_AM = Interface("part-am", "Pt2Pt part", False, True, True, False, "master", "none", active_message=True)
+SINGLE = Interface("single", "Pt2Pt single", False, True, False, True, "master", "none")
+MANY = Interface("many", "Pt2Pt many", True, False, False, True, "threads", "communicators")
+RMA_SINGLE_ACTIVE = Interface(
+    "rma-single-active", "RMA single - active", True, False, False, False, "none", "none", "active"
+)
+RMA_MANY_ACTIVE = Interface(
+    "rma-many-active",
+    "RMA many - active",
+    True,
+    False,
+    False,
+    False,
+    "none",
+    "windows",
+    "active",
+    windows_per_thread=True,
+)
+RMA_SINGLE_PASSIVE = Interface(
+    "rma-single-passive",
+    "RMA single - passive",
+    True,
+    False,
+    False,
+    False,
+    "none",
+    "none",
+    "passive",
+)
+RMA_MANY_PASSIVE = Interface(
+    "rma-many-passive",
+    "RMA many - passive",
+    True,
+    False,
+    False,
+    False,
+    "none",
+    "windows",
+    "passive",
+    windows_per_thread=True,
+)
+PERSISTENT_MATCHED = Interface(
+    "persistent-matched",
+    "Persistent matched",
+    True,
+    False,
+    False,
+    False,
+    "none",
+    "communicators",
+    two_sided_rendezvous=True,
+)
+
+INTERFACES: tuple[Interface, ...] = (
+    SINGLE,
+    PART,
+    PART_AM,
+    MANY,
+    RMA_SINGLE_ACTIVE,
+    RMA_MANY_ACTIVE,
+    RMA_SINGLE_PASSIVE,
+    RMA_MANY_PASSIVE,
+    PERSISTENT_MATCHED,
+)
+BY_KEY = {i.key: i for i in INTERFACES}
+
+
+@dataclass(frozen=True)
+class Approach:
+    """An interface with its transport partitions and VCIs.
+
+    `vcis` is what the user asks for; `hardware` is what the adapter has. Requests beyond it share,
+    round-robin (zambre2021 5.3).
+    """
+
+    interface: Interface
+    transport_partitions: int = 1
+    vcis: int = 1
+
+    @property
+    def name(self) -> str:
+        """The interface's name."""
+        return self.interface.name
+
+
+def lane(transport: int, transports: int, threads: int) -> int:
+    """The communicator, tag or window a transport partition uses: one per thread, or fewer.
+
+    With fewer transport partitions than threads each has its own; otherwise it is the thread that
+    owns its first user partition (bins are contiguous).
+    """
+    return transport if transports <= threads else transport * threads // transports
+
+
+def vci_of(transport: int, approach: Approach, threads: int, contexts: int) -> int:
+    """The VCI that a transport partition's message goes through.
+
+    ``Pt2Pt part`` spreads messages round-robin (gillis2023 3.2.2: message i on VCI i mod n), the
+    other interfaces spread communicators, tags or windows; whatever exceeds the hardware's contexts
+    starts again from VCI 0 (zambre2021 5.3).
+    """
+    available = min(approach.vcis, contexts)
+    if approach.interface.key == "part":
+        return transport % available
+    return lane(transport, approach.transport_partitions, threads) % available
+
+
+def vci_members(approach: Approach, threads: int, contexts: int) -> list[list[int]]:
+    """The transport partitions of each VCI that is used, in index order."""
+    members: dict[int, list[int]] = {}
+    for t in range(approach.transport_partitions if approach.interface.splits else 1):
+        members.setdefault(vci_of(t, approach, threads, contexts), []).append(t)
+    return [members[v] for v in sorted(members)]
+
+
+def issuing_threads(members: list[int], transports: int, threads: int, partitions_per_thread: int) -> int:
+    """How many threads can want one VCI at the same time: k of the contention curve.
+
+    A message is issued by one thread, so there are at most as many issuers as messages, and at most
+    as many as threads that own a part of them.
+    """
+    per_bin = threads * partitions_per_thread // transports
+    owners: set[int] = set()
+    for t in members:
+        owners.update(
+            range(
+                t * per_bin // partitions_per_thread,
+                ((t + 1) * per_bin - 1) // partitions_per_thread + 1,
+            )
+        )
+        if len(owners) == threads:
+            break
+    return min(len(members), len(owners))
+
+
+def transport_counts(n_partitions: int, limit: int = 16) -> list[int]:
+    """Divisors of the user partitions, thinned to at most `limit` (evenly in the logarithm)."""
+    small = [d for d in range(1, int(n_partitions**0.5) + 1) if n_partitions % d == 0]
+    divisors = sorted({*small, *(n_partitions // d for d in small)})
+    if len(divisors) <= limit:
+        return divisors
+    wanted = [n_partitions ** (i / (limit - 1)) for i in range(limit)]
+    return sorted({min(divisors, key=lambda d: abs(d / w - 1)) for w in wanted} | {1, n_partitions})
+
+
+def communicators_27_point(x: int, y: int, z: int) -> int:
+    """Communicators that expose all parallelism of a 27-point exchange of [x, y, z] threads.
+
+    zambre2021 6.1; 808 for [4, 4, 4]. Both threads of a pair need the same communicator, so each
+    direction needs one per thread that takes part: six faces, eight corners, twelve edges.
+    """
+    faces = 2 * x * y + 2 * y * z + 2 * x * z
+    corners = 8 * (x * y + y * z + x * z - 1)
+    edges = 4 * (x * z + y * z - z) + 4 * (x * y + y * z - y) + 4 * (x * y + x * z - x)
+    return faces + corners + edges
+
+
+def enumerate_approaches(
+    interfaces: tuple[Interface, ...],
+    threads: int,
+    transports: list[int],
+    contexts: int,
+    max_vcis: int,
+) -> Iterator[Approach]:
+    """Every interface with every transport count, on one VCI and on as many as it can use."""
+    for interface in interfaces:
+        for t in transports if interface.splits else [1]:
+            useful = min(threads, t, contexts, max_vcis)
+            for v in sorted({1, useful if interface.mechanism != "none" else 1}):
+                yield Approach(interface, t, v)

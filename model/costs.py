@@ -1,0 +1,182 @@
+"""From a Machine to the numbers of one message size: what each step of the timeline costs.
+
+A cost is an array of shape (rows,) or (); a row is one sample of one configuration. `Sampler` turns
+the machine's intervals into draws, the same draw of a parameter for every approach, so that two
+approaches are compared on the same machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from zlib import crc32
+
+import numpy as np
+
+from pready.model import normal
+from pready.model.counter import uniforms
+from pready.model.machine import Machine, Segment
+from pready.model.values import Z95, Array, Value, spread
+from pready.model.workload import Workload
+
+STREAM_PARAMETERS = 1 << 31
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds (and shares of seconds) of each step, for messages of one size.
+
+    Every field is an array of shape (rows,) or ().
+    """
+
+    hold: Array
+    """o_s: holding the VCI's lock for one message; stretched by contention."""
+    copy_in: Array
+    """O_s m: the sender's eager copy, with the lock held."""
+    put: Array
+    """Overhead of an MPI_Put, in place of o_s."""
+    handshake: Array
+    """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
+    gap: Array
+    """g: between two messages of one adapter."""
+    stream: Array
+    """G m: one message alone."""
+    link: Array
+    """Seconds that the message occupies the link; at most `stream`."""
+    wire: Array
+    """L."""
+    receive: Array
+    """o_r + O_r m + the constant part of matching."""
+    unmatched: Array
+    """o_r + O_r m."""
+    per_entry: Array
+    """Matching cost per queued entry searched."""
+    control: Array
+    """A message without payload, from call to call."""
+    copy_out: Array
+    """m over the copy bandwidth: what an active message adds on each side."""
+    pready: Array
+    barrier: Array
+    poll: Array
+    epoch: Array
+    stretch: Array
+    """Shape (threads + 1,) or (rows, threads + 1): contention for k sharing threads."""
+
+    @staticmethod
+    def stack(parts: Sequence[Costs], rows: int) -> Costs:
+        """Costs of several configurations with `rows` samples each, one below the other."""
+
+        def join(name: str) -> Array:
+            arrays = [getattr(p, name) for p in parts]
+            if name == "stretch":
+                return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
+            return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
+
+        return Costs(**{f.name: join(f.name) for f in fields(Costs)})
+
+
+class Sampler:
+    """Draws of a machine's parameters.
+
+    Parameters
+    ----------
+    machine
+        Whose values; those with an interval are drawn from it.
+    draws
+        Parameter sets; 0 takes every value as it stands.
+    repeat
+        Rows per parameter set, one after the other.
+    seed
+        Same seed, same draws.
+    lead
+        Rows in front that keep every value as it stands.
+    """
+
+    def __init__(self, machine: Machine, draws: int = 0, repeat: int = 1, seed: int = 0, lead: int = 0) -> None:
+        self.machine, self.draws, self.repeat, self.seed, self.lead = (
+            machine,
+            draws,
+            repeat,
+            seed,
+            lead,
+        )
+        self._normals: dict[str, Array] = {}
+
+    def normals(self, name: str) -> Array:
+        """Standard normal draws of one named parameter, shape (lead + draws · repeat,)."""
+        if name not in self._normals:
+            stream = STREAM_PARAMETERS | (crc32(name.encode()) >> 1)
+            u = uniforms(self.seed, 0, np.arange(self.draws), 1, stream)[:, 0]
+            z = np.repeat(normal.inverse(u), self.repeat)
+            self._normals[name] = np.concatenate([np.zeros(self.lead), z])
+        return self._normals[name]
+
+    def __call__(self, name: str, value: Value[float]) -> Array:
+        """The parameter as an array of shape () (exact) or (rows,) (drawn)."""
+        if self.draws == 0 or value.interval is None:
+            return np.asarray(value.value, dtype=np.float64)
+        return spread(value.value, value.interval, self.normals(name))
+
+    def stretch(self, threads: int) -> Array:
+        """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
+        curve = self.machine.threads.contention
+        base = np.array([1.0, *(curve.at(k) for k in range(1, threads + 1))])
+        if self.draws == 0 or curve.interval == 0:
+            return base
+        factor = np.exp(self.normals("contention") * np.log1p(curve.interval) / Z95)
+        return np.asarray(1 + (base - 1) * factor[:, None], dtype=np.float64)
+
+
+def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
+    """The costs of messages of `size` bytes for a workload on the sampler's machine.
+
+    Raises
+    ------
+    PreadyError
+        More threads than the machine's contention or barrier curve covers.
+    """
+    m = sampler.machine
+    path = m.path(workload.path)
+    index = path.segments.index(path.segment(size))
+    segment, label = path.segments[index], f"{workload.path}.segments[{index}]"
+    copy_value = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
+    copy = size / sampler(f"memory.copy_{workload.cache}", copy_value)
+
+    def draw(name: str, value: Value[float]) -> Array:
+        return sampler(f"{label}.{name}", value)
+
+    stream = size * draw("G", segment.G)
+    link = np.minimum(size / sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth), stream)
+    unmatched = draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
+    first = path.segments[0]
+    control = sum(
+        (sampler(f"{workload.path}.segments[0].{n}", getattr(first, n)) for n in ("o_s", "L", "o_r")),
+        start=np.asarray(0.0),
+    )
+    return Costs(
+        hold=draw("o_s", segment.o_s),
+        copy_in=_copy(segment, segment.O_s, size, copy),
+        put=sampler("one_sided.put", m.one_sided.put),
+        handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
+        gap=draw("g", segment.g),
+        stream=stream,
+        link=link,
+        wire=draw("L", segment.L),
+        receive=unmatched + sampler("matching.base", m.matching.base),
+        unmatched=unmatched,
+        per_entry=sampler("matching.per_entry", m.matching.per_entry),
+        control=np.asarray(control),
+        copy_out=copy,
+        pready=sampler("threads.pready", m.threads.pready),
+        barrier=np.asarray(m.threads.barrier.at(workload.threads)),
+        poll=sampler("threads.vci_poll", m.threads.vci_poll),
+        epoch=sampler("one_sided.epoch", m.one_sided.epoch),
+        stretch=sampler.stretch(workload.threads),
+    )
+
+
+def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:
+    """The CPU's copy of a message: as the segment says, else the node's copy for bcopy, else none."""
+    if per_byte is not None:
+        return np.asarray(size * per_byte.value)
+    return copy if segment.protocol == "bcopy" else np.asarray(0.0)

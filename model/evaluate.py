@@ -1,0 +1,200 @@
+"""Timelines of one workload under many approaches, on the same draws of machine and arrivals.
+
+Rows of one evaluation: first one row without arrival spread, then `nominal` rows of the parameters
+as they stand, then `draws` × `per_draw` rows of drawn parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pready.model import arrivals, metrics
+from pready.model.approach import SINGLE, Approach
+from pready.model.costs import Costs, Sampler, costs
+from pready.model.machine import Machine
+from pready.model.prediction import ApproachPrediction
+from pready.model.timeline import Setting, Timeline, run
+from pready.model.values import Array
+from pready.model.workload import Laggard, NoArrivals, Workload
+
+NOMINAL, DRAWS, PER_DRAW = 128, 40, 8
+"""Default numbers of rows; intervals of η move by about 1 % of their width between seeds."""
+
+BULK = Approach(SINGLE)
+SENDER, RECEIVER = 0, 1
+
+
+def deterministic(workload: Workload) -> bool:
+    """Do all iterations look the same?"""
+    model = workload.arrivals
+    return isinstance(model, NoArrivals) or (isinstance(model, Laggard) and model.late == "partition")
+
+
+@dataclass
+class Evaluation:
+    """All that approaches share for one machine and workload; timelines are made on request."""
+
+    machine: Machine
+    workload: Workload
+    seed: int = 0
+    nominal: int = NOMINAL
+    draws: int = DRAWS
+    per_draw: int = PER_DRAW
+
+    def __post_init__(self) -> None:
+        if deterministic(self.workload):
+            self.nominal = self.per_draw = 1
+        self.sampler = Sampler(self.machine, self.draws, self.per_draw, self.seed, lead=1 + self.nominal)
+        self._costs: dict[float, Costs] = {}
+        self._timelines: dict[Approach, Timeline] = {}
+
+    @cached_property
+    def ready(self) -> Array:
+        """Sender's ready times, shape (rows, N_part); row 0 has no spread."""
+        n = self.nominal + self.draws * self.per_draw
+        drawn = arrivals.draw(self.workload, n, self.seed, rank=SENDER)
+        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    @cached_property
+    def receiver_joins(self) -> Array | None:
+        """When the receiver enters MPI: None if it waits there, else after computing like the sender."""
+        if self.workload.receiver == "waiting":
+            return None
+        drawn = arrivals.draw(self.workload, len(self.ready) - 1, self.seed, rank=RECEIVER).max(axis=1)
+        barrier = self.machine.threads.barrier.at(self.workload.threads)
+        return np.concatenate([[self.workload.thread_time], drawn]) + barrier
+
+    @property
+    def setting(self) -> Setting:
+        """What the timeline needs besides times and costs."""
+        w, m = self.workload, self.machine
+        return Setting(w.threads, w.partitions_per_thread, w.peers, m.contexts.value, m.progress.value)
+
+    def costs(self, approach: Approach) -> Costs:
+        """Costs of the approach's messages, made once per size."""
+        size = message_size(self.workload.buffer, approach)
+        if size not in self._costs:
+            self._costs[size] = costs(self.sampler, self.workload, size)
+        return self._costs[size]
+
+    def timeline(self, approach: Approach) -> Timeline:
+        """The approach's timeline over all rows, made once."""
+        if approach not in self._timelines:
+            self._timelines[approach] = run(
+                self.ready, self.costs(approach), approach, self.setting, self.receiver_joins
+            )
+        return self._timelines[approach]
+
+    @property
+    def _nominal_rows(self) -> slice:
+        return slice(1, 1 + self.nominal)
+
+    def mean_time(self, approach: Approach, **knocked_out: Array) -> float:
+        """Mean time over the nominal rows, optionally with some costs replaced."""
+        rows = self._nominal_rows
+        if not knocked_out:
+            return float(self.timeline(approach).end[rows].mean())
+        changed = replace(self.costs(approach), **knocked_out)
+        line = run(self.ready, changed, approach, self.setting, self.receiver_joins)
+        return float(line.end[rows].mean())
+
+    def _drawn_means(self, times: Array) -> Array:
+        """One mean per parameter draw; the nominal mean alone if nothing is drawn."""
+        if self.draws == 0:
+            return np.asarray(times[self._nominal_rows].mean(keepdims=True), dtype=np.float64)
+        return np.asarray(times[1 + self.nominal :].reshape(self.draws, self.per_draw).mean(axis=1), dtype=np.float64)
+
+    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+        """Time, η and metrics of one approach, with 95 % intervals."""
+        line, bulk = self.timeline(approach), self.timeline(BULK)
+        rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(self.workload.threads)
+        t, t_bulk = line.end[rows], bulk.end[rows]
+        drawn, drawn_bulk = self._drawn_means(line.end), self._drawn_means(bulk.end)
+        time, eta = float(t.mean()), float(metrics.eta(t_bulk.mean(), t.mean()))
+        time_low, time_high = _interval(drawn, time)
+        eta_low, eta_high = _interval(metrics.eta(drawn_bulk, drawn), eta)
+        compute = self.ready[rows].max(axis=1)
+        # temucin2022 3.1: one send from the join on, without the threads' barrier.
+        t_pt2pt = float(bulk.end[0]) - barrier
+        first = line.first_ready[rows] if approach.interface.splits else np.full_like(t, barrier)
+        t_part = t - first
+        before_join = np.minimum(line.join[rows], t) - first if approach.interface.splits else np.zeros_like(t)
+        no_spread = float(line.end[0]) - (0.0 if approach.interface.splits else barrier)
+        return ApproachPrediction(
+            name=approach.name,
+            key=approach.interface.key,
+            transport_partitions=approach.transport_partitions,
+            vcis=approach.vcis,
+            messages=line.messages,
+            time_s=time,
+            time_low_s=time_low,
+            time_high_s=time_high,
+            eta=eta,
+            eta_low=eta_low,
+            eta_high=eta_high,
+            speedup_percent=float(metrics.speedup_percent((compute + t_bulk).mean(), (compute + t).mean())),
+            overhead=float(metrics.overhead(no_spread, t_pt2pt)),
+            perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(self.workload.buffer, t.mean())),
+            availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
+            early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
+            available=available,
+        )
+
+
+def message_size(buffer: float, approach: Approach) -> float:
+    """Bytes of one message of an approach."""
+    return buffer / approach.transport_partitions if approach.interface.splits else buffer
+
+
+def _interval(drawn: Array, value: float) -> tuple[float, float]:
+    """2.5 and 97.5 percentiles, widened to hold the value itself (a median need not be the mean)."""
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return min(float(low), value), max(float(high), value)
+
+
+def gain_over_sizes(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    sizes: Sequence[float],
+    seed: int = 0,
+    samples: int = 16,
+) -> Array:
+    """η of one approach for several buffer sizes at once, parameters as they stand.
+
+    Parameters
+    ----------
+    sizes
+        Bytes per peer; they need not be whole numbers of partitions.
+
+    Returns
+    -------
+    Array of shape (len(sizes),).
+    """
+    if deterministic(workload):
+        samples = 1
+    sampler = Sampler(machine)
+    setting = Setting(
+        workload.threads,
+        workload.partitions_per_thread,
+        workload.peers,
+        machine.contexts.value,
+        machine.progress.value,
+    )
+    at_size = [workload.model_copy(update={"buffer": float(s)}) for s in sizes]
+    ready = np.concatenate([arrivals.draw(w, samples, seed, rank=SENDER) for w in at_size])
+    joins = None
+    if workload.receiver == "computing":
+        barrier = machine.threads.barrier.at(workload.threads)
+        joins = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER).max(axis=1) for w in at_size]) + barrier
+
+    def mean(a: Approach) -> Array:
+        each = [costs(sampler, w, message_size(w.buffer, a)) for w in at_size]
+        line = run(ready, Costs.stack(each, samples), a, setting, joins)
+        return np.asarray(line.end.reshape(len(at_size), samples).mean(axis=1), dtype=np.float64)
+
+    return metrics.eta(mean(BULK), mean(approach))

@@ -1,0 +1,163 @@
+"""Reading the user's files: TOML into validated tables, errors in one line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pready.model.errors import PreadyError, shown
+
+M = TypeVar("M", bound=BaseModel)
+
+LARGEST_TOML = 4 * 2**20
+"""Bytes. A machine or workload file is a few KiB; tomllib would take minutes over a gigabyte."""
+LARGEST_DATA = 256 * 2**20
+"""Bytes of a file of thread timings."""
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """The file's content, refusing what cannot be a file of ours.
+
+    Raises
+    ------
+    PreadyError
+        Missing, a directory, unreadable, or larger than `largest` bytes.
+    """
+    name = str(path)
+    try:
+        if path.is_dir():
+            raise PreadyError("is a directory", valid="a file", source=name)
+        with path.open("rb") as stream:
+            data = stream.read(largest + 1)
+    except FileNotFoundError:
+        raise PreadyError("no such file", valid="an existing file", source=name) from None
+    except (OSError, ValueError) as error:  # ValueError: a path with an embedded null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PreadyError(f"cannot be read: {reason}", valid="a readable file", source=name) from None
+    if len(data) > largest:
+        raise PreadyError(f"is larger than {largest >> 20} MiB", valid=f"at most {largest >> 20} MiB", source=name)
+    return data
+
+
+def decoded(data: bytes, source: str) -> str:
+    """`data` as UTF-8 text, with or without a byte order mark."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PreadyError(f"byte {error.start} is not UTF-8", valid="UTF-8 text", source=source) from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file as nested dictionaries."""
+    text = decoded(read_bytes(path, LARGEST_TOML), str(path))
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=str(path)) from None
+    except ValueError as error:  # integers of more than 4300 digits
+        raise PreadyError(f"is not TOML: {error}", valid="TOML", source=str(path)) from None
+
+
+def validated(model: type[M], data: dict[str, Any], source: str) -> M:
+    """`data` as a `model`; the first problem found is raised as one line.
+
+    Raises
+    ------
+    PreadyError
+        Naming `source`, the field's dotted path, the value and what is valid.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise _one_line(error, model).at(source) from None
+    except PreadyError as error:
+        raise error.at(source) from None
+    except RecursionError:
+        raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
+
+
+def _one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
+    problems = error.errors(include_url=False)
+    # An unknown field is often a misspelt required one: report it first, it says more.
+    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    field = _dotted(first["loc"], model)
+    kind, value, context = first["type"], first.get("input"), first.get("ctx", {})
+    if kind == "extra_forbidden":
+        return PreadyError(
+            f"{field} is not a field",
+            valid=", ".join(n for t in _spelt(model, first["loc"][:-1])[1] for n in field_names(t)) or None,
+        )
+    if kind == "missing":
+        return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
+    if kind == "union_tag_invalid":
+        return PreadyError(f"{field}.model = {shown(context['tag'])}", valid=context["expected_tags"])
+    if kind == "union_tag_not_found":
+        return PreadyError(f"{field}.model is missing", valid="the kind of model, such as model = 'laggard'")
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return PreadyError(f"{field} = {shown(value)} is not a table", valid=f"a table [{field}]")
+    inner = context.get("error")
+    if isinstance(inner, PreadyError):
+        problem = inner.problem
+        if problem.startswith("value = "):
+            problem = f"{field} = {problem.removeprefix('value = ')}"
+        elif field:
+            problem = f"{field}: {problem}"
+        return PreadyError(problem, valid=inner.valid)
+    message = first["msg"]
+    valid = message.removeprefix("Input should be ").removeprefix("Value error, ")
+    return PreadyError(f"{field} = {shown(value)}" if field else shown(value), valid=valid)
+
+
+def _dotted(loc: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    text = ""
+    for part in _spelt(model, loc)[0]:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _spelt(model: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[int | str], list[type[BaseModel]]]:
+    """`loc` without the tags that pydantic adds for unions, and the tables that it ends in."""
+    here: list[type[BaseModel]] = [model]
+    kept: list[int | str] = []
+    for part in loc:
+        if isinstance(part, int):
+            kept.append(part)
+            continue
+        found = [i for t in here for n, i in t.model_fields.items() if part in (n, i.alias)]
+        if found:
+            kept.append(part)
+            here = [t for i in found for t in _tables([i.annotation, *i.metadata])]
+        elif part == loc[-1]:
+            kept.append(part)  # an unknown field
+        else:  # a union's tag: go on in the alternative that it names
+            here = [t for t in here if part in _tags(t)] or here
+    return kept, here
+
+
+def _tags(table: type[BaseModel]) -> tuple[str, ...]:
+    info = table.model_fields.get("model")
+    return tuple(getattr(info.annotation, "__args__", ())) if info else ()
+
+
+def _tables(annotations: list[Any]) -> list[type[BaseModel]]:
+    found: list[type[BaseModel]] = []
+    for annotation in annotations:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            found.append(annotation)
+        else:
+            found += _tables(list(getattr(annotation, "__args__", ())))
+    return found
+
+
+def field_names(table: type[BaseModel]) -> list[str]:
+    """The fields a user may write in a table, as they are spelt in the file."""
+    return [i.alias or n for n, i in table.model_fields.items() if not i.exclude]
+
+
+def _described(model: type[BaseModel], loc: tuple[int | str, ...]) -> str | None:
+    tables = _spelt(model, loc[:-1])[1]
+    infos = (i for t in tables for n, i in t.model_fields.items() if loc[-1] in (n, i.alias))
+    return next((i.description for i in infos), None)

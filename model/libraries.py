@@ -1,0 +1,164 @@
+"""What MPI libraries really do with partitioned communication, and which settings they have.
+
+Read in the libraries' sources (MPICH ``src/mpid/ch4/src/mpidig_part*.h``, Open MPI
+``ompi/mca/part/persist``), pull requests pmodels/mpich#6314 and open-mpi/ompi#13039, and MPIPCL.
+A setting is named only where the library has it; a library's version is no proof, so a measured
+``early_send`` of the machine file overrides `early`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pready.model.approach import PART, PART_AM, Approach, Interface
+from pready.model.errors import PreadyError, shown
+
+Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
+
+
+@dataclass(frozen=True)
+class LibraryProfile:
+    """How one MPI library implements ``MPI_Psend_init`` … ``MPI_Pready``."""
+
+    name: str
+    title: str
+    messages: Messages
+    """Rule for the messages on the wire; ``none`` where the calls are not used."""
+    early: bool
+    part_vcis: int
+    """VCIs that partitioned messages can use."""
+    max_vcis: int
+    """VCIs that communicators and windows can use."""
+    why: str
+    """What the table's reader needs to know, one sentence."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> Interface | None:
+        """The interface behind ``MPI_Psend_init``; None where the library has none to offer."""
+        if self.messages == "none":
+            return None
+        return PART if self.early else PART_AM
+
+    def transports(self, candidates: list[int], threads: int, n_partitions: int) -> list[int]:
+        """Which transport partition counts ``MPI_Pready`` can produce here."""
+        if not self.early:
+            return [1]
+        if self.messages == "per partition":
+            # No aggregation; but a thread may mark fewer, larger partitions of its own.
+            theta = n_partitions // threads
+            return [t for t in candidates if t >= threads and t % threads == 0 and theta % (t // threads) == 0]
+        return candidates
+
+    def settings(self, approach: Approach, buffer: float, n_partitions: int) -> list[str]:
+        """What to set and call so that this library does `approach`; only what it really has."""
+        t, key = approach.transport_partitions, approach.interface.key
+        out: list[str] = []
+        size = int(buffer / t)
+        if key in ("part", "part-am"):
+            if self.messages == "aggregated":
+                out.append(f"MPIR_CVAR_PART_AGGR_SIZE={size if t < n_partitions else 0}")
+            elif self.messages == "min size":
+                out.append(f"min_message_size={size} (MCA parameter of part/persist)")
+            elif self.messages == "set":
+                out.append("Info PMODE=SENDER" if t == n_partitions else f"Info SET={t}")
+            elif self.messages == "per partition" and t < n_partitions:
+                out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
+        elif key == "many":
+            out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
+        elif approach.interface.one_sided:
+            out.append(f"{t} MPI_Put per buffer, {approach.interface.sync} target synchronisation")
+        if approach.vcis > 1:
+            out += self._vci_settings(approach)
+        return out
+
+    def _vci_settings(self, approach: Approach) -> list[str]:
+        out = [f"MPIR_CVAR_CH4_NUM_VCIS={approach.vcis}"]
+        if approach.interface.mechanism == "communicators":
+            out.append(f"{approach.vcis} communicators (MPI_Comm_dup), one per thread")
+        elif approach.interface.mechanism == "windows":
+            out.append(f"{approach.vcis} windows (MPI_Win_create), one per thread")
+        return out
+
+
+_OMPI_WARNINGS = (
+    "open-mpi/ompi#12969: start partitioned requests one by one, MPI_Startall can hang with several neighbours",
+    "open-mpi/ompi#12328: a second MPI_Start may test complete at once",
+)
+
+MPICH_RELEASE = LibraryProfile(
+    "mpich-release",
+    "MPICH 4.0 to 5.0 as released",
+    "one",
+    early=False,
+    part_vcis=1,
+    max_vcis=64,
+    why="MPI_Pready only decrements a counter: the whole buffer goes as one active message on VCI 0 "
+    "after this iteration's clear-to-send, so no partition is sent early",
+)
+MPICH_6314 = LibraryProfile(
+    "mpich-6314",
+    "MPICH with pull request 6314 (gillis2023's implementation, never merged)",
+    "aggregated",
+    early=True,
+    part_vcis=64,
+    max_vcis=64,
+    why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
+    warnings=("pull request 6314 was never merged: build MPICH from it",),
+)
+OPENMPI_PERSIST = LibraryProfile(
+    "openmpi-persist",
+    "Open MPI 5.0, part/persist",
+    "per partition",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="one message per sender partition under one mutex, no aggregation; the first iteration is often not early",
+    warnings=_OMPI_WARNINGS,
+)
+OPENMPI_13039 = LibraryProfile(
+    "openmpi-13039",
+    "Open MPI with pull request 13039",
+    "min size",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="partitions are aggregated up to min_message_size, at most max_message_count messages",
+    warnings=_OMPI_WARNINGS,
+)
+MPIPCL = LibraryProfile(
+    "mpipcl",
+    "MPIPCL over any MPI",
+    "set",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="one message by default (PMODE=HARD, SET=1); Info PMODE=SENDER or SET=n sends early",
+)
+EMULATED = LibraryProfile(
+    "emulated",
+    "any MPI library, partitions sent by hand",
+    "none",
+    early=True,
+    part_vcis=1,
+    max_vcis=64,
+    why="one persistent or non-blocking send per partition, a communicator per thread",
+)
+
+LIBRARIES: dict[str, LibraryProfile] = {
+    p.name: p for p in (MPICH_RELEASE, MPICH_6314, OPENMPI_PERSIST, OPENMPI_13039, MPIPCL, EMULATED)
+}
+
+
+def library(name: str) -> LibraryProfile:
+    """A library profile by name.
+
+    Raises
+    ------
+    PreadyError
+        An unknown name.
+    """
+    if name not in LIBRARIES:
+        raise PreadyError(f"library = {shown(name)} is unknown", valid=", ".join(LIBRARIES))
+    return LIBRARIES[name]

@@ -1,0 +1,307 @@
+"""The Machine: what communication costs on one cluster, and how sure each number is.
+
+A machine is a TOML file. Every value in it is a table ``{ value, interval?, source, why }``, so that
+a reader sees at the number whether it was measured, read in a paper or assumed. Shipped profiles
+lie in ``profiles/``; `load` reads either a profile by name or a file.
+
+The parameters are those of LogGP (Alexandrov et al., 1995, https://doi.org/10.1145/215399.215427),
+per segment of message sizes, plus what threads and protocols add.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from pready.model import units
+from pready.model.errors import PreadyError, shown
+from pready.model.files import read_toml, validated
+from pready.model.values import Provenance, Strict, Value
+
+Protocol = Literal["short", "bcopy", "rendezvous"]
+Progress = Literal["hardware", "thread", "on-call"]
+PathName = Literal["inter", "intra"]
+
+FORMAT = 1
+"""Version of the machine file's layout."""
+
+
+class Segment(Strict):
+    """LogGP parameters of messages from `from_` bytes up to the next segment.
+
+    A message of m bytes that meets an idle network takes o_s + O_s m, [handshake], G m, L,
+    o_r + O_r m, in this order. O_s and O_r (seconds per byte) are the CPU's copies of the buffered
+    protocol; absent, they follow the node's copy bandwidth for ``bcopy`` and are zero otherwise.
+    """
+
+    from_: units.Offset = Field(alias="from")
+    protocol: Protocol
+    L: Value[units.Time]
+    o_s: Value[units.Time]
+    o_r: Value[units.Time]
+    g: Value[units.Time]
+    G: Value[units.TimePerByte]
+    O_s: Value[units.TimePerByte] | None = None
+    O_r: Value[units.TimePerByte] | None = None
+    handshake: Value[units.Time] | None = None
+
+    @model_validator(mode="after")
+    def _handshake_iff_rendezvous(self) -> Segment:
+        if (self.protocol == "rendezvous") != (self.handshake is not None):
+            raise PreadyError(
+                f"protocol = {shown(self.protocol)}, handshake = {self.handshake and self.handshake.value}",
+                valid="a handshake for rendezvous, none for short and bcopy",
+            )
+        if self.G.value <= 0:
+            raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
+        return self
+
+
+class NetworkPath(Strict):
+    """One way between two ranks: its segments by message size, and what many messages reach."""
+
+    segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
+    link_bandwidth: Value[units.Bandwidth]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tuple(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("segments"), list):
+            return {**data, "segments": tuple(data["segments"])}
+        return data
+
+    @model_validator(mode="after")
+    def _ordered(self) -> NetworkPath:
+        starts = [s.from_ for s in self.segments]
+        if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
+            raise PreadyError(f"segments start at {starts} bytes", valid="increasing sizes, the first from 0 B")
+        for segment in self.segments:
+            if segment.G.value * self.link_bandwidth.value < 1 - 1e-6:
+                raise PreadyError(
+                    f"segments: G = {segment.G.value:g} s/B from {segment.from_:g} B beats the link bandwidth",
+                    valid=f"at least {1 / self.link_bandwidth.value:g} s/B (one message cannot outrun the link)",
+                )
+        return self
+
+    def segment(self, size: float) -> Segment:
+        """The segment that a message of `size` bytes falls into."""
+        return self.segments[bisect_right([s.from_ for s in self.segments], size) - 1]
+
+
+class Curve(Provenance):
+    """A measured curve over thread counts."""
+
+    threads: tuple[int, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tuples(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+        return data
+
+    def _covers(self, threads: int, field: str) -> None:
+        xs = self.threads
+        if not xs[0] <= threads <= xs[-1]:
+            raise PreadyError(
+                f"{field} is known for {xs[0]} to {xs[-1]} threads, not for {threads}",
+                valid=f"a machine file whose {field} curve reaches {threads} threads",
+            )
+
+    def _check(self, ys: Sequence[float], field: str) -> None:
+        xs = self.threads
+        if len(xs) != len(ys) or len(xs) < 2:
+            raise PreadyError(
+                f"{field} has {len(ys)} values for {len(xs)} thread counts",
+                valid="as many, at least 2",
+            )
+        if xs[0] != 1 or any(a >= b for a, b in pairwise(xs)):
+            raise PreadyError(f"threads = {list(xs)}", valid="increasing, from 1")
+        if any(a > b for a, b in pairwise(ys)) or not all(math.isfinite(y) and y >= 0 for y in ys):
+            raise PreadyError(f"{field} = {list(ys)}", valid="finite, at least 0, never decreasing")
+
+
+class Contention(Curve):
+    """How much longer a thread holds its VCI's lock when k threads share it; 1 for k = 1."""
+
+    stretch: tuple[float, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of stretch − 1."""
+
+    @model_validator(mode="after")
+    def _valid(self) -> Contention:
+        self._check(self.stretch, "stretch")
+        if self.stretch[0] != 1.0:
+            raise PreadyError(f"stretch = {self.stretch[0]} for one thread", valid="1")
+        return self
+
+    def at(self, threads: int) -> float:
+        """Between measured points a power law: contention that doubles with the threads keeps doing so."""
+        self._covers(threads, "stretch")
+        if threads in self.threads:
+            return self.stretch[self.threads.index(threads)]
+        return float(np.exp(np.interp(math.log(threads), np.log(self.threads), np.log(self.stretch))))
+
+
+class Barrier(Curve):
+    """Time of a barrier of k threads."""
+
+    time: tuple[units.Time, ...]
+
+    @model_validator(mode="after")
+    def _valid(self) -> Barrier:
+        self._check(self.time, "barrier time")
+        return self
+
+    def at(self, threads: int) -> float:
+        """Linear between measured points."""
+        self._covers(threads, "barrier time")
+        return float(np.interp(threads, self.threads, self.time))
+
+
+class Threads(Strict):
+    """What threads add: marking partitions ready, meeting in a barrier, sharing and polling VCIs."""
+
+    pready: Value[units.Time]
+    """One MPI_Pready, or one decrement of a counter that the user keeps."""
+    vci_poll: Value[units.Time]
+    """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
+    barrier: Barrier
+    contention: Contention
+
+
+class Matching(Strict):
+    """Cost of finding the receive that a message belongs to (jammer2022)."""
+
+    base: Value[units.Time]
+    per_entry: Value[units.Time]
+
+
+class OneSided(Strict):
+    """What RMA adds (gillis2023 2.3.3): opening and closing epochs, one by one per window."""
+
+    put: Value[units.Time]
+    """Overhead of one MPI_Put, in place of o_s."""
+    epoch: Value[units.Time]
+    """CPU time to open and close an epoch on one window, on top of its messages."""
+
+
+class Memory(Strict):
+    """Copy bandwidth of one core."""
+
+    copy_hot: Value[units.Bandwidth]
+    copy_cold: Value[units.Bandwidth]
+
+
+class Library(Strict):
+    """The MPI library that the machine was described with."""
+
+    name: str
+    early_send: Value[bool] | None = None
+    """Measured: does MPI_Pready send before the last partition is ready?"""
+    version: str | None = None
+
+
+class Machine(Strict):
+    """One cluster. See the fields' own types."""
+
+    format: Literal[1]
+    name: str = Field(min_length=1)
+    description: str = ""
+    created: date
+    created_by: str
+    """The tool and version, or who wrote it from which paper."""
+    library: Library
+    progress: Value[Progress]
+    """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
+    contexts: Value[Annotated[int, Field(ge=1)]]
+    """Hardware contexts of the adapter: VCIs beyond them share round-robin (zambre2021 5.3)."""
+    inter: NetworkPath
+    intra: NetworkPath | None = None
+    threads: Threads
+    matching: Matching
+    one_sided: OneSided
+    memory: Memory
+
+    def path(self, name: PathName) -> NetworkPath:
+        """The inter- or intra-node path.
+
+        Raises
+        ------
+        PreadyError
+            The machine has no intra-node path.
+        """
+        if name == "inter":
+            return self.inter
+        if self.intra is None:
+            raise PreadyError(f"path = 'intra': {self.name} has no intra-node path", valid="'inter'")
+        return self.intra
+
+    @property
+    def bandwidth(self) -> float:
+        """β: what one large message reaches between nodes, in B/s."""
+        return 1 / self.inter.segments[-1].G.value
+
+    def values(self) -> list[tuple[str, Value[Any] | Curve]]:
+        """Every value with its dotted name, in file order."""
+        return list(_walk(self, ""))
+
+
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | Curve]]:
+    for name, info in type(table).model_fields.items():
+        item = getattr(table, name)
+        label = f"{prefix}{info.alias or name}"
+        if isinstance(item, (Value, Curve)):
+            yield label, item
+        elif isinstance(item, Strict):
+            yield from _walk(item, f"{label}.")
+        elif isinstance(item, tuple):
+            for i, part in enumerate(item):
+                if isinstance(part, Strict):
+                    yield from _walk(part, f"{label}[{i}].")
+
+
+def profiles() -> dict[str, Any]:
+    """The shipped profiles: lower-case name to resource."""
+    folder = resources.files("pready.model") / "profiles"
+    return {
+        p.name.removesuffix(".toml"): p
+        for p in sorted(folder.iterdir(), key=lambda p: p.name)
+        if p.name.endswith(".toml")
+    }
+
+
+@cache
+def _profile(name: str) -> Machine:
+    resource = profiles()[name]
+    with resources.as_file(resource) as path:
+        return validated(Machine, read_toml(path), f"profile {name}")
+
+
+def load(name_or_path: str | Path) -> Machine:
+    """A machine by profile name or from a file.
+
+    Raises
+    ------
+    PreadyError
+        No such profile or file, or a file that is not a valid machine: one line naming file, field,
+        value and what is valid.
+    """
+    text = str(name_or_path)
+    known = profiles()
+    if text.lower() in known:
+        return _profile(text.lower())
+    path = Path(text)
+    if not path.exists() and "/" not in text and not text.endswith(".toml"):
+        raise PreadyError(f"machine = {shown(text)} is unknown", valid=f"a file, or one of {', '.join(known)}")
+    return validated(Machine, read_toml(path), text)

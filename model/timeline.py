@@ -1,0 +1,321 @@
+"""The exact LogGP timeline of one exchange: what a partition costs, step by step.
+
+A rank sends one buffer to each of its peers and receives as many. Given the ready times of its user
+partitions and an Approach, seven steps follow, each a FIFO server or a shift:
+
+1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last
+   of its user partitions is.
+2. **Issue**: the thread that completed it takes its VCI's lock (FIFO), holds it for o_s, stretched by
+   contention among the k threads that share the VCI, and for the eager copy.
+3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
+4. **NIC**: messages leave in issue order, g apart; one message alone streams at 1/G, several
+   together at the link's bandwidth.
+5. **Wire**: L.
+6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
+7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness.
+
+All messages of one approach have the same size, so every server is "max-plus" with a constant
+service time and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h, which unrolls to a
+running maximum (`fifo_starts`).
+
+Times are relative to the sender's last ready partition, so that the compute time, often a thousand
+times the communication, costs no digits.
+
+Limits, tested as properties: with L = o = g = 0 and the last partition late by D it is Eq. 3 of
+gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o left it is Eq. 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.approach import Approach, issuing_threads, vci_members
+from pready.model.costs import Costs
+from pready.model.machine import Progress
+from pready.model.values import Array
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the timeline needs to know besides times and costs."""
+
+    threads: int
+    partitions_per_thread: int
+    peers: int
+    contexts: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Times of one exchange per row, in seconds after the sender's last partition was ready.
+
+    Arrays of shape (rows,).
+    """
+
+    end: Array
+    """Everything received; the communication time T of Eq. 1."""
+    join: Array
+    """The sender's threads have met (end of the parallel region); at most a few costs after 0."""
+    first_ready: Array
+    """First MPI_Pready, at most 0."""
+    issued: Array
+    """The last message has left the CPU."""
+    messages: int
+    """Messages per rank and exchange."""
+
+
+def fifo_starts(arrivals: Array, service: Array) -> Array:
+    """When a FIFO server with a constant service time starts each job.
+
+    Parameters
+    ----------
+    arrivals
+        Increasing along the last axis.
+    service
+        Broadcastable to `arrivals` with a last axis of 1, at least 0.
+
+    Returns
+    -------
+    start_i = max(arrival_i, start_{i-1} + service), unrolled: i h + max_{j ≤ i}(arrival_j − j h).
+    """
+    n = arrivals.shape[-1]
+    if n == 1:
+        return arrivals
+    offset = np.arange(n) * service
+    starts = arrivals - offset
+    np.maximum.accumulate(starts, axis=-1, out=starts)
+    starts += offset
+    return starts
+
+
+def run(
+    ready: Array,
+    costs: Costs,
+    approach: Approach,
+    setting: Setting,
+    receiver_joins: Array | None = None,
+) -> Timeline:
+    """The timeline of every row.
+
+    Parameters
+    ----------
+    ready
+        Shape (rows, N_part), seconds after the start of the iteration.
+    costs
+        Of messages of the approach's size; fields of shape (rows,) or ().
+    receiver_joins
+        Shape (rows,), seconds after the start: when the receiver enters MPI. None: it waits there.
+    """
+    interface, rows = approach.interface, ready.shape[0]
+    last_ready = ready.max(axis=1)
+    times = ready - last_ready[:, None]
+    first_ready = times.min(axis=1)
+    barrier = _wide(costs.barrier, rows)
+    waits_from = None if receiver_joins is None else receiver_joins - last_ready
+
+    # 1. Ready.
+    if interface.counts:
+        times = _marked(times, setting, costs.pready)
+    marked = times.max(axis=1)
+    join = marked + barrier
+    if interface.splits:
+        bins = approach.transport_partitions
+        starts = times.reshape(rows, bins, -1).max(axis=2)
+    else:
+        starts = marked[:, None]
+    if interface.joins:
+        starts = starts + barrier[:, None]
+    windows = setting.threads if interface.windows_per_thread else 1
+    if interface.one_sided or interface.active_message:
+        # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
+        opened = costs.control - last_ready + (windows * costs.epoch if interface.one_sided else 0.0)
+        starts = np.maximum(starts, opened[:, None])
+
+    # 2. Issue.
+    members = vci_members(approach, setting.threads, setting.contexts)
+    issued = _issue(starts, members, costs, approach, setting)
+
+    # 3. Protocol.
+    sent = issued
+    if not interface.one_sided and not interface.active_message:
+        sent = _handshake(issued, costs, interface.two_sided_rendezvous, setting.progress, waits_from, last_ready)
+
+    # 4. NIC and 5. wire.
+    service = np.maximum(costs.gap, costs.link)
+    travel = costs.stream + costs.wire
+    per_vci = interface.receivers == "threads" and len(members) > 1
+    arrived = _network(sent, service, travel, keep_vcis=per_vci)
+
+    # 6. Receive.
+    end = _receive(arrived, costs, approach, len(members), setting, waits_from)
+
+    # 7. Finish.
+    if interface.receivers == "master":
+        # One thread polls all VCIs to complete messages on them (global progress, zambre2021 5.1).
+        end = end + (len(members) - 1) * costs.poll
+    last_issued = np.where(np.isfinite(issued), issued, -np.inf).reshape(rows, -1).max(axis=1)
+    if interface.one_sided:
+        end = _synchronise(
+            end,
+            last_issued,
+            join,
+            barrier,
+            windows,
+            costs,
+            interface.sync,
+            interface.windows_per_thread,
+        )
+    if waits_from is not None:
+        end = np.maximum(end, waits_from)
+    count = (approach.transport_partitions if interface.splits else 1) * setting.peers
+    return Timeline(end, join, first_ready, last_issued, count)
+
+
+def _wide(x: Array, rows: int) -> Array:
+    return np.broadcast_to(x, (rows,))
+
+
+def _marked(times: Array, setting: Setting, pready: Array) -> Array:
+    """When each MPI_Pready returns: a thread marks its partitions one after the other."""
+    if not np.any(pready):
+        return times
+    per_thread = times.reshape(len(times), setting.threads, setting.partitions_per_thread)
+    cost = pready[..., None, None]
+    if setting.partitions_per_thread == 1:
+        return np.asarray(per_thread + cost).reshape(times.shape)
+    if np.all(per_thread[..., 1:] >= per_thread[..., :-1]):
+        return (fifo_starts(per_thread, cost) + cost).reshape(times.shape)
+    order = np.argsort(per_thread, axis=-1, kind="stable")  # a trace may finish out of order
+    marked = fifo_starts(np.take_along_axis(per_thread, order, axis=-1), cost) + cost
+    out = np.empty_like(marked)
+    np.put_along_axis(out, order, marked, axis=-1)
+    return out.reshape(times.shape)
+
+
+def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """When each message leaves the CPU: shape (rows, VCIs, messages), +inf where a VCI has fewer.
+
+    A transport partition is one message per peer, issued one after the other by one thread.
+    """
+    rows, interface = len(starts), approach.interface
+    longest = max(map(len, members))
+    if len(members) == 1:
+        queued = starts[:, None, :]
+    else:
+        index = np.full((len(members), longest), starts.shape[1])
+        for v, ts in enumerate(members):
+            index[v, : len(ts)] = ts
+        padded = np.concatenate([starts, np.full((rows, 1), np.inf)], axis=1)
+        queued = padded[:, index]
+    queued = np.sort(queued, axis=-1)
+    transports = starts.shape[1]
+    sharing = [issuing_threads(ts, transports, setting.threads, setting.partitions_per_thread) for ts in members]
+    stretch = costs.stretch[..., sharing]  # (VCIs,) or (rows, VCIs)
+    overhead = costs.put if interface.one_sided else costs.hold
+    hold = overhead[..., None] * stretch + (0.0 if interface.one_sided else costs.copy_in[..., None])
+    if interface.active_message:
+        hold = hold + costs.copy_out[..., None]
+    hold = hold[..., None]
+    begun = fifo_starts(queued, setting.peers * hold)
+    if setting.peers == 1:
+        return np.asarray(begun + hold)
+    nth = np.arange(1, setting.peers + 1)
+    return np.asarray(begun[..., None] + nth * hold[..., None]).reshape(rows, len(members), longest * setting.peers)
+
+
+def _handshake(
+    issued: Array,
+    costs: Costs,
+    two_sided: bool,
+    progress: Progress,
+    waits_from: Array | None,
+    last_ready: Array,
+) -> Array:
+    """When the payload may leave, after the rendezvous if there is one."""
+    if two_sided:
+        # The receiver's flag was written when it started, at the beginning of the iteration.
+        flag = (costs.wire - last_ready)[:, None, None]
+        return np.maximum(issued, flag)
+    if not np.any(costs.handshake):
+        return issued
+    half = 0.5 * costs.handshake[..., None, None]
+    request = issued + half
+    if progress == "on-call" and waits_from is not None:
+        # Nobody answers the request-to-send until the receiver enters MPI (rendezvous rows only).
+        held = np.where(half > 0, waits_from[:, None, None], -np.inf)
+        request = np.maximum(request, held)
+    return np.asarray(request + half)
+
+
+def _network(sent: Array, service: Array, travel: Array, *, keep_vcis: bool) -> Array:
+    """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked."""
+    rows, flat = len(sent), sent.reshape(len(sent), -1)
+    if sent.shape[1] == 1:  # one VCI issues in order
+        return (fifo_starts(flat, service[..., None]) + travel[..., None])[:, None, :]
+    if not keep_vcis:
+        real = int(np.isfinite(flat[0]).sum())
+        ordered = np.sort(flat, axis=1)[:, :real]
+        return (fifo_starts(ordered, service[..., None]) + travel[..., None])[:, None, :]
+    order = np.argsort(flat, axis=1, kind="stable")
+    left = fifo_starts(np.take_along_axis(flat, order, axis=1), service[..., None]) + travel[..., None]
+    arrived = np.empty_like(left)
+    np.put_along_axis(arrived, order, left, axis=1)
+    return arrived.reshape(rows, *sent.shape[1:])
+
+
+def _receive(
+    arrived: Array,
+    costs: Costs,
+    approach: Approach,
+    vcis: int,
+    setting: Setting,
+    waits_from: Array | None,
+) -> Array:
+    """When the last message is complete at the receiver, shape (rows,)."""
+    rows, interface = len(arrived), approach.interface
+    if interface.receivers == "none":
+        return _finite_max(arrived.reshape(rows, -1))
+    service = costs.unmatched
+    if interface.matches:
+        # Messages of one queue arrive in any order: on average half of what is left is searched.
+        queued = setting.peers * (approach.transport_partitions if interface.splits else 1) / vcis
+        service = costs.receive + costs.per_entry * (queued - 1) / 2
+    if interface.active_message:
+        service = service + costs.copy_out
+    if waits_from is not None and setting.progress != "thread":
+        arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
+    starts = fifo_starts(arrived, service[..., None, None])
+    return _finite_max(starts.reshape(rows, -1)) + service
+
+
+def _finite_max(times: Array) -> Array:
+    """The latest of each row, +inf being the padding of VCIs with fewer messages."""
+    latest: NDArray[np.float64] = times.max(axis=1)
+    if np.isfinite(latest).all():
+        return latest
+    return np.asarray(np.where(np.isfinite(times), times, -np.inf).max(axis=1))
+
+
+def _synchronise(
+    end: Array,
+    issued: Array,
+    join: Array,
+    barrier: Array,
+    windows: int,
+    costs: Costs,
+    sync: str,
+    per_thread: bool,
+) -> Array:
+    """The end of an RMA epoch (gillis2023 2.3.3, Tables 1-2)."""
+    closing = windows * costs.epoch
+    if sync == "active":
+        # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
+        complete = issued if per_thread else np.maximum(issued + barrier, join)
+        return np.asarray(np.maximum(end, complete + costs.control) + closing)
+    # Passive: flush waits for the acknowledgement, then a message tells the receiver.
+    flushed = np.maximum(end + costs.wire, join)
+    return np.asarray(flushed + closing + costs.control)

@@ -1,0 +1,177 @@
+"""Units at the border: users write ``"25 GB/s"``, the model sees SI floats.
+
+The registry is pint's, restricted to what communication needs. A short definition file keeps
+start-up fast and makes every other unit an error instead of a surprise ("25 lightyears").
+Decimal prefixes are powers of 1000, binary ones (Ki, Mi, Gi) powers of 1024; ``1 b`` is refused
+because half the field reads it as a bit and half as a byte.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any
+
+import pint
+from pydantic import BeforeValidator
+
+from pready.model.errors import PreadyError, shown
+
+_DEFINITIONS = """
+femto- = 1e-15 = f-
+pico- = 1e-12 = p-
+nano- = 1e-9 = n-
+micro- = 1e-6 = µ- = μ- = u-
+milli- = 1e-3 = m-
+kilo- = 1e3 = k- = K-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+tera- = 1e12 = T-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+gibi- = 1073741824 = Gi-
+tebi- = 1099511627776 = Ti-
+second = [time] = s = sec
+minute = 60 * second = min
+hour = 60 * minute = h
+byte = [information] = B
+bit = byte / 8
+hertz = 1 / second = Hz
+flop = [operation]
+percent = 0.01 = %
+"""
+
+
+class Unit(Enum):
+    """What a field measures; the value is (SI unit, example of what a user writes)."""
+
+    TIME = ("s", "1.22 us")
+    SIZE = ("B", "1 MiB")
+    BANDWIDTH = ("B/s", "25 GB/s")
+    TIME_PER_BYTE = ("s/B", "100 us/MB")
+    FREQUENCY = ("1/s", "3.5 GHz")
+    INTENSITY = ("flop/B", "0.5 flop/B")
+
+    @property
+    def si(self) -> str:
+        """The SI unit's name."""
+        return self.value[0]
+
+    @property
+    def example(self) -> str:
+        """What a user might write."""
+        return self.value[1]
+
+
+@cache
+def registry() -> Any:
+    """The pint registry (``Any``: pint's generic registry types do not survive ``--strict``)."""
+    lines: Iterable[str] = [line for line in _DEFINITIONS.splitlines() if line]
+    made: Any = pint.UnitRegistry(None, on_redefinition="raise")
+    made.load_definitions(lines)
+    return made
+
+
+def parse(text: object, unit: Unit, field: str = "value") -> float:
+    """The SI float that `text` means.
+
+    Parameters
+    ----------
+    text
+        What the user wrote: a number and a unit, ``"100 us/MB"``.
+    unit
+        What the field measures.
+    field
+        How an error names it.
+
+    Raises
+    ------
+    PreadyError
+        A bare number, an unknown or unfitting unit, not a number, NaN or infinite.
+    """
+    valid = f'a number with a unit, such as "{unit.example}"'
+    if not isinstance(text, str):
+        if isinstance(text, (int, float)) and not isinstance(text, bool):
+            raise PreadyError(f"{field} = {shown(text)} has no unit", valid=valid)
+        raise PreadyError(f"{field} = {shown(text)} is not a quantity", valid=valid)
+    if len(text) > 80:
+        raise PreadyError(f"{field} = {shown(text)} is too long for a quantity", valid=valid)
+    number, _, name = text.strip().partition(" ")
+    try:
+        magnitude = float(number)
+    except ValueError:
+        number, name = _split_unspaced(text.strip())
+        try:
+            magnitude = float(number)
+        except ValueError:
+            raise PreadyError(f"{field} = {shown(text)} is not a quantity", valid=valid) from None
+    if not name.strip():
+        raise PreadyError(f"{field} = {shown(text)} has no unit", valid=valid)
+    try:
+        # ^ and ** would let a user write "2 B**99999"; no unit of ours needs a power.
+        if any(c in name for c in "*^()") or any(c.isdigit() for c in name):
+            raise ValueError(name)
+        factor = float(registry().Quantity(1.0, name.strip()).to(unit.si).magnitude)
+    except Exception:  # pint raises its own, tokenize's and Python's errors for odd strings
+        raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit", valid=valid) from None
+    value = magnitude * factor
+    if not math.isfinite(value):
+        raise PreadyError(f"{field} = {shown(text)} is not finite", valid=valid)
+    return value
+
+
+def _split_unspaced(text: str) -> tuple[str, str]:
+    """``"1MiB"`` as ``("1", "MiB")``: the longest prefix that is a plain decimal number."""
+    for end in range(len(text) - 1, 0, -1):
+        head = text[:end]
+        if head[-1] in "0123456789." and head.replace("_", "x").isascii():
+            try:
+                float(head)
+            except ValueError:
+                continue
+            return head, text[end:]
+    return text, ""
+
+
+def _validator(unit: Unit, *, positive: bool) -> BeforeValidator:
+    def convert(text: object) -> float:
+        value = parse(text, unit)
+        if value < 0 or (positive and value == 0):
+            bound = "greater than 0" if positive else "at least 0"
+            raise PreadyError(f"value = {shown(text)} is not {bound}", valid=f'{bound}, such as "{unit.example}"')
+        return value
+
+    return BeforeValidator(convert)
+
+
+Time = Annotated[float, _validator(Unit.TIME, positive=False)]
+Size = Annotated[float, _validator(Unit.SIZE, positive=True)]
+Offset = Annotated[float, _validator(Unit.SIZE, positive=False)]
+Bandwidth = Annotated[float, _validator(Unit.BANDWIDTH, positive=True)]
+TimePerByte = Annotated[float, _validator(Unit.TIME_PER_BYTE, positive=False)]
+Frequency = Annotated[float, _validator(Unit.FREQUENCY, positive=True)]
+
+
+def format_time(seconds: float) -> str:
+    """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose."""
+    return _scaled(seconds, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)))
+
+
+def format_size(size: float) -> str:
+    """``1048576`` as ``1 MiB``: binary prefixes, as MPI benchmarks print sizes."""
+    return _scaled(size, (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)), digits=4)
+
+
+def format_bandwidth(rate: float) -> str:
+    """``25e9`` as ``25 GB/s``: decimal prefixes, as links are sold."""
+    return _scaled(rate, (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)))
+
+
+def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g} {scales[-1][0]}"
+    name, scale = next((s for s in scales if abs(value) >= 0.9995 * s[1]), scales[-1])
+    scaled = value / scale
+    return f"{scaled:.{3 if scaled < 100 else digits}g} {name}"

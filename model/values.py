@@ -1,0 +1,77 @@
+"""A number of a machine file: value, 95 % interval and where it comes from."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pready.model.errors import PreadyError, shown
+
+T = TypeVar("T")
+Array = NDArray[np.float64]
+
+Z95 = 1.959963984540054  # half-width of a 95 % interval in standard deviations
+
+
+class Strict(BaseModel):
+    """The base of every table of a file: unknown fields are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+
+class Provenance(Strict):
+    """Where a number comes from.
+
+    ``measured`` by pready's or somebody's benchmark, ``literature`` with a citation, ``assumed``
+    with a reason. `why` holds the command, the citation or the reason.
+    """
+
+    source: Literal["measured", "literature", "assumed"]
+    why: str = Field(min_length=1)
+
+
+class Value(Provenance, Generic[T]):
+    """One value with its 95 % interval (absent: taken as exact)."""
+
+    value: T
+    interval: tuple[T, T] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pair(cls, data: Any) -> Any:
+        # Strict mode takes no list for a tuple, and TOML has only lists.
+        if isinstance(data, dict) and isinstance(data.get("interval"), list):
+            return {**data, "interval": tuple(data["interval"])}
+        return data
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Value[T]:
+        if self.interval is not None and isinstance(self.value, (int, float)):
+            low, high = self.interval
+            if not (low <= self.value <= high):  # type: ignore[operator]
+                raise PreadyError(
+                    f"interval = {shown(self.interval)} does not hold the value {shown(self.value)}",
+                    valid="low ≤ value ≤ high",
+                )
+            if self.value > 0 and not low > 0:  # type: ignore[operator]
+                raise PreadyError(
+                    f"interval = {shown(self.interval)} reaches zero",
+                    valid="0 < low ≤ value ≤ high",
+                )
+        return self
+
+
+def spread(value: float, interval: tuple[float, float] | None, z: Array) -> Array:
+    """Turn standard normal draws `z` into draws of a value with a 95 % interval.
+
+    The draws are log-normal on each side of the value, so that a cost stays positive, the median
+    is the value and the 2.5 and 97.5 percentiles are the interval's ends.
+    """
+    if interval is None or value == 0.0:
+        return np.full_like(z, value)
+    low, high = interval
+    up, down = np.log(high / value) / Z95, np.log(value / low) / Z95
+    return np.asarray(value * np.exp(z * np.where(z > 0, up, down)), dtype=np.float64)

@@ -1,0 +1,3 @@
+"""The version, written into every file and prediction."""
+
+VERSION = "0.1.0"

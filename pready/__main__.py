@@ -1,0 +1,7 @@
+"""``python -m pready``."""
+
+import sys
+
+from pready.cli import main
+
+sys.exit(main())

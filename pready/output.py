@@ -1,0 +1,78 @@
+"""Writing results so that nothing is lost: a file is complete or as it was."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pready.model.errors import PreadyError
+
+
+def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
+    """Refuse an output path before any work is done for it.
+
+    Raises
+    ------
+    PreadyError
+        A directory, a folder that does not exist or takes no files, or an unknown suffix.
+    """
+    name = str(path)
+    if valid_suffixes and path.suffix.lower() not in valid_suffixes:
+        raise PreadyError(f"suffix = {path.suffix!r}", valid=", ".join(valid_suffixes), source=name)
+    try:
+        if path.is_dir():
+            raise PreadyError("is a directory", valid="a file name", source=name)
+        if not path.parent.is_dir():
+            raise PreadyError(
+                f"folder {str(path.parent)!r} does not exist",
+                valid="an existing folder",
+                source=name,
+            )
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PreadyError("is read-only", valid="a writable file", source=name)
+        if not os.access(path.parent, os.W_OK):
+            raise PreadyError(f"folder {str(path.parent)!r} is read-only", valid="a writable folder", source=name)
+    except (OSError, ValueError) as error:
+        if isinstance(error, PreadyError):
+            raise
+        raise PreadyError(f"cannot be written: {error}", valid="a file name", source=name) from None
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place if all goes well."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+    except OSError as error:
+        raise PreadyError(f"cannot be written: {error.strerror}", valid="a writable folder", source=str(path)) from None
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except OSError as error:
+        raise PreadyError(
+            f"cannot be written: {error.strerror or error}",
+            valid="a writable file",
+            source=str(path),
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_with(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file, then put it in place of `path`."""
+    check_writable(path)
+    with _replacing(path) as temporary:
+        write(temporary)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file's content by `text` (UTF-8)."""
+    write_with(path, lambda p: p.write_text(text, encoding="utf-8"))

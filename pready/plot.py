@@ -1,0 +1,138 @@
+"""Pictures. Draws what others computed; Matplotlib is imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pready.model.errors import PreadyError
+from pready.model.units import format_size
+from pready.model.values import Array
+from pready.output import check_writable, write_with
+
+SUFFIXES = (".svg", ".png", ".pdf")
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+)  # Okabe-Ito, colour-blind safe
+
+
+@dataclass(frozen=True)
+class Line:
+    """One approach's η over buffer sizes."""
+
+    label: str
+    eta: Array
+
+
+def check(path: Path) -> None:
+    """Refuse a picture's path before the work is done."""
+    check_writable(path, SUFFIXES)
+
+
+def eta_over_size(
+    path: Path,
+    title: str,
+    sizes: Sequence[float],
+    lines: Sequence[Line],
+    here: float,
+    break_even: float | None,
+) -> None:
+    """η over buffer size, the break-even marked.
+
+    Parameters
+    ----------
+    path
+        ``.svg``, ``.png`` or ``.pdf``.
+    here
+        The workload's buffer size, dotted.
+    break_even
+        Bytes, marked on the first line; None or 0: no mark.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written.
+    """
+    check(path)
+    if not lines:
+        raise PreadyError("nothing to plot", valid="at least one approach")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    with plt.rc_context(
+        {
+            "svg.hashsalt": "pready",
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    ):
+        figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+        top = max(float(line.eta.max()) for line in lines)
+        bottom = min(float(line.eta.min()) for line in lines)
+        axes.axhspan(0.01, 1, color="0.95", zorder=0)
+        axes.axhline(1, color="0.4", lw=1)
+        axes.annotate(
+            "bulk",
+            (sizes[0], 1),
+            xytext=(2, 3),
+            textcoords="offset points",
+            color="0.4",
+            fontsize=8,
+        )
+        for i, line in enumerate(lines):
+            axes.plot(
+                sizes,
+                line.eta,
+                color=COLOURS[i % len(COLOURS)],
+                lw=2.2 if i == 0 else 1.3,
+                label=line.label,
+            )
+        axes.axvline(here, color="0.4", ls=":", lw=1)
+        axes.annotate(
+            "this buffer",
+            (here, 0.02),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            color="0.4",
+            fontsize=8,
+        )
+        if break_even:
+            axes.plot([break_even], [1], "o", color=COLOURS[0], ms=7, zorder=5)
+            axes.annotate(
+                f"break-even {format_size(break_even)}",
+                (break_even, 1),
+                xytext=(8, -14),
+                textcoords="offset points",
+                color=COLOURS[0],
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_ylim(min(0.5, bottom * 0.9), max(2.0, top * 1.25))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}×"))
+        axes.set_yticks(
+            [
+                y
+                for y in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+                if bottom * 0.9 <= y <= max(2.0, top * 1.25)
+            ]
+        )
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
+        axes.set_xlabel("buffer per peer")
+        axes.set_ylabel("η = bulk time / partitioned time")
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.legend(frameon=False, fontsize=8, loc="upper left")
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
+        plt.close(figure)

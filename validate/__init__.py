@@ -1,0 +1,1 @@
+"""Predictions against papers, live measurements and SST."""
