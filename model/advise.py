@@ -141,7 +141,7 @@ def _because(
     if verdict == "port":
         parts.append(
             f"{best.name} takes {format_time(best.time_s)} after the last partition is ready, "
-            f"bulk {format_time(bulk)}: {best.early_bird_percent:.0f} % of the exchange happens before the threads join"
+            f"bulk {format_time(bulk)}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
         reason = "no approach is faster than bulk" if best.eta <= 1 else "the interval of η holds 1"

@@ -141,6 +141,7 @@ class Evaluation:
             perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(self.workload.buffer, t.mean())),
             availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
             early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
+            arrived_early_percent=100 * float(line.arrived_early[rows].mean()),
             available=available,
         )
 

@@ -32,6 +32,10 @@ class ApproachPrediction:
     perceived_bandwidth_bytes_per_s: float
     availability: float
     early_bird_percent: float
+    """Eq. 4 of temucin2022, by the clock: the time before the join over the whole exchange's, whether
+    or not anything moved in it."""
+    arrived_early_percent: float
+    """Share of the messages that had arrived when the sender's threads met."""
     available: bool
     """Can the library do it as it is?"""
 

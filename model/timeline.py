@@ -64,6 +64,8 @@ class Timeline:
     """First MPI_Pready, at most 0."""
     issued: Array
     """The last message has left the CPU."""
+    arrived_early: Array
+    """Share of the messages whose payload has arrived when the sender's threads meet."""
     messages: int
     """Messages per rank and exchange."""
 
@@ -172,7 +174,8 @@ def run(
     if waits_from is not None:
         end = np.maximum(end, waits_from)
     count = (approach.transport_partitions if interface.splits else 1) * setting.peers
-    return Timeline(end, join, first_ready, last_issued, count)
+    early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
+    return Timeline(end, join, first_ready, last_issued, early, count)
 
 
 def _wide(x: Array, rows: int) -> Array:

@@ -33,12 +33,13 @@ def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
             )
         if path.exists() and not os.access(path, os.W_OK):
             raise PreadyError("is read-only", valid="a writable file", source=name)
-        if not os.access(path.parent, os.W_OK):
-            raise PreadyError(f"folder {str(path.parent)!r} is read-only", valid="a writable folder", source=name)
+        # Asking for permissions is not enough: root passes, and the folder may be no real one.
+        tempfile.TemporaryFile(dir=path.parent).close()
     except (OSError, ValueError) as error:
         if isinstance(error, PreadyError):
             raise
-        raise PreadyError(f"cannot be written: {error}", valid="a file name", source=name) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PreadyError(f"cannot be written: {reason}", valid="a file in a writable folder", source=name) from None
 
 
 @contextmanager

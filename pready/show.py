@@ -53,7 +53,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         ("time after\nlast ready", "right"),
         ("η = T_b/T_p (95 %)", "left"),
         ("run time", "right"),
-        ("early-bird", "right"),
+        ("arrived\nby the join", "right"),
     ):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     advised = prediction.advised
@@ -68,7 +68,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
             format_time(r.time_s),
             f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
             f"{-r.speedup_percent:+.1f} %" if abs(r.speedup_percent) >= 0.05 else "0 %",
-            f"{r.early_bird_percent:.0f} %",
+            f"{r.arrived_early_percent:.0f} %",
             style=style,
         )
     form = prediction.closed_form

@@ -1,0 +1,89 @@
+"""How fast the model is, against the plain Python loop a user would write, in one run.
+
+Single core; each figure is the best of several repeats, because other work on the machine only ever
+slows it down.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from pready.model import arrivals, gain_numpy, machine, workload
+from pready.model.approach import BY_KEY, Approach
+from pready.model.costs import Sampler, costs
+from pready.model.timeline import Setting, run
+
+sys.path.insert(0, "tests/model")
+from oracle import end_of_exchange
+
+
+def best(function: Callable[[], object], repeats: int = 7) -> float:
+    """Seconds of the fastest call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def closed_forms(n: int = 1_000_000) -> tuple[str, float, float]:
+    """Eq. 4 over arrays and in a loop; configurations per second."""
+    gamma = np.linspace(0.0, 1e-9, n)
+
+    def loop() -> None:
+        out = []
+        for g in gamma[: n // 20].tolist():
+            out.append(32 / max(32 - g * 25e9, 1))
+
+    fast = n / best(lambda: gain_numpy.large_message_gain(8, 4, gamma, 25e9))
+    slow = n // 20 / best(loop)
+    return "closed form, configurations/s", fast, slow
+
+
+def timelines(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[str, float, float]:
+    """The timeline of the README's example; messages per second."""
+    what = workload.load("examples/halo3d.toml")
+    on, approach = machine.load("meluxina"), Approach(BY_KEY[key], transports, vcis)
+    setting = Setting(what.threads, what.partitions_per_thread, what.peers, on.contexts.value, on.progress.value)
+    ready = arrivals.draw(what, rows, seed=0)
+    joins = arrivals.draw(what, rows, seed=0, rank=1).max(axis=1)
+    c = costs(Sampler(on), what, what.buffer / transports)
+    messages = transports * what.peers * rows
+
+    def loop() -> None:
+        for row, join in zip(ready[:8].tolist(), joins[:8].tolist(), strict=True):
+            end_of_exchange(row, c, approach, setting, join)
+
+    fast = messages / best(lambda: run(ready, c, approach, setting, joins))
+    slow = messages / rows * 8 / best(loop, 3)
+    return f"timeline {approach.name}, {transports} × {vcis} VCI, messages/s", fast, slow
+
+
+def start_up(*arguments: str) -> float:
+    """Seconds of a whole command, the first run apart."""
+    command = [sys.executable, "-m", "pready", *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+    return best(lambda: subprocess.run(command, check=True, capture_output=True), 5)
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'':52} {'pready':>12} {'Python loop':>12} {'ratio':>7}")
+    rows = [closed_forms()]
+    rows += [
+        timelines(*case) for case in (("part", 32, 1), ("many", 32, 8), ("rma-single-active", 32, 1), ("part", 4, 1))
+    ]
+    for name, fast, slow in rows:
+        print(f"{name:52} {fast:12.3g} {slow:12.3g} {fast / slow:6.0f}×")
+    for arguments in (("--version",), ("predict", "examples/halo3d.toml")):
+        print(f"pready {' '.join(arguments):45} {start_up(*arguments):10.2f} s")
+
+
+if __name__ == "__main__":
+    main()

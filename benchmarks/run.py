@@ -1,0 +1,10 @@
+"""All benchmarks: ``make bench``. Each also runs alone."""
+
+import runpy
+from pathlib import Path
+
+for script in sorted(Path(__file__).parent.glob("*.py")):
+    if script.name != "run.py":
+        print(f"## {script.stem}\n", flush=True)
+        runpy.run_path(str(script), run_name="__main__")
+        print(flush=True)

@@ -1,0 +1,72 @@
+"""Machines for tests: every parameter as given, nothing else costs anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pready.model.files import validated
+from pready.model.machine import Machine
+
+
+def ideal(**changes: Any) -> Machine:
+    """A machine that only has bandwidth; `changes` are plain SI numbers.
+
+    L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), stretch (same),
+    poll, match, per_entry, put, epoch, link (bytes per second), progress, contexts, copy.
+    """
+    p: dict[str, Any] = {
+        "L": 0.0,
+        "o_s": 0.0,
+        "o_r": 0.0,
+        "g": 0.0,
+        "G": 1 / 25e9,
+        "handshake": None,
+        "pready": 0.0,
+        "barrier": [0.0, 0.0, 0.0],
+        "stretch": [1.0, 1.0, 1.0],
+        "poll": 0.0,
+        "match": 0.0,
+        "per_entry": 0.0,
+        "put": 0.0,
+        "epoch": 0.0,
+        "link": None,
+        "progress": "hardware",
+        "contexts": 10_000,
+        "copy": 1e300,
+    } | changes
+
+    def value(x: float, unit: str) -> dict[str, str]:
+        return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
+
+    segment = {
+        "from": "0 B",
+        "protocol": "rendezvous" if p["handshake"] is not None else "short",
+        **{name: value(p[name], "s") for name in ("L", "o_s", "o_r", "g")},
+        "G": value(p["G"], "s/B"),
+    }
+    if p["handshake"] is not None:
+        segment["handshake"] = value(p["handshake"], "s")
+    curve = {"threads": [1, 2, 1024], "source": "assumed", "why": "test"}
+    data = {
+        "format": 1,
+        "name": "ideal",
+        "created": "2026-11-20",
+        "created_by": "test",
+        "library": {"name": "mpich-6314"},
+        "progress": {"value": p["progress"], "source": "assumed", "why": "test"},
+        "contexts": {"value": p["contexts"], "source": "assumed", "why": "test"},
+        "inter": {"segments": [segment], "link_bandwidth": value(p["link"] or 1 / p["G"], "B/s")},
+        "threads": {
+            "pready": value(p["pready"], "s"),
+            "vci_poll": value(p["poll"], "s"),
+            "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
+            "contention": {**curve, "stretch": p["stretch"]},
+        },
+        "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
+        "one_sided": {"put": value(p["put"], "s"), "epoch": value(p["epoch"], "s")},
+        "memory": {"copy_hot": value(p["copy"], "B/s"), "copy_cold": value(p["copy"], "B/s")},
+    }
+    import datetime
+
+    data["created"] = datetime.date(2026, 11, 20)
+    return validated(Machine, data, "test machine")

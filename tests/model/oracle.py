@@ -1,0 +1,104 @@
+"""The timeline in plain Python, one message at a time: what `pready.model.timeline` must equal.
+
+Written from the text of the model's seven steps, without its running maxima, its sorting tricks or
+its shift of the origin.
+"""
+
+from __future__ import annotations
+
+from pready.model.approach import Approach, vci_of
+from pready.model.costs import Costs
+from pready.model.timeline import Setting
+
+
+def serve(jobs: list[tuple[float, int]], service: float, not_before: float = -1e300) -> dict[int, float]:
+    """A FIFO server: when each job starts. `jobs` are (arrival, identity)."""
+    free, starts = not_before, {}
+    for arrival, who in sorted(jobs):
+        starts[who] = max(arrival, free)
+        free = starts[who] + service
+    return starts
+
+
+def end_of_exchange(
+    ready: list[float], c: Costs, approach: Approach, setting: Setting, receiver_join: float | None
+) -> float:
+    """When the receiver has everything, in seconds after the sender's last ready partition."""
+    i, n, theta, peers = approach.interface, setting.threads, setting.partitions_per_thread, setting.peers
+
+    def cost(name: str) -> float:
+        return float(getattr(c, name))
+
+    marked = list(ready)
+    if i.counts:
+        for thread in range(n):
+            mine = list(range(thread * theta, (thread + 1) * theta))
+            starts = serve([(ready[j], j) for j in mine], cost("pready"))
+            for j in mine:
+                marked[j] = starts[j] + cost("pready")
+    transports = approach.transport_partitions if i.splits else 1
+    per_bin = len(ready) // transports
+    bins = [max(marked[t * per_bin : (t + 1) * per_bin]) for t in range(transports)]
+    if i.joins:
+        bins = [b + cost("barrier") for b in bins]
+    windows = n if i.windows_per_thread else 1
+    if i.one_sided:
+        bins = [max(b, cost("control") + windows * cost("epoch")) for b in bins]
+    if i.active_message:
+        bins = [max(b, cost("control")) for b in bins]
+
+    vci = [vci_of(t, approach, n, setting.contexts) if i.splits else 0 for t in range(transports)]
+    left: dict[tuple[int, int], float] = {}
+    for v in set(vci):
+        members = [t for t in range(transports) if vci[t] == v]
+        owners = {p // theta for t in members for p in range(t * per_bin, (t + 1) * per_bin)}
+        stretch = float(c.stretch[min(len(members), len(owners))])
+        hold = (cost("put") if i.one_sided else cost("hold")) * stretch
+        hold += 0.0 if i.one_sided else cost("copy_in")
+        hold += cost("copy_out") if i.active_message else 0.0
+        starts = serve([(bins[t], t) for t in members], peers * hold)
+        for t in members:
+            for peer in range(peers):
+                left[t, peer] = starts[t] + (peer + 1) * hold
+
+    sent = {}
+    for message, issued in left.items():
+        when = issued
+        if i.two_sided_rendezvous:
+            when = max(issued, cost("wire"))
+        elif not i.one_sided and not i.active_message and cost("handshake") > 0:
+            request = issued + cost("handshake") / 2
+            if setting.progress == "on-call" and receiver_join is not None:
+                request = max(request, receiver_join)
+            when = request + cost("handshake") / 2
+        sent[message] = when
+    names = {message: number for number, message in enumerate(sorted(sent))}
+    begun = serve([(t, names[m]) for m, t in sent.items()], max(cost("gap"), cost("link")))
+    arrived = {m: begun[names[m]] + cost("stream") + cost("wire") for m in sent}
+
+    used = len(set(vci))
+    if i.receivers == "none":
+        end = max(arrived.values())
+    else:
+        service = cost("unmatched")
+        if i.matches:
+            service = cost("receive") + cost("per_entry") * (peers * transports / used - 1) / 2
+        service += cost("copy_out") if i.active_message else 0.0
+        wait = -1e300 if receiver_join is None or setting.progress == "thread" else receiver_join
+        end = -1e300
+        for server in set(vci) if i.receivers == "threads" else {None}:
+            jobs = [(a, names[m]) for m, a in arrived.items() if server is None or vci[m[0]] == server]
+            end = max(end, max(serve(jobs, service, wait).values()) + service)
+    if i.receivers == "master":
+        end += (used - 1) * cost("poll")
+    if i.one_sided:
+        join, issued = max(marked) + cost("barrier"), max(left.values())
+        closing = windows * cost("epoch")
+        if i.sync == "active":
+            complete = issued if i.windows_per_thread else max(issued + cost("barrier"), join)
+            end = max(end, complete + cost("control")) + closing
+        else:
+            end = max(end + cost("wire"), join) + closing + cost("control")
+    if receiver_join is not None:
+        end = max(end, receiver_join)
+    return end - max(ready)

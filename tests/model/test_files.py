@@ -1,0 +1,223 @@
+"""Machine and workload files: what is accepted, and that nothing but our one-line error comes out."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pready.model import files, machine, workload
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.values import Value
+from pready.model.workload import Workload
+
+MELUXINA = machine.profiles()["meluxina"].read_text(encoding="utf-8")
+EXAMPLE = 'threads = 8\npartitions_per_thread = 4\nbuffer = "1 MiB"\n'
+
+
+# Profiles
+
+
+def test_the_papers_machines_are_shipped() -> None:
+    assert set(machine.profiles()) >= {"meluxina", "bebop", "hpc3", "manzano", "mutrino", "lichtenberg", "niagara"}
+
+
+@pytest.mark.parametrize("name", machine.profiles())
+def test_every_value_has_provenance(name: str) -> None:
+    m = machine.load(name)
+    assert machine.load(name.upper()) is m
+    values = m.values()
+    assert len(values) > 25
+    for field, value in values:
+        assert value.source in ("measured", "literature", "assumed"), field
+        assert len(value.why) > 5, field
+        if isinstance(value, Value) and isinstance(value.value, float) and value.value > 0:
+            assert value.interval is not None or value.source != "assumed", f"{field}: an assumption needs an interval"
+
+
+def test_meluxina_is_what_the_paper_says() -> None:
+    m = machine.load("meluxina")
+    assert m.bandwidth == pytest.approx(25e9)  # gillis2023 4.1
+    s = m.inter.segments[0]
+    latency = s.o_s.value + s.L.value + s.o_r.value + m.matching.base.value
+    assert latency == pytest.approx(1.22e-6, rel=1e-9)  # footnote 1
+    assert [x.from_ for x in m.inter.segments] == [0, 2048, 16384]  # 4.1
+    assert machine.load("bebop").contexts.value == 160  # zambre2021 5.3
+
+
+# One-line errors
+
+
+def said(read: Any) -> str:
+    with pytest.raises(PreadyError) as caught:
+        read()
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("threads = 0", "threads = 0; valid: greater than or equal to 1"),
+        ("threads = -3", "threads = -3"),
+        ("threads = 8.5", "threads = 8.5; valid: a valid integer"),
+        ("threads = nan", "threads = nan"),
+        ('threads = "8"', "threads = '8'; valid: a valid integer"),
+        ("partitions_per_thread = 0", "partitions_per_thread = 0"),
+        ("buffer = 1048576", "buffer = 1048576 has no unit"),
+        ('buffer = "1 MiB/s"', "buffer = '1 MiB/s' has a unit that does not fit"),
+        ('buffer = "-1 MiB"', "buffer = '-1 MiB' is not greater than 0"),
+        ('buffer = "0 B"', "buffer = '0 B' is not greater than 0"),
+        ('buffer = "nan B"', "buffer = 'nan B' is not finite"),
+        ('buffer = "inf B"', "buffer = 'inf B' is not finite"),
+        ('buffer = "1000 B"', "is not divided by 8 × 4 = 32 user partitions; valid: a multiple of 32 B, such as 992 B"),
+        ("thread = 8", "thread is not a field; valid: name, description, threads"),
+        ("folder = 'x'", "folder is not a field"),
+        ("transport_partitions = [3]", "transport_partitions = 3 does not divide 32 user partitions; valid: 1, 2, 4"),
+        ("transport_partitions = [0]", "transport_partitions[0] = 0"),
+        ('pattern = "ring"', "pattern = 'ring'; valid: 'pt2pt', 'halo3d'"),
+        ("neighbours = 3", "neighbours = 3 with pattern = 'pt2pt'"),
+        ("[compute]\ntime = 3", "compute.time = 3 has no unit"),
+        ("[compute]\ntim = '3 s'", "compute.tim is not a field; valid: time, arithmetic_intensity"),
+        ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
+        ("[arrivals]\nmodel = 'late'", "arrivals.model = 'late'; valid: 'none', 'laggard'"),
+        ("[arrivals]\nnoise = 0.1", "arrivals.model is missing"),
+        ("[arrivals]\nmodel = 'laggard'", "laggard has no delay; valid: one of delay, delay_rate, noise"),
+        ("[arrivals]\nmodel = 'laggard'\nnoise = -0.1", "arrivals.noise = -0.1"),
+        ("[arrivals]\nmodel = 'laggard'\nnoise = nan", "arrivals.noise = nan"),
+        ("[arrivals]\nmodel = 'laggard'\nnoise = 0.1", "scales with the compute time, which is 0"),
+        ("arrivals = 3", "arrivals = 3 is not a table"),
+        ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
+    ],
+)
+def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
+    field = change.partition(" ")[0]
+    kept = [
+        line
+        for line in EXAMPLE.splitlines()
+        if not any(line.startswith(c.split(" ")[0] + " ") for c in change.splitlines())
+    ]
+    path = tmp_path / "w.toml"
+    path.write_text("\n".join([*kept, change]) + "\n")
+    assert field
+    text = said(lambda: workload.load(path))
+    assert expected in text
+    assert text.startswith(str(path))
+
+
+def test_missing_fields(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text("threads = 8\n")
+    assert "buffer is missing; valid: size of the buffer per peer" in said(lambda: workload.load(path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("format = 1", "format = 2", "format = 2; valid: 1"),
+        ('protocol = "short"', 'protocol = "eager"', "inter.segments[0].protocol = 'eager'; valid: 'short', 'bcopy'"),
+        ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
+        ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
+        ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
+        ("stretch = [1.0,", "stretch = [2.0,", "threads.contention: stretch = 2.0 for one thread; valid: 1"),
+        ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),
+        ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
+        ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),
+    ],
+)
+def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert old in MELUXINA
+    path = tmp_path / "m.toml"
+    path.write_text(MELUXINA.replace(old, new, 1), encoding="utf-8")
+    assert expected in said(lambda: machine.load(path))
+
+
+def test_unknown_machine_names_the_known_ones() -> None:
+    assert "machine = 'meluxna' is unknown; valid: a file, or one of bebop" in said(lambda: machine.load("meluxna"))
+
+
+def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
+    assert "is a directory" in said(lambda: workload.load(tmp_path))
+    assert "no such file" in said(lambda: workload.load(tmp_path / "absent.toml"))
+    assert "cannot be read" in said(lambda: workload.load("null\0character"))
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes("name = 'é'".encode("latin-1"))
+    assert "byte 8 is not UTF-8" in said(lambda: workload.load(latin))
+    huge = tmp_path / "huge.toml"
+    with huge.open("wb") as stream:  # sparse: a gigabyte that is never read whole
+        stream.truncate(2**30)
+    assert "is larger than 4 MiB" in said(lambda: workload.load(huge))
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a = " + "[" * 5000 + "]" * 5000)
+    assert "is not TOML" in said(lambda: workload.load(deep))
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + EXAMPLE.replace("\n", "\r\n").encode())
+    assert workload.load(path).name == "w"
+
+
+# Fuzzing: any bytes, any TOML, any mutation of a good file
+
+
+def reads(path: Path) -> None:
+    for load in (workload.load, machine.load):
+        try:
+            load(path)
+        except PreadyError as error:
+            assert "\n" not in str(error)
+
+
+@given(st.binary(max_size=300))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "f.toml"
+    path.write_bytes(data)
+    reads(path)
+
+
+@given(st.integers(0, len(MELUXINA) - 1), st.integers(1, 40), st.text(max_size=8), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_mutated_files(tmp_path: Path, at: int, length: int, insert: str, of_workload: bool) -> None:
+    good = Path("examples/halo3d.toml").read_text(encoding="utf-8") if of_workload else MELUXINA
+    at %= len(good)
+    path = tmp_path / "f.toml"
+    path.write_text(good[:at] + insert + good[at + length :], encoding="utf-8", errors="replace")
+    reads(path)
+
+
+scalars = st.one_of(
+    st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.sampled_from(["1 MiB", "1 s", "laggard", "kde"])
+)
+names = st.sampled_from([*Workload.model_fields, *Machine.model_fields, "model", "noise", "time", "file", "unit", "x"])
+tables = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=5), max_leaves=12
+)
+
+
+@given(st.dictionaries(names, tables, max_size=8))
+@example({"threads": 8, "buffer": "64 B", "arrivals": {"model": ["laggard"]}})
+@example({"threads": 8, "buffer": "64 B", "arrivals": {"model": {}}})
+@example({"threads": 10**400, "buffer": "64 B"})
+@example({"threads": 8, "buffer": "64 B", "compute": []})
+@example({"inter": {"segments": [1]}})
+@settings(max_examples=300)
+def test_any_tables(data: dict[str, Any]) -> None:
+    for model in (Workload, Machine):
+        try:
+            files.validated(model, data, "f")
+        except PreadyError as error:
+            assert "\n" not in str(error)
+
+
+def test_examples_are_valid() -> None:
+    for path in Path("examples").glob("*.toml"):
+        assert workload.load(path).name == path.stem
+        tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,210 @@
+"""From Machine and Workload to a Prediction: the shape of the answer and the firmness of the advice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from machines import ideal
+
+import pready
+from pready.model import advise, machine, workload
+from pready.model.approach import BY_KEY, MANY, PART, SINGLE, Approach
+from pready.model.evaluate import Evaluation, gain_over_sizes
+from pready.model.files import validated
+from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
+from pready.model.predict import predict
+from pready.model.workload import Workload
+
+MELUXINA = machine.load("meluxina")
+
+
+def made(**fields: Any) -> Workload:
+    return validated(Workload, {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB"} | fields, "test")
+
+
+LATE = made(arrivals={"model": "laggard", "delay": "200 us"})
+KEYS = {
+    "version", "seed", "machine", "workload", "closed_form", "approaches", "advice"
+}  # fmt: skip
+ROW = {
+    "name", "transport_partitions", "vcis", "messages", "time_s", "time_low_s", "time_high_s", "eta", "eta_low",
+    "eta_high", "speedup_percent", "overhead", "perceived_bandwidth_bytes_per_s", "availability", "early_bird_percent",
+}  # fmt: skip
+ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_bytes", "settings", "because"}
+
+
+def test_json_has_the_documented_keys() -> None:
+    data = json.loads(json.dumps(predict(MELUXINA, LATE).to_dict(), allow_nan=False))
+    assert set(data) >= KEYS
+    assert set(data["closed_form"]) == {"eta", "gamma_s_per_byte", "delay_s"}
+    assert all(set(row) >= ROW for row in data["approaches"])
+    assert set(data["advice"]) >= ADVICE
+    assert data["advice"]["verdict"] in ("port", "do not port", "undecided")
+
+
+def test_same_seed_same_bytes() -> None:
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian"})
+    first, again, other = (json.dumps(predict(MELUXINA, w, seed=s).to_dict()) for s in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_intervals_hold_their_values() -> None:
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "noise": 0.05}, receiver="computing")
+    for row in predict(MELUXINA, w).approaches:
+        assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
+        assert 0 < row.eta_low <= row.eta <= row.eta_high
+        assert row.early_bird_percent <= 100
+
+
+def test_bulk_is_the_baseline() -> None:
+    bulk = predict(MELUXINA, LATE).bulk
+    assert (bulk.eta, bulk.eta_low, bulk.eta_high) == (1, 1, 1)
+    assert bulk.early_bird_percent == bulk.speedup_percent == 0
+    assert bulk.overhead == pytest.approx(1)
+    assert bulk.availability == pytest.approx(0, abs=1e-12)
+
+
+def test_metrics_of_a_known_exchange() -> None:
+    # Bandwidth only: 4 partitions of 1 MB at 25 GB/s (40 us each), the last 60 us late, compute 1 ms.
+    # T_b = 160; T_p = (120 - 60) + 40 = 100; all in us.
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="4 MB",
+        compute={"time": "1 ms"},
+        arrivals={"model": "laggard", "delay": "60 us"},
+    )
+    prediction = predict(ideal(), w)
+    row = next(r for r in prediction.approaches if r.key == "part" and r.transport_partitions == 4 and r.vcis == 1)
+    assert row.time_s == pytest.approx(100e-6)
+    assert row.eta == pytest.approx(1.6)
+    assert row.speedup_percent == pytest.approx(100 * 60 / 1220)  # of 1000 + 60 + 160
+    assert row.overhead == pytest.approx(1)
+    assert row.perceived_bandwidth_bytes_per_s == pytest.approx(4e6 / 100e-6)
+    assert row.availability == pytest.approx(1 - 100 / 160)
+    assert row.early_bird_percent == pytest.approx(100 * 60 / 160)  # 60 of the 160 from first Pready to the end
+    assert prediction.closed_form["eta"] == pytest.approx(1.6)
+    assert prediction.closed_form["delay_s"] == pytest.approx(60e-6)
+    assert prediction.closed_form["gamma_s_per_byte"] == pytest.approx(60e-12)
+
+
+def test_advice_to_port() -> None:
+    # Large messages: every interface gains the same (gillis2023 4.3), so the simplest one is advised.
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="64 MiB",
+        arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
+    )
+    advice = predict(MELUXINA, w).advice
+    assert advice.verdict == "port"
+    assert (advice.approach, advice.transport_partitions, advice.vcis) == ("Pt2Pt part", 4, 1)
+    assert advice.eta_low > 1
+    assert advice.break_even_bytes == pytest.approx(100e3, rel=0.15)
+    assert advice.settings == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
+
+
+def test_advice_not_to_port_names_the_term() -> None:
+    # 4 KiB, all threads at once: messages only add overhead, and contention for the lock is why.
+    w = made(buffer="4 KiB", threads=32, partitions_per_thread=1, transport_partitions=[32])
+    machine_ = MELUXINA.model_copy(update={"contexts": MELUXINA.contexts.model_copy(update={"value": 1})})
+    advice = predict(machine_, w).advice
+    assert advice.verdict == "do not port"
+    assert "contention for the VCI's lock" in advice.because
+    assert "nothing to send early" in advice.because
+    assert advice.settings == []
+
+
+def test_advice_is_undecided_when_the_interval_holds_one() -> None:
+    # A laggard just at break-even: about 100 kB (gillis2023 Fig. 8).
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="102 kB",
+        arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
+        transport_partitions=[4],
+    )
+    one = MELUXINA.model_copy(update={"contexts": MELUXINA.contexts.model_copy(update={"value": 1})})
+    e = Evaluation(one, w)
+    row = e.predict(Approach(PART, 4))
+    assert row.eta_low < 1 < row.eta_high
+    advice = advise.advise(e, MPICH_6314, [(Approach(SINGLE), e.predict(Approach(SINGLE))), (Approach(PART, 4), row)])
+    assert advice.verdict == "undecided"
+    assert "the interval of η holds 1" in advice.because
+
+
+def test_break_even_brackets() -> None:
+    approach = Approach(MANY, 32, 8)
+    found = advise.break_even(MELUXINA, LATE, approach, pays_now=True, seed=0)
+    assert found is not None
+    if found:
+        low, high = gain_over_sizes(MELUXINA, LATE, approach, [found * 0.99, found * 1.01])
+        assert low <= 1 < high
+
+
+def test_pays_nowhere() -> None:
+    w = made(threads=1, partitions_per_thread=8)
+    advice = predict(MELUXINA, w.model_copy(update={"transport_partitions": (8,)}), library="openmpi-persist").advice
+    part = Approach(PART, 8)
+    assert advise.break_even(MELUXINA, w, part, pays_now=False, seed=0) is None
+    assert advice.verdict == "do not port"
+
+
+def test_progress_thread_is_suggested_where_it_helps() -> None:
+    w = made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian"}, pattern="halo3d")
+    assert "rendezvous waits until the receiver enters MPI" in predict(MELUXINA, w).advice.because
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_settings_exist_in_their_library(name: str) -> None:
+    prediction = predict(MELUXINA, LATE, library=name)
+    text = " ".join(prediction.advice.settings)
+    assert ("MPIR_CVAR_PART_AGGR_SIZE" in text) <= (name == "mpich-6314")
+    assert ("min_message_size" in text) <= (name == "openmpi-13039")
+    assert ("PMODE" in text or "SET=" in text) <= (name == "mpipcl")
+    assert ("MPIR_CVAR" in text) <= name.startswith(("mpich", "emulated"))
+    names = {r.name for r in prediction.approaches}
+    assert ("Pt2Pt part" in names) == (name != "emulated")
+
+
+def test_open_mpi_sends_one_message_per_sender_partition() -> None:
+    # threads × divisors of theta: fewer, larger partitions of one thread are the user's to choose
+    counts = OPENMPI_PERSIST.transports([1, 2, 4, 8, 16, 32], threads=8, n_partitions=32)
+    assert counts == [8, 16, 32]
+
+
+def test_persistent_matched_is_listed_but_never_advised() -> None:
+    prediction = predict(MELUXINA, made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian"}))
+    rows = [r for r in prediction.approaches if r.key == "persistent-matched"]
+    assert rows
+    assert not any(r.available for r in rows)
+    assert prediction.advice.approach != BY_KEY["persistent-matched"].name
+
+
+def test_unknown_library() -> None:
+    with pytest.raises(pready.PreadyError, match="library = 'mpich' is unknown; valid: mpich-release"):
+        library("mpich")
+
+
+def test_threads_beyond_the_machines_curves() -> None:
+    with pytest.raises(pready.PreadyError, match="known for 1 to 128 threads, not for 256"):
+        predict(MELUXINA, made(threads=256))
+
+
+def test_public_api() -> None:
+    prediction = pready.predict(pready.load_machine("meluxina"), pready.load_workload("examples/halo3d.toml"))
+    assert isinstance(prediction, pready.Prediction)
+    html = prediction._repr_html_()
+    assert html.startswith("<table>")
+    assert prediction.advice.verdict in html
+    assert prediction.advised.name == prediction.advice.approach
+
+
+def test_workload_round_trip() -> None:
+    w = workload.load("examples/halo3d.toml")
+    assert w.changed(buffer=2 * w.buffer).buffer == 2 * w.buffer
+    with pytest.raises(pready.PreadyError, match="is not divided by"):
+        w.changed(buffer=1000.0)

@@ -1,0 +1,279 @@
+"""The timeline against its plain-Python oracle, the closed forms, and what must be monotone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import ideal
+from oracle import end_of_exchange
+
+from pready.model import gain
+from pready.model.approach import BY_KEY, INTERFACES, MANY, PART, SINGLE, Approach, transport_counts
+from pready.model.costs import Costs, Sampler, costs
+from pready.model.machine import Machine
+from pready.model.timeline import Setting, fifo_starts, run
+from pready.model.values import Array
+from pready.model.workload import Workload
+
+PERSISTENT = BY_KEY["persistent-matched"]
+
+
+def workload(threads: int, theta: int, size: float, peers: int = 1) -> Workload:
+    made = Workload.model_validate(
+        {
+            "threads": threads,
+            "partitions_per_thread": theta,
+            "buffer": f"{threads * theta} B",
+            "pattern": "neighbours",
+            "neighbours": peers,
+        }
+    )
+    return made.model_copy(update={"buffer": size})
+
+
+def time(machine: Machine, w: Workload, approach: Approach, ready: Array, joins: Array | None = None) -> Array:
+    size = w.buffer / approach.transport_partitions if approach.interface.splits else w.buffer
+    setting = Setting(w.threads, w.partitions_per_thread, w.peers, machine.contexts.value, machine.progress.value)
+    return run(np.atleast_2d(ready), costs(Sampler(machine), w, size), approach, setting, joins).end
+
+
+def laggard(n: int, delay: float, start: float = 0.0) -> Array:
+    ready = np.full(n, start)
+    ready[-1] += delay
+    return ready
+
+
+seconds = st.floats(0, 1e-3)
+counts = st.integers(1, 12)
+
+
+# Limits: closed forms
+
+
+@given(counts, st.integers(1, 6), st.floats(1e2, 1e9), st.floats(0, 10), st.floats(0, 10))
+def test_bandwidth_only_is_eq3(n: int, theta: int, size: float, share: float, start: float) -> None:
+    # D from nothing to ten times the transfer; L = o = g = 0.
+    machine, w = ideal(), workload(n, theta, size)
+    n_part, beta = n * theta, machine.bandwidth
+    delay = share * size / beta
+    got = float(time(machine, w, Approach(PART, n_part), laggard(n_part, delay))[0])
+    expected = float(gain.pipelined_time(n, theta, size / n_part, beta, delay))
+    assert got == pytest.approx(expected, rel=1e-12)
+    bulk = float(time(machine, w, Approach(SINGLE), laggard(n_part, delay))[0])
+    assert bulk == pytest.approx(float(gain.bulk_time(n, theta, size / n_part, beta)), rel=1e-12)
+    # A long computation in front costs no digits but those of the ready times themselves.
+    late = float(time(machine, w, Approach(PART, n_part), laggard(n_part, delay, start))[0])
+    assert late == pytest.approx(expected, rel=1e-12, abs=4 * np.spacing(start + delay))
+
+
+@given(counts, st.integers(1, 6), st.floats(1e-9, 1e-3))
+def test_per_message_costs_only_is_eq5(n: int, theta: int, o: float) -> None:
+    w = workload(n, theta, 1e-280)  # S -> 0
+    zero = np.zeros(n * theta)
+    for costly in ({"o_s": o}, {"o_r": o}, {"match": o}):
+        machine = ideal(**costly)
+        bulk, part = (float(time(machine, w, a, zero)[0]) for a in (Approach(SINGLE), Approach(PART, n * theta)))
+        assert bulk / part == pytest.approx(float(gain.small_message_gain(n, theta)), rel=1e-12)
+
+
+@given(counts, st.integers(1, 6), st.floats(1e-9, 1e-3), st.floats(1e-9, 1e-3), st.floats(1e-9, 1e-3))
+def test_latency_pipelines_so_eq5_is_a_bound(n: int, theta: int, o_s: float, o_r: float, wire: float) -> None:
+    # The paper's "latency" is serial; L is not, nor are o_s and o_r to each other.
+    w, zero = workload(n, theta, 1e-280), np.zeros(n * theta)
+    machine = ideal(o_s=o_s, o_r=o_r, L=wire)
+    bulk, part = (float(time(machine, w, a, zero)[0]) for a in (Approach(SINGLE), Approach(PART, n * theta)))
+    eta = bulk / part
+    assert float(gain.small_message_gain(n, theta)) * (1 - 1e-12) <= eta <= 1 + 1e-12
+
+
+@given(counts, st.integers(1, 6), st.floats(1e2, 1e7), seconds, seconds, seconds, seconds)
+def test_one_transport_partition_differs_by_barrier_and_pready(
+    n: int, theta: int, size: float, pready: float, barrier: float, o: float, wire: float
+) -> None:
+    machine = ideal(pready=pready, barrier=[0.0, barrier, barrier], o_s=o, L=wire, stretch=[1.0, 3.0, 9.0])
+    w, zero = workload(n, theta, size), np.zeros(n * theta)
+    part = float(time(machine, w, Approach(PART, 1), zero)[0])
+    single = float(time(machine, w, Approach(SINGLE), zero)[0])
+    crossed = machine.threads.barrier.at(n)
+    assert part - single == pytest.approx(theta * pready - crossed, rel=1e-9, abs=1e-12)
+
+
+# Monotonicity
+
+
+@given(
+    counts,
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(2, 4),
+    st.lists(st.floats(0, 1e-4), min_size=72, max_size=72),
+    st.tuples(st.floats(1, 5), st.floats(1, 5)),
+    st.integers(1, 3),
+)
+def test_more_vcis_never_slow_many(
+    n: int, theta: int, vcis: int, factor: int, times: list[float], growth: tuple[float, float], peers: int
+) -> None:
+    # Multiples refine the mapping: each VCI's messages are a subset of what one VCI had before.
+    stretch = [1.0, growth[0], growth[0] * growth[1]]
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, stretch=stretch, per_entry=1e-8)
+    w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
+    few, many = (float(time(machine, w, Approach(MANY, n * theta, v), ready)[0]) for v in (vcis, factor * vcis))
+    assert many <= few * (1 + 1e-12)
+
+
+def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
+    # Why the property above speaks of multiples: of four threads, 0 and 3 come last and together. On
+    # two VCIs they are apart, on three round-robin puts both on VCI 0. A scheduling anomaly, not a bug.
+    machine, w = ideal(o_s=1e-6), workload(4, 1, 4e-3)
+    ready = np.array([1.0, 0.0, 0.0, 1.0])
+    on = {v: float(time(machine, w, Approach(MANY, 4, v), ready)[0]) for v in (1, 2, 3, 4)}
+    assert on[3] > on[2]
+    assert on[4] == on[2] < on[1]
+
+
+@given(
+    counts,
+    st.integers(1, 6),
+    st.sampled_from(INTERFACES),
+    st.integers(1, 12),
+    st.floats(0, 1e-3),
+    st.floats(0, 1e-3),
+    st.floats(10, 1e7),
+)
+def test_a_longer_laggard_never_lowers_eta(
+    n: int, theta: int, interface: Any, vcis: int, first: float, more: float, size: float
+) -> None:
+    machine = ideal(
+        o_s=3e-7, o_r=2e-7, g=1e-8, L=1e-6, pready=1e-7, barrier=[0.0, 1e-6, 3e-6], stretch=[1.0, 2.0, 50.0]
+    )
+    w, n_part = workload(n, theta, size), n * theta
+    for t in transport_counts(n_part):
+        approach = Approach(interface, t if interface.splits else 1, vcis)
+        etas = []
+        for delay in (first, first + more):
+            ready = laggard(n_part, delay)
+            etas.append(float(time(machine, w, Approach(SINGLE), ready)[0] / time(machine, w, approach, ready)[0]))
+        assert etas[1] >= etas[0] * (1 - 1e-9)
+
+
+# Protocols and progress
+
+
+def test_rendezvous_waits_for_a_computing_receiver_only_on_call() -> None:
+    # 4 partitions of 1 MB, the last one 300 us late; the receiver computes for 400 us after the start.
+    # On call nothing moves before 400 us: handshake/2, 4 × 40 us, and 100 us lie between the ends.
+    w, approach = workload(4, 1, 4e6), Approach(PART, 4)
+    ready, joins = laggard(4, 300e-6), np.array([400e-6])
+    ends = {
+        p: float(time(ideal(handshake=2e-6, progress=p), w, approach, ready, joins)[0])
+        for p in ("hardware", "thread", "on-call")
+    }
+    assert ends["hardware"] == ends["thread"] == pytest.approx(100e-6)  # all hidden: only the join is left
+    assert ends["on-call"] == pytest.approx(100e-6 + 1e-6 + 4 * 40e-6)
+
+
+def test_persistent_matched_needs_no_progress() -> None:
+    # jammer2022 III.C: the two-sided rendezvous has nothing left to answer.
+    w, ready, joins = workload(4, 1, 4e6), laggard(4, 300e-6), np.array([310e-6])
+    machine = ideal(handshake=2e-6, progress="on-call", L=1e-6)
+    assert float(time(machine, w, Approach(PERSISTENT, 4), ready, joins)[0]) == pytest.approx(41e-6)
+
+
+def test_one_message_alone_streams_slower_than_many() -> None:
+    # G: 10 GB/s alone, 20 GB/s link. Two messages of 1 MB: the second starts after 50 us, streams 100 us.
+    machine, w = ideal(G=1e-10, link=20e9), workload(2, 1, 2e6)
+    assert float(time(machine, w, Approach(MANY, 2), np.zeros(2))[0]) == pytest.approx(150e-6)
+    assert float(time(machine, w, Approach(SINGLE), np.zeros(2))[0]) == pytest.approx(200e-6)
+
+
+def test_gap_separates_messages_but_not_the_first() -> None:
+    machine, w = ideal(g=1e-6), workload(4, 1, 4e-3)
+    assert float(time(machine, w, Approach(MANY, 4, 4), np.zeros(4))[0]) == pytest.approx(3e-6, rel=1e-6)
+
+
+# The oracle
+
+
+def random_costs(draw: Any, threads: int) -> Costs:
+    values = {
+        name: np.asarray(draw(st.sampled_from([0.0, 1e-7, 3e-7, 1e-6]) | st.floats(0, 1e-5)))
+        for name in (
+            *("hold", "copy_in", "put", "handshake", "gap", "link", "wire", "unmatched", "per_entry"),
+            *("control", "copy_out", "pready", "barrier", "poll", "epoch"),
+        )
+    }
+    extra = draw(st.floats(0, 1e-5))
+    stretch = np.concatenate([[1.0], 1 + np.sort(draw(st.lists(st.floats(0, 9), min_size=threads, max_size=threads)))])
+    stretch[1] = 1.0
+    return Costs(
+        **values,
+        stream=np.asarray(values["link"] + extra),
+        receive=np.asarray(values["unmatched"] + draw(st.floats(0, 1e-6))),
+        stretch=stretch,
+    )
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_equals_the_oracle(data: Any) -> None:
+    draw = data.draw
+    threads, theta, peers = draw(st.integers(1, 6)), draw(st.integers(1, 5)), draw(st.integers(1, 4))
+    n_part = threads * theta
+    interface = draw(st.sampled_from(INTERFACES))
+    transports = draw(st.sampled_from(transport_counts(n_part))) if interface.splits else 1
+    approach = Approach(interface, transports, draw(st.integers(1, 8)))
+    setting = Setting(
+        threads, theta, peers, draw(st.integers(1, 8)), draw(st.sampled_from(["hardware", "thread", "on-call"]))
+    )
+    c = random_costs(draw, threads)
+    rows = [draw(st.lists(st.floats(0, 1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]
+    joins = draw(st.none() | st.lists(st.floats(0, 2e-4), min_size=2, max_size=2))
+    got = run(np.array(rows), c, approach, setting, None if joins is None else np.array(joins)).end
+    for k, row in enumerate(rows):
+        expected = end_of_exchange(row, c, approach, setting, None if joins is None else joins[k])
+        assert got[k] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_the_oracle_sees_a_wrong_timeline() -> None:
+    # Negative control: a contention curve ignored, or progress ignored, is found.
+    w, zero = workload(4, 1, 4.0), np.zeros(4)
+    machine, wrong = ideal(o_s=1e-6, stretch=[1.0, 2.0, 8.0]), ideal(o_s=1e-6)
+    setting = Setting(4, 1, 1, 8, "hardware")
+    c = costs(Sampler(machine), w, 1.0)
+    expected = end_of_exchange([0.0] * 4, c, Approach(PART, 4), setting, None)
+    assert float(time(machine, w, Approach(PART, 4), zero)[0]) == pytest.approx(expected, rel=1e-12)
+    assert float(time(wrong, w, Approach(PART, 4), zero)[0]) < 0.9 * expected
+
+
+# The server
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=50), st.floats(0, 0.1))
+def test_fifo_is_its_recurrence(arrivals: list[float], service: float) -> None:
+    arrivals.sort()
+    starts = fifo_starts(np.array([arrivals]), np.array([[service]]))[0]
+    free = -np.inf
+    for got, arrival in zip(starts, arrivals, strict=True):
+        expected = max(arrival, free)
+        assert got == pytest.approx(expected, abs=1e-13)
+        free = expected + service
+
+
+def test_rows_are_independent() -> None:
+    machine, w = ideal(o_s=1e-6, L=1e-6), workload(3, 2, 600.0)
+    rng = np.random.default_rng(1)
+    ready = rng.random((20, 6)) * 1e-5
+    together = time(machine, w, Approach(MANY, 6, 2), ready)
+    alone = np.concatenate([time(machine, w, Approach(MANY, 6, 2), row) for row in ready])
+    assert np.array_equal(together, alone)
+
+
+def test_trace_out_of_order_on_a_thread() -> None:
+    # A thread that finishes its second partition first marks it first: 1 us + 0.1, then 2 us + 0.1.
+    machine, w = ideal(pready=1e-7, o_s=1e-9), workload(1, 2, 2e-3)
+    end = float(time(machine, w, Approach(PART, 2), np.array([2e-6, 1e-6]))[0])
+    assert end == pytest.approx(1e-7 + 1e-9, rel=1e-6)

@@ -1,0 +1,226 @@
+"""The command line, as a user meets it: through `main`, with the file system as it is."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pready.cli import main
+
+HALO = "examples/halo3d.toml"
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    assert status == 0, captured.err
+    return captured.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.out == ""
+    assert captured.err.startswith("pready: error: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "eta"),
+    [
+        (("--threads", "4", "--theta", "1", "--gamma", "100 us/MB"), "2.666667"),
+        (("--threads", "8", "--gamma", "1 us/MB"), "1.003135"),
+        (("--threads", "8", "--gamma", "10 us/MB"), "1.032258"),
+        (("--threads", "8", "--theta", "8", "--gamma", "1000 us/MB"), "1.641026"),
+        (("--threads", "8", "--ai", "5", "--ci", "1", "--frequency", "3.5 GHz", "--epsilon", "0.04"), "1.022831"),
+    ],
+)
+def test_gain(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], eta: str) -> None:
+    assert out(capsys, "gain", "--bandwidth", "25 GB/s", *arguments).startswith(f"eta = {eta} ")
+
+
+def test_gain_json_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    fft = ["gain", "--threads", "8", "--theta", "8", "--ai", "5", "--ci", "1", "--epsilon", "0.04", "--delta", "0"]
+    fft += ["--bandwidth", "25 GB/s", "--frequency", "3.5 GHz"]
+    data = json.loads(out(capsys, *fft, "--json"))
+    assert data == {
+        "eta": pytest.approx(1.974810, abs=5e-7),
+        "gamma_us_per_mb": pytest.approx(1263.672954, abs=5e-7),
+        "n_partitions": 64,
+        "regime": "bandwidth",
+    }
+    explained = out(capsys, *fft, "--explain")
+    assert [line[:5] for line in explained.splitlines()[:3]] == ["Eq. 6", "Eq. 9", "Eq. 4"]
+    assert "need γ_θ β" in explained
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--threads", "0", "--bandwidth", "25 GB/s", "--gamma", "1 us/MB"), "--threads"),
+        (("--threads", "8", "--bandwidth", "25", "--gamma", "1 us/MB"), "--bandwidth = '25' has no unit"),
+        (("--threads", "8", "--bandwidth", "0 B/s", "--gamma", "1 us/MB"), "--bandwidth = '0 B/s'"),
+        (
+            ("--threads", "8", "--bandwidth", "25 GB/s", "--gamma", "-1 us/MB"),
+            "--gamma = '-1 us/MB'; valid: at least 0",
+        ),
+        (("--threads", "8", "--bandwidth", "25 GB/s", "--gamma", "1 us"), "has a unit that does not fit"),
+        (("--threads", "8", "--bandwidth", "25 GB/s"), "--ai, --ci, --frequency missing; valid: --gamma, or all of"),
+        (("--threads", "8", "--bandwidth", "25 GB/s", "--gamma", "1 us/MB", "--ai", "5"), "--gamma alone"),
+        (
+            ("--threads", "8", "--bandwidth", "25 GB/s", "--ai", "nan", "--ci", "1", "--frequency", "1 GHz"),
+            "AI = nan; valid: finite and greater than 0",
+        ),
+    ],
+)
+def test_gain_refuses(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(capsys, "gain", *arguments)
+
+
+def test_predict_prints_table_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    text = out(capsys, "predict", HALO)
+    assert "Pt2Pt single" in text
+    assert "port: " in text
+    assert "because " in text
+    assert "seed 0" in text
+
+
+def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = json.loads(out(capsys, "predict", HALO, "--json", "--seed", "7", "--library", "emulated"))
+    assert data["seed"] == 7
+    rows = list(
+        csv.DictReader(out(capsys, "predict", HALO, "--csv", "--seed", "7", "--library", "emulated").splitlines())
+    )
+    assert len(rows) == len(data["approaches"])
+    assert float(rows[3]["eta"]) == data["approaches"][3]["eta"]
+    picture = tmp_path / "eta.svg"
+    out(capsys, "predict", HALO, "--plot", str(picture))
+    first = picture.read_bytes()
+    assert first.startswith(b"<?xml")
+    assert b"break-even" in first or b"<path" in first
+    out(capsys, "predict", HALO, "--plot", str(picture))
+    assert picture.read_bytes() == first  # the same picture, to the byte
+
+
+def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    copy = tmp_path / "mine.toml"
+    copy.write_text(Path("model/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    own, shipped = (json.loads(out(capsys, "predict", HALO, "--json", "--machine", m)) for m in (str(copy), "MeluXina"))
+    assert own == shipped
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("predict", "absent.toml"), "absent.toml: no such file"),
+        (("predict", "examples"), "examples: is a directory"),
+        (("predict", HALO, "--machine", "nowhere"), "machine = 'nowhere' is unknown"),
+        (("predict", HALO, "--library", "lam"), "library = 'lam' is unknown"),
+        (("predict", HALO, "--json", "--csv"), "exclude each other"),
+        (("predict", HALO, "--plot", "eta.gif"), "eta.gif: suffix = '.gif'; valid: .svg, .png, .pdf"),
+        (("predict", HALO, "--plot", "absent/eta.svg"), "folder 'absent' does not exist"),
+        (("predict", HALO, "--seed", "-1"), "--seed"),
+        (("predict",), "WORKLOAD"),
+        (("predikt",), "predikt"),
+        (("sweep", HALO, "--over", "buffer=1:2", "-o", "x.csv"), "--over 'buffer=1:2' is no range"),
+        (("sweep", HALO, "--over", "buffer=1:2:2x", "-o", "x.csv"), "--over buffer = '1' has no unit"),
+        (("sweep", HALO, "--over", "colour=1", "-o", "x.csv"), "names no field to vary"),
+        (("sweep", HALO, "--over", "threads=0", "-o", "x.csv"), "--over threads = '0'; valid: integers of at least 1"),
+        (("sweep", HALO, "--over", "threads=1:9:1x", "-o", "x.csv"), "factor '1x'"),
+        (("sweep", HALO, "--over", "transport_partitions=3", "-o", "x.csv"), "does not divide 32 user partitions"),
+        (("sweep", HALO, "--over", "threads=1", "--over", "threads=2", "-o", "x.csv"), "each field once"),
+        (("sweep", HALO, "--over", "threads=1", "-o", "x.txt"), "suffix = '.txt'; valid: .csv, .parquet"),
+        (("sweep", HALO, "--over", "threads=1", "-o", "examples"), "examples: suffix = ''"),
+        (("machines", "nowhere"), "machine = 'nowhere' is unknown"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    assert said in refused(capsys, *arguments)
+
+
+def test_read_only_output_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    # /proc/version is read-only for root as well, which a mode without write bits is not.
+    assert "pready: error: /proc/" in refused(capsys, "sweep", HALO, "--over", "threads=1", "-o", "/proc/x.csv")
+    existing = tmp_path / "kept.csv"
+    existing.write_text("kept")
+    refused(capsys, "sweep", "absent.toml", "--over", "threads=1", "-o", str(existing))
+    assert existing.read_text() == "kept"
+    assert list(tmp_path.iterdir()) == [existing]
+
+
+def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = out(capsys, "machines")
+    assert all(name in listed for name in ("meluxina", "bebop", "niagara"))
+    shown = out(capsys, "machines", "meluxina")
+    assert "literature" in shown
+    assert "assumed" in shown
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "need γ_θ" in out(capsys, "explain")
+    assert r"\gamma_{\theta}" in out(capsys, "explain", "--latex")
+
+
+def loaded_by(arguments: list[str], modules: set[str]) -> str:
+    """Which of `modules` a command has imported when it is done."""
+    code = (
+        f"import sys; from pready.cli import main; main({arguments!r}); print(sorted({modules!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_start_up_imports_only_what_is_needed() -> None:
+    assert loaded_by(["--version"], {"numpy", "pydantic", "sympy"}) == "[]"
+    assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
+
+
+def test_module_and_pipe() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m pready predict {HALO} --csv | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("name,key,")
+    assert "Traceback" not in done.stderr
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "predict",
+                "gain",
+                "sweep",
+                "--over",
+                "threads=2",
+                HALO,
+                "-o",
+                "--json",
+                "--seed",
+                "x",
+                "--gamma",
+                "1 us/MB",
+                "",
+            ]
+        ),
+        max_size=6,
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_words_end_in_a_status(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main(words) in (0, 2)
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,54 @@
+"""The README's commands run, and the output it shows is the output."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pready.cli import main
+
+README = Path("README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+COMMANDS = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ pready")]
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) >= 6
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(command, comments=True)[1:]) == 0
+    capsys.readouterr()
+
+
+def test_the_shown_output_is_real(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", "examples/halo3d.toml"]) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.strip("\n").splitlines()]
+    assert [line.rstrip() for line in blocks("text")[0].splitlines()] == printed
+
+
+def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in blocks("python"):
+        exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith(("port", "do not port", "undecided"))
+
+
+def test_the_workload_is_valid(tmp_path: Path) -> None:
+    for text in blocks("toml"):
+        path = tmp_path / "w.toml"
+        path.write_text(text, encoding="utf-8")
+        assert main(["predict", str(path), "--csv"]) == 0
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://") or Path(target).exists(), target
