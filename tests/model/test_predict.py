@@ -208,3 +208,10 @@ def test_workload_round_trip() -> None:
     assert w.changed(buffer=2 * w.buffer).buffer == 2 * w.buffer
     with pytest.raises(pready.PreadyError, match="is not divided by"):
         w.changed(buffer=1000.0)
+
+
+def test_intra_node_needs_an_intra_node_path() -> None:
+    with pytest.raises(pready.PreadyError, match="path = 'intra': MeluXina has no intra-node path; valid: 'inter'"):
+        predict(MELUXINA, made(path="intra"))
+    both = MELUXINA.model_copy(update={"intra": ideal().inter})
+    assert predict(both, made(path="intra")).bulk.time_s < predict(both, made()).bulk.time_s
