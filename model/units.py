@@ -146,12 +146,27 @@ def _validator(unit: Unit, *, positive: bool) -> BeforeValidator:
     return BeforeValidator(convert)
 
 
-Time = Annotated[float, _validator(Unit.TIME, positive=False)]
-Size = Annotated[float, _validator(Unit.SIZE, positive=True)]
-Offset = Annotated[float, _validator(Unit.SIZE, positive=False)]
-Bandwidth = Annotated[float, _validator(Unit.BANDWIDTH, positive=True)]
-TimePerByte = Annotated[float, _validator(Unit.TIME_PER_BYTE, positive=False)]
-Frequency = Annotated[float, _validator(Unit.FREQUENCY, positive=True)]
+# Types of fields; the unit stands in the annotation, so that a writer finds it there.
+Time = Annotated[float, _validator(Unit.TIME, positive=False), Unit.TIME]
+Size = Annotated[float, _validator(Unit.SIZE, positive=True), Unit.SIZE]
+Offset = Annotated[float, _validator(Unit.SIZE, positive=False), Unit.SIZE]
+Bandwidth = Annotated[float, _validator(Unit.BANDWIDTH, positive=True), Unit.BANDWIDTH]
+TimePerByte = Annotated[float, _validator(Unit.TIME_PER_BYTE, positive=False), Unit.TIME_PER_BYTE]
+Frequency = Annotated[float, _validator(Unit.FREQUENCY, positive=True), Unit.FREQUENCY]
+
+_EXACT = {
+    Unit.TIME: (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    Unit.BANDWIDTH: (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
+    Unit.SIZE: (("B", 1.0),),
+    Unit.TIME_PER_BYTE: (("us/MB", 1e-12),),
+    Unit.FREQUENCY: (("GHz", 1e9), ("Hz", 1.0)),
+    Unit.INTENSITY: (("flop/B", 1.0),),
+}
+
+
+def format_exact(value: float, unit: Unit) -> str:
+    """The value as a file holds it: ten digits, read back by `parse`."""
+    return _scaled(value, _EXACT[unit], digits=10, least=10)
 
 
 def format_time(seconds: float) -> str:
@@ -169,9 +184,9 @@ def format_bandwidth(rate: float) -> str:
     return _scaled(rate, (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)))
 
 
-def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3) -> str:
+def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3, least: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {scales[-1][0]}"
     name, scale = next((s for s in scales if abs(value) >= 0.9995 * s[1]), scales[-1])
     scaled = value / scale
-    return f"{scaled:.{3 if scaled < 100 else digits}g} {name}"
+    return f"{scaled:.{least if scaled < 100 else digits}g} {name}"
