@@ -146,7 +146,10 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         return sampler(f"{label}.{name}", value)
 
     stream = size * draw("G", segment.G)
-    link = np.minimum(size / sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth), stream)
+    if segment.G_link is not None:
+        link = np.minimum(size * draw("G_link", segment.G_link), stream)
+    else:
+        link = np.minimum(size / sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth), stream)
     unmatched = draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
     first = path.segments[0]
     control = sum(

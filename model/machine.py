@@ -51,6 +51,8 @@ class Segment(Strict):
     o_r: Value[units.Time]
     g: Value[units.Time]
     G: Value[units.TimePerByte]
+    G_link: Value[units.TimePerByte] | None = None
+    """G when many messages are in flight; absent, what the path's link bandwidth says."""
     O_s: Value[units.TimePerByte] | None = None
     O_r: Value[units.TimePerByte] | None = None
     handshake: Value[units.Time] | None = None
@@ -64,6 +66,13 @@ class Segment(Strict):
             )
         if self.G.value <= 0:
             raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
+        if self.handshake is not None and self.handshake.value <= 0:
+            raise PreadyError(f"handshake = {self.handshake.value!r}", valid="greater than 0")
+        if self.G_link is not None and self.G_link.value > self.G.value * (1 + 1e-6):
+            raise PreadyError(
+                f"G_link = {self.G_link.value:g} s/B is slower than one message alone",
+                valid=f"at most G = {self.G.value:g} s/B",
+            )
         return self
 
 
@@ -86,7 +95,7 @@ class NetworkPath(Strict):
         if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
             raise PreadyError(f"segments start at {starts} bytes", valid="increasing sizes, the first from 0 B")
         for segment in self.segments:
-            if segment.G.value * self.link_bandwidth.value < 1 - 1e-6:
+            if segment.G_link is None and segment.G.value * self.link_bandwidth.value < 1 - 1e-6:
                 raise PreadyError(
                     f"segments: G = {segment.G.value:g} s/B from {segment.from_:g} B beats the link bandwidth",
                     valid=f"at least {1 / self.link_bandwidth.value:g} s/B (one message cannot outrun the link)",

@@ -8,8 +8,8 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
 2. **Issue**: the thread that completed it takes its VCI's lock (FIFO), holds it for o_s, stretched by
    contention among the k threads that share the VCI, and for the eager copy.
 3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
-4. **NIC**: messages leave in issue order, g apart; one message alone streams at 1/G, several
-   together at the link's bandwidth.
+4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
+   streams at 1/G, several together at the link's bandwidth.
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
 7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness.
@@ -147,7 +147,7 @@ def run(
         sent = _handshake(issued, costs, interface.two_sided_rendezvous, setting.progress, waits_from, last_ready)
 
     # 4. NIC and 5. wire.
-    service = np.maximum(costs.gap, costs.link)
+    service = costs.gap + costs.link  # LogGP: the adapter is free for the next message after g + G m
     travel = costs.stream + costs.wire
     per_vci = interface.receivers == "threads" and len(members) > 1
     arrived = _network(sent, service, travel, keep_vcis=per_vci)

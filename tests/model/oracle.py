@@ -73,7 +73,7 @@ def end_of_exchange(
             when = request + cost("handshake") / 2
         sent[message] = when
     names = {message: number for number, message in enumerate(sorted(sent))}
-    begun = serve([(t, names[m]) for m, t in sent.items()], max(cost("gap"), cost("link")))
+    begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))
     arrived = {m: begun[names[m]] + cost("stream") + cost("wire") for m in sent}
 
     used = len(set(vci))
