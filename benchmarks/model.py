@@ -16,7 +16,8 @@ import numpy as np
 from pready.model import arrivals, gain_numpy, machine, workload
 from pready.model.approach import BY_KEY, Approach
 from pready.model.costs import Sampler, costs
-from pready.model.timeline import Setting, run
+from pready.model.evaluate import setting_of
+from pready.model.timeline import run
 
 sys.path.insert(0, "tests/model")
 from oracle import end_of_exchange
@@ -50,7 +51,7 @@ def timelines(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[st
     """The timeline of the README's example; messages per second."""
     what = workload.load("examples/halo3d.toml")
     on, approach = machine.load("meluxina"), Approach(BY_KEY[key], transports, vcis)
-    setting = Setting(what.threads, what.partitions_per_thread, what.peers, on.contexts.value, on.progress.value)
+    setting = setting_of(on, what)
     ready = arrivals.draw(what, rows, seed=0)
     joins = arrivals.draw(what, rows, seed=0, rank=1).max(axis=1)
     c = costs(Sampler(on), what, what.buffer / transports)

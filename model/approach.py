@@ -40,6 +40,9 @@ class Interface:
     windows_per_thread: bool = False
     active_message: bool = False
     """Travels as an active message: copied on both sides, after a clear-to-send per iteration."""
+    sender_returns: bool = False
+    """The call that hands a message over returns at once: nobody at the sender is inside MPI until
+    the threads have joined. Otherwise a thread waits there for its message."""
     two_sided_rendezvous: bool = False
     """Whoever comes second starts the transfer; no handshake is left to progress (jammer2022 III.C)."""
 
@@ -49,7 +52,7 @@ class Interface:
         return self.sync != "none"
 
 
-PART = Interface("part", "Pt2Pt part", True, False, True, True, "master", "tags")
+PART = Interface("part", "Pt2Pt part", True, False, True, True, "master", "tags", sender_returns=True)
 # The active-message path of released MPICH (gillis2023 3.1): the data go when the clear-to-send of
 # this iteration has been seen. MPI_Pready makes no progress, so with every thread computing that
 # is in MPI_Wait, after the threads have joined.

@@ -71,8 +71,7 @@ class Evaluation:
     @property
     def setting(self) -> Setting:
         """What the timeline needs besides times and costs."""
-        w, m = self.workload, self.machine
-        return Setting(w.threads, w.partitions_per_thread, w.peers, m.contexts.value, m.progress.value)
+        return setting_of(self.machine, self.workload)
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, made once per size."""
@@ -146,6 +145,18 @@ class Evaluation:
         )
 
 
+def setting_of(machine: Machine, workload: Workload) -> Setting:
+    """What the timeline needs of a machine and a workload, besides times and costs."""
+    return Setting(
+        workload.threads,
+        workload.partitions_per_thread,
+        workload.peers,
+        machine.contexts.value,
+        machine.progress.value,
+        "hardware" if machine.sender_progress is None else machine.sender_progress.value,
+    )
+
+
 def message_size(buffer: float, approach: Approach) -> float:
     """Bytes of one message of an approach."""
     return buffer / approach.transport_partitions if approach.interface.splits else buffer
@@ -179,13 +190,7 @@ def gain_over_sizes(
     if deterministic(workload):
         samples = 1
     sampler = Sampler(machine)
-    setting = Setting(
-        workload.threads,
-        workload.partitions_per_thread,
-        workload.peers,
-        machine.contexts.value,
-        machine.progress.value,
-    )
+    setting = setting_of(machine, workload)
     at_size = [workload.model_copy(update={"buffer": float(s)}) for s in sizes]
     ready = np.concatenate([arrivals.draw(w, samples, seed, rank=SENDER) for w in at_size])
     joins = None

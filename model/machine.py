@@ -46,7 +46,9 @@ class Segment(Strict):
 
     from_: units.Offset = Field(alias="from")
     protocol: Protocol
-    L: Value[units.Time]
+    L: Value[units.SignedTime]
+    """May be negative above the first segment, where it is the intercept of a line: a link that lets
+    a burst through at once is early by a constant. What a message takes stays positive."""
     o_s: Value[units.Time]
     o_r: Value[units.Time]
     g: Value[units.Time]
@@ -95,6 +97,12 @@ class NetworkPath(Strict):
         if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
             raise PreadyError(f"segments start at {starts} bytes", valid="increasing sizes, the first from 0 B")
         for segment in self.segments:
+            least = segment.o_s.value + segment.L.value + segment.o_r.value + segment.G.value * segment.from_
+            if least < 0 or (segment.from_ == 0 and segment.L.value < 0):
+                raise PreadyError(
+                    f"segments: L = {segment.L.value:g} s from {segment.from_:g} B, so messages arrive before they go",
+                    valid="L of at least 0 in the first segment, o_s + L + G m + o_r of at least 0 in the others",
+                )
             if segment.G_link is None and segment.G.value * self.link_bandwidth.value < 1 - 1e-6:
                 raise PreadyError(
                     f"segments: G = {segment.G.value:g} s/B from {segment.from_:g} B beats the link bandwidth",
@@ -233,6 +241,8 @@ class Machine(Strict):
     library: Library
     progress: Value[Progress]
     """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
+    sender_progress: Value[Progress] | None = None
+    """When the sender's half of a rendezvous moves; absent, without the sender (the receiver reads)."""
     contexts: Value[Annotated[int, Field(ge=1)]]
     """Hardware contexts of the adapter: VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath

@@ -47,6 +47,7 @@ class Setting:
     peers: int
     contexts: int
     progress: Progress
+    sender_progress: Progress = "hardware"
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def run(
     # 3. Protocol.
     sent = issued
     if not interface.one_sided and not interface.active_message:
-        sent = _handshake(issued, costs, interface.two_sided_rendezvous, setting.progress, waits_from, last_ready)
+        sent = _handshake(issued, costs, approach, setting, waits_from, last_ready, join)
 
     # 4. NIC and 5. wire.
     service = costs.gap + costs.link  # LogGP: the adapter is free for the next message after g + G m
@@ -233,13 +234,14 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
 def _handshake(
     issued: Array,
     costs: Costs,
-    two_sided: bool,
-    progress: Progress,
+    approach: Approach,
+    setting: Setting,
     waits_from: Array | None,
     last_ready: Array,
+    join: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
-    if two_sided:
+    if approach.interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
         flag = (costs.wire - last_ready)[:, None, None]
         return np.maximum(issued, flag)
@@ -247,11 +249,18 @@ def _handshake(
         return issued
     half = 0.5 * costs.handshake[..., None, None]
     request = issued + half
-    if progress == "on-call" and waits_from is not None:
-        # Nobody answers the request-to-send until the receiver enters MPI (rendezvous rows only).
-        held = np.where(half > 0, waits_from[:, None, None], -np.inf)
-        request = np.maximum(request, held)
-    return np.asarray(request + half)
+
+    def held(until: Array) -> Array:
+        return np.where(half > 0, until[:, None, None], -np.inf)  # rendezvous rows only
+
+    if setting.progress == "on-call" and waits_from is not None:
+        # Nobody answers the request-to-send until the receiver enters MPI.
+        request = np.maximum(request, held(waits_from))
+    answered = request + half
+    if setting.sender_progress == "on-call" and approach.interface.sender_returns:
+        # Nobody sees the answer until the sender's threads have joined and wait.
+        answered = np.maximum(answered, held(join))
+    return np.asarray(answered)
 
 
 def _network(sent: Array, service: Array, travel: Array, *, keep_vcis: bool) -> Array:

@@ -135,9 +135,11 @@ def _split_unspaced(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _validator(unit: Unit, *, positive: bool) -> BeforeValidator:
+def _validator(unit: Unit, *, positive: bool, signed: bool = False) -> BeforeValidator:
     def convert(text: object) -> float:
         value = parse(text, unit)
+        if signed:
+            return value
         if value < 0 or (positive and value == 0):
             bound = "greater than 0" if positive else "at least 0"
             raise PreadyError(f"value = {shown(text)} is not {bound}", valid=f'{bound}, such as "{unit.example}"')
@@ -148,6 +150,7 @@ def _validator(unit: Unit, *, positive: bool) -> BeforeValidator:
 
 # Types of fields; the unit stands in the annotation, so that a writer finds it there.
 Time = Annotated[float, _validator(Unit.TIME, positive=False), Unit.TIME]
+SignedTime = Annotated[float, _validator(Unit.TIME, positive=False, signed=True), Unit.TIME]
 Size = Annotated[float, _validator(Unit.SIZE, positive=True), Unit.SIZE]
 Offset = Annotated[float, _validator(Unit.SIZE, positive=False), Unit.SIZE]
 Bandwidth = Annotated[float, _validator(Unit.BANDWIDTH, positive=True), Unit.BANDWIDTH]

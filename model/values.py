@@ -56,22 +56,20 @@ class Value(Provenance, Generic[T]):
                     f"interval = {shown(self.interval)} does not hold the value {shown(self.value)}",
                     valid="low ≤ value ≤ high",
                 )
-            if self.value > 0 and not low > 0:  # type: ignore[operator]
-                raise PreadyError(
-                    f"interval = {shown(self.interval)} reaches zero",
-                    valid="0 < low ≤ value ≤ high",
-                )
         return self
 
 
 def spread(value: float, interval: tuple[float, float] | None, z: Array) -> Array:
     """Turn standard normal draws `z` into draws of a value with a 95 % interval.
 
-    The draws are log-normal on each side of the value, so that a cost stays positive, the median
-    is the value and the 2.5 and 97.5 percentiles are the interval's ends.
+    The median is the value, and the 2.5 and 97.5 percentiles are the interval's ends. Each side is
+    log-normal, so that a cost stays positive; where the interval itself is not all positive (a line's
+    intercept), each side is normal.
     """
-    if interval is None or value == 0.0:
+    if interval is None:
         return np.full_like(z, value)
     low, high = interval
+    if low <= 0:
+        return np.asarray(value + z / Z95 * np.where(z > 0, high - value, value - low), dtype=np.float64)
     up, down = np.log(high / value) / Z95, np.log(value / low) / Z95
     return np.asarray(value * np.exp(z * np.where(z > 0, up, down)), dtype=np.float64)

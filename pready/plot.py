@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pready.model.errors import PreadyError
 from pready.model.units import format_size
 from pready.model.values import Array
 from pready.output import check_writable, write_with
+
+if TYPE_CHECKING:
+    from pready.calibrate.fit import Fit
 
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = (
@@ -133,6 +139,64 @@ def eta_over_size(
         axes.set_ylabel("η = bulk time / partitioned time")
         axes.set_title(title, loc="left", fontsize=10)
         axes.legend(frameon=False, fontsize=8, loc="upper left")
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
+        plt.close(figure)
+
+
+def calibration(path: Path, title: str, fit: Fit) -> None:
+    """Measured times, the fit and its residuals by message size, and contention by threads.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written.
+    """
+    check(path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    with plt.rc_context(
+        {"svg.hashsalt": "pready", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    ):
+        figure, ((times, stretch), (residuals, flight)) = plt.subplots(
+            2, 2, figsize=(10, 6), layout="constrained", width_ratios=(3, 2)
+        )
+        for i, (name, curve) in enumerate(fit.curves.items()):
+            colour = COLOURS[i % len(COLOURS)]
+            positive = curve.size > 0
+            at = curve.size[positive]
+            times.plot(at, curve.measured[positive] * 1e6, ".", color=colour, ms=4, label=f"{name}, measured")
+            times.plot(at, curve.fitted[positive] * 1e6, "-", color=colour, lw=1)
+            residuals.plot(at, 100 * curve.residuals[positive], ".-", color=colour, ms=4, lw=0.5, label=name)
+        for threshold in fit.thresholds:
+            for axes in (times, residuals):
+                axes.axvspan(threshold.low, threshold.high, color="0.85", zorder=0)
+        residuals.axhspan(-5, 5, color="0.95", zorder=0)
+        times.set(xscale="log", yscale="log", ylabel="time (us)")
+        residuals.set(xscale="log", xlabel="message size", ylabel="measured / fitted − 1 (%)")
+        limit = 25.0
+        residuals.set_ylim(-limit, limit)
+        for axes in (times, residuals):
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
+        times.legend(frameon=False)
+        times.set_title(f"{title}: lines are the fit, grey bands the thresholds", loc="left")
+        for i, (name, c) in enumerate(fit.contention.items()):
+            colour = COLOURS[i % len(COLOURS)]
+            stretch.fill_between(c.threads, c.low, c.high, color=colour, alpha=0.2, lw=0)
+            stretch.plot(c.threads, c.stretch, "-", color=colour, lw=1, label=name)
+            stretch.plot(c.threads, c.raw, ".", color=colour)
+        stretch.set(xlabel="threads sharing a VCI", ylabel="stretch of o_s", title="contention")
+        if fit.contention:
+            stretch.legend(frameon=False)
+        if fit.in_flight is not None:
+            k = np.arange(1, 33, dtype=np.float64)
+            flight.plot(k, 1e-6 / fit.in_flight.per_byte(k), color=COLOURS[0])
+        flight.set(xlabel="messages in flight", ylabel="bandwidth (MB/s)", title="one message alone, many together")
+        flight.set_ylim(bottom=0)
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
         write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
         plt.close(figure)

@@ -71,6 +71,8 @@ def end_of_exchange(
             if setting.progress == "on-call" and receiver_join is not None:
                 request = max(request, receiver_join)
             when = request + cost("handshake") / 2
+            if setting.sender_progress == "on-call" and i.sender_returns:
+                when = max(when, max(marked) + cost("barrier"))
         sent[message] = when
     names = {message: number for number, message in enumerate(sorted(sent))}
     begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))

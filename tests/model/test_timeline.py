@@ -227,7 +227,12 @@ def test_equals_the_oracle(data: Any) -> None:
     transports = draw(st.sampled_from(transport_counts(n_part))) if interface.splits else 1
     approach = Approach(interface, transports, draw(st.integers(1, 8)))
     setting = Setting(
-        threads, theta, peers, draw(st.integers(1, 8)), draw(st.sampled_from(["hardware", "thread", "on-call"]))
+        threads,
+        theta,
+        peers,
+        draw(st.integers(1, 8)),
+        draw(st.sampled_from(["hardware", "thread", "on-call"])),
+        draw(st.sampled_from(["hardware", "on-call"])),
     )
     c = random_costs(draw, threads)
     rows = [draw(st.lists(st.floats(0, 1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]

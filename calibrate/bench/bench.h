@@ -1,0 +1,165 @@
+/* pready-bench: what every measurement shares.
+ *
+ * Two ranks take part. Rank 0 owns the clock, reads the points and writes the records. The two ranks share no
+ * clock: a one-way time is always a round trip on one clock less half a zero-byte round trip (run->half_round_trip_s),
+ * or a difference of two readings of the same rank's clock. Each measurement says which at the line.
+ */
+#ifndef PREADY_BENCH_H
+#define PREADY_BENCH_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Open MPI 5.0 announces MPI 3.1 in MPI_VERSION yet has the partitioned calls of MPI 4.0. */
+#ifndef PREADY_HAS_PARTITIONED
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define PREADY_HAS_PARTITIONED 1
+#else
+#define PREADY_HAS_PARTITIONED 0
+#endif
+#endif
+
+#define NO_PARTITIONED "this MPI library has no partitioned communication (MPI 4.0)"
+#define NO_THREADS "this MPI library does not provide MPI_THREAD_MULTIPLE"
+
+enum { MAX_QUANTITIES = 4, MAX_PARAMETERS = 32, MAX_DERIVED = 8, MAX_REASON = 256 };
+
+/* ---- the process ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    int rank, peer;
+    int thread_level;
+    MPI_Comm data;    /* what is measured */
+    MPI_Comm control; /* everything else */
+    FILE *out;        /* rank 0 only */
+    uint64_t seed;
+    const char *tool; /* version of the caller, as passed in */
+} Bench;
+
+/* ---- parameters ------------------------------------------------------------------------------------------------- */
+
+typedef enum { INTEGER, REAL, WORD, REAL_LIST } Kind;
+
+/* `domain` is what a refusal names as valid: "a|b|c" for WORD, else "low to high". */
+typedef struct {
+    const char *name;
+    Kind kind;
+    const char *fallback; /* the default; it exists only here */
+    const char *domain;
+} Parameter;
+
+#define END_OF_PARAMETERS {NULL, INTEGER, NULL, NULL}
+
+/* ---- one point -------------------------------------------------------------------------------------------------- */
+
+struct Measurement;
+
+typedef struct Run {
+    const Bench *bench;
+    const struct Measurement *measurement;
+    const Parameter *declared[MAX_PARAMETERS];
+    char *values[MAX_PARAMETERS]; /* as given, or the default */
+    int declared_count;
+    char *id; /* echoed, so that the caller knows which point this is; may be NULL */
+
+    double half_round_trip_s; /* zero-byte ping-pong / 2, just before the point */
+    int iteration;            /* counts every repeat of the point, warm-up included */
+    bool checking;            /* this repeat carries a pattern that `verify` will look at */
+    const char *derived_names[MAX_DERIVED];
+    double derived[MAX_DERIVED];
+    int derived_count;
+    void *state; /* the measurement's own */
+} Run;
+
+typedef struct {
+    const double *values[MAX_QUANTITIES]; /* samples in the order they were taken */
+    const double *warmup[MAX_QUANTITIES];
+    long count, warmup_count;
+    int quantities;
+    int inner;
+} Samples;
+
+enum {
+    LOCAL = 1,        /* rank 1 does nothing and sleeps meanwhile */
+    INNER = 2,        /* may be repeated back to back inside one sample when it is short */
+    THREADED = 4,     /* needs MPI_THREAD_MULTIPLE when "threads" > 1 */
+    PARTITIONED = 8,  /* needs MPI 4.0 */
+    FIXED_COUNT = 16, /* takes max_repeats samples (or the budget) however tight the interval is */
+};
+
+#define REFUSED_ERROR "error"
+#define REFUSED_UNSUPPORTED "unsupported"
+
+typedef struct Measurement {
+    const char *name;
+    const char *summary;
+    const Parameter *parameters;
+    const char *quantities[MAX_QUANTITIES + 1]; /* the first decides when to stop; seconds */
+    unsigned flags;
+    /* NULL, or why not: REFUSED_ERROR or REFUSED_UNSUPPORTED, with the reason. Same on both ranks, no communication. */
+    const char *(*refuse)(const Run *run, char reason[MAX_REASON]);
+    void (*setup)(Run *run);
+    /* Untimed, before the gate, only when run->checking: write the pattern, spoil the destination. */
+    void (*prepare)(Run *run);
+    /* One sample. Fills values[q] in seconds; what this rank does not know it leaves NaN. */
+    void (*repeat)(Run *run, int inner, double *values);
+    /* Untimed, only when run->checking: true if every byte is right. */
+    bool (*verify)(Run *run);
+    /* Rank 0, after the samples: what follows from them, through run_derive. */
+    void (*conclude)(Run *run, const Samples *samples);
+    void (*teardown)(Run *run);
+} Measurement;
+
+extern const Measurement *const measurements[]; /* NULL-terminated; measurements.c */
+
+/* parameters.c */
+extern const Parameter common_parameters[];
+/* Parse "NAME key=value ..." (modified in place). False with a reason if it makes no sense. */
+bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]);
+void run_free(Run *run);
+long run_integer(const Run *run, const char *name);
+double run_real(const Run *run, const char *name);
+const char *run_word(const Run *run, const char *name);
+bool run_is(const Run *run, const char *name, const char *word);
+/* Numbers of a REAL_LIST; returns how many, writes at most `capacity`. -1: not a list of numbers >= 0. */
+int run_reals(const Run *run, const char *name, double *into, int capacity);
+/* A value found while measuring, reported beside the parameters. */
+void run_derive(Run *run, const char *name, double value);
+
+/* timing.c: the one timing loop. Returns 0, or 1 after a payload mismatch. */
+int measure_point(Run *run);
+
+/* clock.c */
+typedef enum { SLEEPING, SPINNING, TESTING } Waiting;
+double now_s(void);
+double clock_resolution_s(void);
+Waiting waiting_of(const char *word);
+/* Wait until now_s() >= until. TESTING spins and calls MPI_Iprobe, so the library can make progress. */
+void wait_until(double until, Waiting how, MPI_Comm comm);
+
+/* payload.c */
+void *allocate(size_t bytes); /* page-aligned and touched; ends the program with a message if there is no memory */
+void payload_fill(const Run *run, void *buffer, size_t bytes, int sender, size_t offset);
+void payload_spoil(void *buffer, size_t bytes);
+bool payload_right(const Run *run, const void *buffer, size_t bytes, int sender, size_t offset);
+
+/* statistics.c */
+typedef struct {
+    double median, low, high; /* low..high: distribution-free 95 % interval of the median; NaN below 6 samples */
+    double min, p25, p75, max;
+    long count;
+} Summary;
+Summary summarise(const double *samples, long count);
+int compare_doubles(const void *a, const void *b);
+
+/* record.c */
+void record_samples(const Run *run, const Samples *samples);
+void record_refusal(const Run *run, const char *kind, const char *reason); /* kind: "unsupported" or "error" */
+void record_bad_line(const Bench *bench, const char *line, const char *reason);
+void record_environment(const Bench *bench);
+void record_list(FILE *out);
+
+#endif

@@ -1,0 +1,143 @@
+/* Does this library send a partition when it is ready, or all of them when the last one is?
+ *
+ * Rank 0 marks all partitions but the last ready, waits, and marks the last. Rank 1 polls MPI_Parrived for partition 0,
+ * then waits for all.
+ *
+ * lead  = from the arrival of partition 0 to the arrival of everything, both read on rank 1's clock: about delay_s
+ *         where partitions are sent early, about 0 where they are not
+ * first = from rank 0's start to the arrival of partition 0: rank 1's clock since it passed the gate, which is half a
+ *         round trip before rank 0 does, so that is taken off
+ * last  = the same for everything
+ *
+ * The first repeat is warmup_ns[0]: a handshake may hold it back. derived.early_first and derived.early_steady are 1
+ * where the lead was more than half the delay.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+
+static const Parameter parameters[] = {
+    {"bytes", INTEGER, "65536", "1 to 1073741824"}, /* the whole buffer */
+    {"partitions", INTEGER, "4", "2 to 4096"},
+    {"delay_s", REAL, "0.02", "0 to 10"},
+    /* sleep and spin leave the library alone on rank 0; test calls it, so that it may make progress */
+    {"delay_by", WORD, "sleep", "sleep|spin|test"},
+    END_OF_PARAMETERS,
+};
+
+#if PREADY_HAS_PARTITIONED
+
+typedef struct {
+    char *buffer;
+    size_t bytes;
+    int partitions;
+    double delay;
+    Waiting waiting;
+    MPI_Request request;
+} State;
+
+static const char *refuse(const Run *run, char reason[MAX_REASON])
+{
+    if (run_integer(run, "bytes") % run_integer(run, "partitions") != 0) {
+        snprintf(reason, MAX_REASON, "bytes = %ld is not valid: a multiple of partitions = %ld",
+                 run_integer(run, "bytes"), run_integer(run, "partitions"));
+        return REFUSED_ERROR;
+    }
+    return NULL;
+}
+
+static void setup(Run *run)
+{
+    const Bench *b = run->bench;
+    State *s = run->state = calloc(1, sizeof *s);
+    s->bytes = (size_t)run_integer(run, "bytes");
+    s->partitions = (int)run_integer(run, "partitions");
+    s->delay = run_real(run, "delay_s");
+    s->waiting = waiting_of(run_word(run, "delay_by"));
+    s->buffer = allocate(s->bytes);
+    MPI_Count count = (MPI_Count)s->bytes / s->partitions;
+    if (b->rank == 0) {
+        MPI_Psend_init(s->buffer, s->partitions, count, MPI_BYTE, 1, 0, b->data, MPI_INFO_NULL, &s->request);
+    } else {
+        MPI_Precv_init(s->buffer, s->partitions, count, MPI_BYTE, 0, 0, b->data, MPI_INFO_NULL, &s->request);
+    }
+}
+
+static void prepare(Run *run)
+{
+    State *s = run->state;
+    if (run->bench->rank == 0) {
+        payload_fill(run, s->buffer, s->bytes, 0, 0);
+    } else {
+        payload_spoil(s->buffer, s->bytes);
+    }
+}
+
+static void repeat(Run *run, int inner, double *values)
+{
+    (void)inner;
+    State *s = run->state;
+    const Bench *b = run->bench;
+    double start = now_s();
+    MPI_Start(&s->request);
+    if (b->rank == 0) {
+        for (int i = 0; i + 1 < s->partitions; i++) {
+            MPI_Pready(i, s->request);
+        }
+        wait_until(start + s->delay, s->waiting, b->data);
+        MPI_Pready(s->partitions - 1, s->request);
+        MPI_Wait(&s->request, MPI_STATUS_IGNORE);
+        return;
+    }
+    for (int there = 0; !there;) { /* no sched_yield: on a busy node it costs a whole time slice */
+        MPI_Parrived(s->request, 0, &there);
+    }
+    double first = now_s();
+    MPI_Wait(&s->request, MPI_STATUS_IGNORE);
+    double last = now_s();
+    values[0] = last - first;
+    values[1] = first - start - run->half_round_trip_s;
+    values[2] = last - start - run->half_round_trip_s;
+}
+
+static bool verify(Run *run)
+{
+    State *s = run->state;
+    return run->bench->rank == 0 || payload_right(run, s->buffer, s->bytes, 0, 0);
+}
+
+static void conclude(Run *run, const Samples *samples)
+{
+    double delay = run_real(run, "delay_s");
+    run_derive(run, "early_first", samples->warmup[0][0] > delay / 2);
+    run_derive(run, "early_steady", summarise(samples->values[0], samples->count).median > delay / 2);
+}
+
+static void teardown(Run *run)
+{
+    State *s = run->state;
+    MPI_Request_free(&s->request);
+    free(s->buffer);
+    free(s);
+}
+
+const Measurement early = {
+    .name = "early",
+    .summary = "partitioned transfer with the last partition late: when does partition 0 arrive?",
+    .parameters = parameters,
+    .quantities = {"lead", "first", "last"},
+    .flags = PARTITIONED,
+    .refuse = refuse,
+    .setup = setup,
+    .prepare = prepare,
+    .repeat = repeat,
+    .verify = verify,
+    .conclude = conclude,
+    .teardown = teardown,
+};
+
+#else
+
+const Measurement early = {.name = "early", .parameters = parameters, .flags = PARTITIONED, .quantities = {"lead"}};
+
+#endif

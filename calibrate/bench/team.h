@@ -1,0 +1,23 @@
+/* A team of OpenMP threads of exactly the size asked for. Used as
+ *     #pragma omp parallel num_threads(n)
+ *     { team_check(n); ... }
+ */
+#ifndef PREADY_TEAM_H
+#define PREADY_TEAM_H
+
+#include "bench.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+static inline void team_check(int wanted)
+{
+    if (omp_get_num_threads() != wanted) {
+        fprintf(stderr, "pready-bench: asked OpenMP for %d threads, got %d (OMP_THREAD_LIMIT? OMP_DYNAMIC?)\n", wanted,
+                omp_get_num_threads());
+        MPI_Abort(MPI_COMM_WORLD, 5);
+        exit(5);
+    }
+}
+
+#endif

@@ -1,0 +1,324 @@
+"""From a fit and probes to a Machine: every value with its interval and what it was measured by.
+
+What was not measured is filled in as ``assumed``, with the reason; nothing is filled in silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.observe import Probes, Record, Sample
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.machine import FORMAT, Machine
+from pready.model.units import Unit, format_exact
+from pready.model.version import VERSION
+
+PROGRESSES_BELOW = 0.5
+"""Share of a rendezvous left after the receiver's computation, below which it moved meanwhile."""
+PARALLEL_ABOVE = 1.5
+"""Rate of separate communicators over a shared one, from which threads reach contexts of their own."""
+NARROWEST = 1e-3
+"""An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A machine, and what a reader of the fit should know besides."""
+
+    machine: Machine
+    notes: tuple[str, ...]
+
+
+def describe(
+    fit: Fit, probes: Probes, about: Record, *, name: str, when: date, description: str = "", tool: str = VERSION
+) -> Described:
+    """The Machine that was measured.
+
+    Parameters
+    ----------
+    fit, probes
+        From `pready.calibrate.fit.fit` and `pready.calibrate.observe.probes`.
+    about
+        The environment record.
+    name, description
+        As the machine file shall say.
+
+    Raises
+    ------
+    PreadyError
+        The rate of several threads was not measured, so that contention is unknown.
+    """
+    notes = list(fit.notes)
+    where = f"{about.get('launcher', '')}, {_library_line(about)}".strip(", ")
+    segments = [_segment(fit, k, notes, where) for k in range(len(fit.segments))]
+    last = fit.segments[-1]
+    link = fit.in_flight.G_link if fit.in_flight is not None else last.G_stream
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "name": name,
+        "description": description or where,
+        "created": when,
+        "created_by": f"pready {tool} calibrate",
+        "library": _library(probes, about),
+        "progress": _progress(probes.exposed_share, "receiver"),
+        "sender_progress": _progress(probes.exposed_share_sender, "sender"),
+        "contexts": _contexts(fit),
+        "inter": {
+            "segments": segments,
+            "link_bandwidth": _reciprocal(link, "windows of messages in flight"),
+        },
+        "threads": {
+            "pready": _pready(probes, notes),
+            "vci_poll": _assumed(1e-7, Unit.TIME, "not measured: one poll of an idle progress engine", 5.0),
+            "barrier": _barrier(probes),
+            "contention": _contention(fit),
+        },
+        "matching": {
+            "base": _exact(0.0, Unit.TIME, "contained in o_r, which was measured with matching"),
+            "per_entry": _per_entry(fit),
+        },
+        "one_sided": {
+            "put": _assumed(max(fit.segments[0].o_s.value, 1e-9), Unit.TIME, "not measured: as a send's o_s", 2.0),
+            "epoch": _assumed(
+                max(2 * fit.segments[0].o_s.value, 2e-9), Unit.TIME, "not measured: twice a send's o_s per window", 3.0
+            ),
+        },
+        "memory": {f"copy_{c}": _copy(probes, c) for c in ("hot", "cold")},
+    }
+    return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
+
+
+def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:
+    s = fit.segments[k]
+    at = f"from {s.from_bytes:g} B"
+    by = f"ping-pong and PRTT(n, d, s), {where}"
+    o_s, o_r, total = _overheads(fit, k, notes)
+    rest = total.value - o_s.value - o_r.value
+    latency = Estimate(rest, rest - (total.value - total.low), rest + (total.high - total.value))
+    per_byte = _per_byte(fit, k, notes)
+    stream = s.G_stream if 0 < s.G_stream.value < per_byte.value else per_byte
+    link = Estimate(stream.value, min(stream.low, stream.value), min(max(stream.high, stream.value), per_byte.high))
+    out: dict[str, Any] = {
+        "from": format_exact(s.from_bytes if k else 0.0, Unit.SIZE),
+        "protocol": "rendezvous" if s.protocol == "rendezvous" else "short",
+        "o_s": _measured(o_s, Unit.TIME, by, notes, f"o_s {at}"),
+        "o_r": _measured(o_r, Unit.TIME, by, notes, f"o_r {at}"),
+        "g": _measured(s.g, Unit.TIME, by, notes, f"g {at}"),
+        "G": _measured(per_byte, Unit.TIME_PER_BYTE, by, notes, f"G {at}"),
+        "G_link": _measured(link, Unit.TIME_PER_BYTE, f"trains of messages, {where}", notes, f"G_link {at}"),
+        # The CPU's copies are contained in G, as a ping-pong sees them; none is to be added.
+        **{n: _exact(0.0, Unit.TIME_PER_BYTE, "contained in G") for n in ("O_s", "O_r")},
+    }
+    if s.protocol != "rendezvous":
+        out["L"] = _signed(latency, f"{by}: the line's intercept less o_s and o_r")
+        return out
+    # A ping-pong sees only the sum of latency and handshake. Where it exceeds the latency of the smallest
+    # messages, the excess is the handshake; else request, answer and payload cross once each: thirds.
+    wire = fit.segments[0].L.value
+    share = 1 - wire / rest if 0 < wire < rest else 2 / 3
+    shaken = max(share * rest, 1e-9)
+    out["L"] = _signed(_times(latency, 1 - share), f"{by}: {1 - share:.0%} of the latency seen")
+    why = f"{by}: what a rendezvous adds to the latency of the smallest messages"
+    spread = Estimate(shaken, max(share * latency.low, NARROWEST * shaken), max(share * latency.high, shaken))
+    out["handshake"] = _measured(spread, Unit.TIME, why, notes, f"handshake {at}")
+    return out
+
+
+def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
+    """G; where a segment's messages are too small to show one, the smallest G that is known."""
+    own = fit.segments[k].G
+    if own.value > 0:
+        return own
+    known = [s.G for s in fit.segments if s.G.value > 0]
+    if not known:
+        raise PreadyError("no time grows with the message size", valid="ping-pong of larger messages")
+    notes.append(f"G from {fit.segments[k].from_bytes:g} B is too small to be seen; that of larger messages is taken")
+    return min(known, key=lambda e: e.value)
+
+
+def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, Estimate]:
+    """o_s, o_r and their sum with L, the intercept of the segment's line.
+
+    The intercept is known best and is kept. An "overhead" above half of what the segment's smallest
+    message takes is a call that waits for the link, not a busy CPU: contention must not stretch it,
+    so the overhead of the segment before is taken instead.
+    """
+    s = fit.segments[k]
+    drawn = fit.draws["L"][:, k] + fit.draws["o_s"][:, k] + fit.draws["o_r"][:, k]
+    total = Estimate.of(s.L.value + s.o_s.value + s.o_r.value, drawn)
+    total = Estimate(total.value, min(total.low, total.value), max(total.high, total.value))
+    smallest = total.value + s.G.value * s.from_bytes
+    o_s, o_r = s.o_s, s.o_r
+    if k:
+        before = _overheads(fit, k - 1, [])
+        limit = 0.5 * smallest
+        if o_s.value > limit or o_s.value <= 0:
+            notes.append(f"o_s from {s.from_bytes:g} B is a wait for the link; that of smaller messages is taken")
+            o_s = before[0]
+        if o_r.value > limit or o_r.value <= 0:
+            o_r = before[1]
+    elif o_s.value + o_r.value > total.value:
+        notes.append("o_s and o_r of the smallest messages exceed their one-way time: sending overlaps the wire")
+        scale = 0.9 * total.value / (o_s.value + o_r.value)
+        o_s, o_r = _times(o_s, scale), _times(o_r, scale)
+    return o_s, o_r, total
+
+
+def _times(e: Estimate, factor: float) -> Estimate:
+    return Estimate(e.value * factor, e.low * factor, e.high * factor, e.assumed)
+
+
+def _signed(e: Estimate, why: str) -> dict[str, Any]:
+    interval = [format_exact(min(e.low, e.value), Unit.TIME), format_exact(max(e.high, e.value), Unit.TIME)]
+    return {"value": format_exact(e.value, Unit.TIME), "interval": interval, "source": "measured", "why": why}
+
+
+def _measured(e: Estimate, unit: Unit, by: str, notes: list[str], label: str) -> dict[str, Any]:
+    if e.assumed:
+        low, high = max(e.low, NARROWEST * e.value), max(e.high, e.value)
+        out: dict[str, Any] = {
+            "value": format_exact(max(e.value, 0.0), unit),
+            "source": "assumed",
+            "why": "no measurement determines it",
+        }
+        if e.value > 0:
+            out["interval"] = [format_exact(min(low, e.value), unit), format_exact(high, unit)]
+        return out
+    if e.value <= 0:
+        notes.append(f"{label} came out as {e.value:.3g}, not above 0; taken as 0")
+        return _exact(0.0, unit, f"{by}; not distinguishable from 0", source="measured")
+    low, high = e.low, max(e.high, e.value)
+    if low <= 0:
+        notes.append(f"the interval of {label} reaches below 0; cut off at {NARROWEST:g} of the value")
+        low = NARROWEST * e.value
+    interval = [format_exact(min(low, e.value), unit), format_exact(high, unit)]
+    return {"value": format_exact(e.value, unit), "interval": interval, "source": "measured", "why": by}
+
+
+def _exact(value: float, unit: Unit, why: str, source: str = "assumed") -> dict[str, Any]:
+    return {"value": format_exact(value, unit), "source": source, "why": why}
+
+
+def _assumed(value: float, unit: Unit, why: str, factor: float) -> dict[str, Any]:
+    interval = [format_exact(value / factor, unit), format_exact(value * factor, unit)]
+    return {"value": format_exact(value, unit), "interval": interval, "source": "assumed", "why": why}
+
+
+def _sample(s: Sample, unit: Unit, why: str) -> dict[str, Any]:
+    interval = [format_exact(s.low, unit), format_exact(s.high, unit)]
+    return {"value": format_exact(s.value, unit), "interval": interval, "source": "measured", "why": why}
+
+
+def _reciprocal(per_byte: Estimate, why: str) -> dict[str, Any]:
+    e = Estimate(
+        1 / per_byte.value, 1 / max(per_byte.high, per_byte.value), 1 / max(min(per_byte.low, per_byte.value), 1e-15)
+    )
+    return _measured(e, Unit.BANDWIDTH, why, [], "link_bandwidth")
+
+
+def _library_line(about: Record) -> str:
+    return " ".join(str(about.get("library", "")).split("\n")[0].split())[:80]
+
+
+def _library(probes: Probes, about: Record) -> dict[str, Any]:
+    text = str(about.get("library", ""))
+    known = {"MPICH Version": "mpich-release", "Open MPI": "openmpi-persist"}
+    name = next((profile for start, profile in known.items() if start in text), "emulated")
+    out: dict[str, Any] = {"name": name, "version": _library_line(about)}
+    if probes.early_send is not None:
+        why = "last partition delayed: partition 0 arrived " + ("early" if probes.early_send else "with the last")
+        if probes.early_send and probes.early_first is False:
+            why += ", except in the first iteration"
+        out["early_send"] = {"value": probes.early_send, "source": "measured", "why": why}
+    return out
+
+
+def _progress(left_by_size: Mapping[int, float], who: str) -> dict[str, Any]:
+    """Judged by the largest message: eager ones move by themselves."""
+    if not left_by_size:
+        return {"value": "on-call", "source": "assumed", "why": f"overlap with a computing {who} was not measured"}
+    size = max(left_by_size)
+    left = left_by_size[size]
+    why = f"{left:.0%} of a {size} B transfer was left when the {who} had computed outside MPI"
+    return {"value": "hardware" if left < PROGRESSES_BELOW else "on-call", "source": "measured", "why": why}
+
+
+def _shared(fit: Fit) -> str | None:
+    return next((m for m in ("one", "communicators") if m in fit.contention), None)
+
+
+def _contention(fit: Fit) -> dict[str, Any]:
+    mechanism = _shared(fit)
+    if mechanism is None or len(fit.contention[mechanism].threads) < 2:
+        raise PreadyError(
+            "the message rate of several threads was not measured", valid="--measure with rate, --threads of at least 2"
+        )
+    c = fit.contention[mechanism]
+    excess = c.stretch[-1] - 1
+    relative = float((c.high[-1] - c.low[-1]) / 2 / excess) if excess > 0 else 0.0
+    return {
+        "threads": [int(t) for t in c.threads],
+        "stretch": [float(s) for s in c.stretch],
+        "interval": min(relative, 0.95),
+        "source": "measured",
+        "why": f"message rate over threads, mechanism {mechanism}",
+    }
+
+
+def _contexts(fit: Fit) -> dict[str, Any]:
+    shared, own = fit.contention.get("one"), fit.contention.get("communicators")
+    if shared is None or own is None:
+        return {
+            "value": 1,
+            "source": "assumed",
+            "why": "communicator per thread was not compared with one communicator",
+        }
+    faster = float(shared.raw[-1] / own.raw[-1])
+    most = int(own.threads[-1])
+    value = most if faster > PARALLEL_ABOVE else 1
+    why = f"{most} threads with a communicator each send {faster:.2g}x as fast as on one"
+    return {"value": value, "source": "measured", "why": why + (" (at least as many contexts)" if value > 1 else "")}
+
+
+def _barrier(probes: Probes) -> dict[str, Any]:
+    points = {1: 0.0} | {t: s.value for t, s in sorted(probes.barrier.items())}
+    if len(points) < 2:
+        raise PreadyError("no thread barrier was measured", valid="--measure with barrier, --threads of at least 2")
+    times: list[float] = []
+    for time in points.values():
+        times.append(max([time, *times]))  # more threads never meet sooner; noise may say so
+    return {
+        "threads": list(points),
+        "time": [format_exact(t, Unit.TIME) for t in times],
+        "source": "measured",
+        "why": "OpenMP barriers, medians, made non-decreasing",
+    }
+
+
+def _pready(probes: Probes, notes: list[str]) -> dict[str, Any]:
+    if probes.pready is None:
+        notes.append("MPI_Pready was not measured: " + "; ".join(sorted(set(probes.unsupported.values()))[:1]))
+        return _assumed(1e-7, Unit.TIME, "not measured: an atomic decrement under contention", 3.0)
+    s = probes.pready
+    return _measured(
+        Estimate(s.value, s.low, s.high), Unit.TIME, "partitions marked by a team of threads", notes, "pready"
+    )
+
+
+def _per_entry(fit: Fit) -> dict[str, Any]:
+    cost = fit.matching.get("posted")
+    if cost is None:
+        return _assumed(1e-9, Unit.TIME, "not measured: a list search in cache", 5.0)
+    return _measured(cost.per_entry, Unit.TIME, "matching against posted receives", [], "per_entry")
+
+
+def _copy(probes: Probes, cache: str) -> dict[str, Any]:
+    found: Mapping[str, Sample] = probes.copy_bandwidth
+    if cache in found:
+        return _sample(found[cache], Unit.BANDWIDTH, f"memcpy, {cache} cache")
+    return _assumed(5e9, Unit.BANDWIDTH, "not measured: one core's copy bandwidth", 3.0)

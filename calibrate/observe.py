@@ -1,0 +1,219 @@
+"""From raw records to the plain arrays that a fit takes, and to what needs no fit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.fit import Curve, MessageRate, Observations, Train, Window
+from pready.calibrate.records import Content, read
+from pready.model.errors import PreadyError
+from pready.model.values import Array
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The centre of one point's repeats and its 95 % interval, in SI units."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, record: Record, scale: float = 1.0) -> Sample:
+        """From a record's median; an interval the record lacks (too few repeats) is its range."""
+        low, high = record.get("low_s") or record["min_s"], record.get("high_s") or record["max_s"]
+        values = sorted((float(record["median_s"]) * scale, float(low) * scale, float(high) * scale))
+        return cls(float(record["median_s"]) * scale, values[0], values[-1])
+
+
+@dataclass(frozen=True)
+class Probes:
+    """What is read off the records directly.
+
+    `early_send`: does ``MPI_Pready`` send before the last partition is ready, in the steady state?
+    `exposed_share`: by message size, the share of a transfer that is left when the receiver has
+    computed meanwhile, 0 for full overlap.
+    """
+
+    early_send: bool | None
+    early_first: bool | None
+    exposed_share: Mapping[int, float]
+    exposed_share_sender: Mapping[int, float]
+    """The same with the sender computing meanwhile, the receiver waiting."""
+    pready: Sample | None
+    barrier: Mapping[int, Sample]
+    copy_bandwidth: Mapping[str, Sample]
+    unsupported: Mapping[str, str]
+
+
+def environment(content: Content, key: str | None = None) -> tuple[str, Record]:
+    """The one environment of a result file, or the one asked for.
+
+    Raises
+    ------
+    PreadyError
+        None, several and none asked for, or one that is not there.
+    """
+    known = content.environments
+    if key is not None and key in known:
+        return key, known[key]
+    if key is None and len(known) == 1:
+        return next(iter(known.items()))
+    listed = ", ".join(f"{k} ({_label(v)})" for k, v in known.items()) or "none"
+    raise PreadyError(f"environment = {key!r}", valid=f"one of: {listed}")
+
+
+def _label(record: Record) -> str:
+    return str(record.get("launcher", ""))
+
+
+def observations(content: Content, key: str) -> Observations:
+    """The fit's input.
+
+    Raises
+    ------
+    PreadyError
+        No ping-pong was measured.
+    """
+    pings = _by(_select(content, "pingpong", key, mode="isend"), "bytes")
+    if not pings:
+        raise PreadyError("no ping-pong was measured", valid="a result file with pingpong points")
+    rtts = _select(content, "prtt", key)
+    one = _by([r for r in rtts if r["parameters"]["n"] == 1], "bytes")
+    trains = [r for r in rtts if r["parameters"]["n"] > 1]
+    plain = [r for r in trains if r["parameters"]["delay_s"] == 0]
+    delayed = [r for r in trains if r["parameters"]["delay_s"] != 0]
+    windows = _select(content, "bandwidth", key)
+    return Observations(
+        ping_pong=_curve(pings),
+        prtt_1=_curve(one) if one else None,
+        prtt_n=_train(plain),
+        prtt_n_delay=_train(delayed),
+        window=_window(windows),
+        message_rate=_rates(_select(content, "rate", key)),
+        matching={
+            queue: _curve(_by(found, "length"))
+            for queue in ("posted", "unexpected")
+            if len(found := _select(content, "matching", key, queue=queue)) >= 3 and _positive(found)
+        },
+    )
+
+
+def probes(content: Content, key: str) -> Probes:
+    """What needs no fit."""
+    early = _select(content, "early", key)
+    pready = _select(content, "pready", key)
+    copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
+    busiest = max(pready, key=lambda r: int(r["parameters"]["threads"]), default=None)
+    return Probes(
+        # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
+        early_send=_any(r["derived"]["early_steady"] for r in early),
+        early_first=_any(r["derived"]["early_first"] for r in early),
+        exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
+        exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
+        pready=None if busiest is None else Sample.of(busiest),
+        barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
+        copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
+        unsupported=content.unsupported(),
+    )
+
+
+def load(path: Path) -> Content:
+    """A raw result file; what is missing or damaged is one line."""
+    if not path.is_file():
+        raise PreadyError("no such file", valid="a raw result file of 'pready calibrate'", source=str(path))
+    return read(path)
+
+
+def _select(content: Content, measurement: str, key: str, **parameters: object) -> list[dict[str, Any]]:
+    return [
+        r
+        for r in content.select(measurement, key)
+        if all(r["parameters"].get(name) == value for name, value in parameters.items())
+    ]
+
+
+def _by(records: Iterable[Record], parameter: str) -> dict[float, Array]:
+    """Repeats in seconds by one parameter."""
+    found: dict[float, list[float]] = defaultdict(list)
+    for r in records:
+        found[float(r["parameters"][parameter])] += [ns * 1e-9 for ns in r["samples_ns"]]
+    return {at: np.array(times) for at, times in sorted(found.items())}
+
+
+def _positive(records: Iterable[Record]) -> bool:
+    return all(min(r["samples_ns"]) > 0 for r in records)
+
+
+def _curve(repeats: Mapping[float, Array]) -> Curve:
+    # A derived time (less half a round trip) of a quick message can come out negative; such repeats say
+    # nothing that a positive-time fit could use, and the rest still centres where the point does.
+    kept = {at: times[times > 0] for at, times in repeats.items() if (times > 0).any()}
+    return Curve.of(list(kept), list(kept.values()))
+
+
+def _train(records: list[dict[str, Any]]) -> Train | None:
+    if not records:
+        return None
+    messages = int(records[0]["parameters"]["n"])
+    same = [r for r in records if int(r["parameters"]["n"]) == messages]
+    return Train.of(
+        [float(r["parameters"]["bytes"]) for r in same],
+        [np.array(r["samples_ns"]) * 1e-9 for r in same],
+        messages,
+        [float(r["derived"].get("delay_s", 0.0)) for r in same],
+    )
+
+
+def _window(records: list[dict[str, Any]]) -> Window | None:
+    if len({r["parameters"]["window"] for r in records}) < 3:
+        return None
+    return Window.of(
+        [float(r["parameters"]["bytes"]) for r in records],
+        [float(r["parameters"]["window"]) for r in records],
+        [np.array(r["samples_ns"]) * 1e-9 for r in records],
+    )
+
+
+def _rates(records: list[dict[str, Any]]) -> dict[str, MessageRate]:
+    """Messages per second by threads; every mechanism as if on one context, which `describe` compares."""
+    out = {}
+    for mechanism in sorted({r["parameters"]["mechanism"] for r in records}):
+        mine = {int(r["parameters"]["threads"]): r for r in records if r["parameters"]["mechanism"] == mechanism}
+        if 1 not in mine:
+            continue
+        rates = {}
+        for threads, r in sorted(mine.items()):
+            times = np.array(r["samples_ns"]) * 1e-9
+            rates[threads] = threads * r["parameters"]["window"] / times[times > 0]
+        out[mechanism] = MessageRate(Curve.of(list(rates), list(rates.values()), "message rate"))
+    return out
+
+
+def _bandwidth(records: list[dict[str, Any]]) -> Sample:
+    """Copy bandwidth of the size in the middle: neither call overhead nor one level of cache alone."""
+    ordered = sorted(records, key=lambda r: int(r["parameters"]["bytes"]))
+    r = ordered[len(ordered) // 2]
+    size, time = float(r["parameters"]["bytes"]), Sample.of(r)
+    return Sample(size / time.value, size / time.high, size / time.low)
+
+
+def _any(flags: Iterable[float]) -> bool | None:
+    found = [bool(f) for f in flags]
+    return any(found) if found else None
+
+
+def _exposed(records: Iterable[Record]) -> dict[int, float]:
+    """By message size, the share of a transfer that is left after a computation that could hide it."""
+    return {
+        int(r["parameters"]["bytes"]): max(float(r["median_s"]), 0.0) / float(r["derived"]["baseline_s"])
+        for r in records
+    }

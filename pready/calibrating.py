@@ -1,0 +1,246 @@
+"""``pready calibrate``: the command around `pready.calibrate.calibration`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pready.model.errors import PreadyError
+
+if TYPE_CHECKING:
+    from pready.calibrate.calibration import Calibration
+    from pready.calibrate.launch import Launcher
+
+DEFAULT_BUDGET = "8 min"
+DEFAULT_THREADS = 8
+MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibrate --list')."
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2", "mpiexec -n 2 --hosts a,b".'
+)
+@click.option(
+    "--rig", metavar="BANDWIDTH", help="Instead: a two-node cluster on this machine, such as 1Gbit (needs root)."
+)
+@click.option(
+    "--mpi", "prefix", type=click.Path(path_type=Path), metavar="PREFIX", help="Where bin/mpiexec and bin/mpicc lie."
+)
+@click.option(
+    "--netmod", type=click.Choice(["ofi", "ucx"]), default="ofi", show_default=True, help="Of MPICH on the rig."
+)
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", help="The machine file to write."
+)
+@click.option(
+    "--raw", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Raw results; beside the output if absent."
+)
+@click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
+@click.option(
+    "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads of a rank."
+)
+@click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
+@click.option("--name", help="The machine's name; the output's stem if absent.")
+@click.option(
+    "--slurm", type=click.Path(path_type=Path), metavar="JOB.sh", help="Write a job script that runs this, and stop."
+)
+@click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of payloads and intervals."
+)
+@click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
+@click.pass_context
+def calibrate(
+    context: click.Context,
+    launcher: str | None,
+    rig: str | None,
+    prefix: Path | None,
+    netmod: str,
+    mpicc: str | None,
+    output: Path | None,
+    raw: Path | None,
+    budget: str,
+    threads: int,
+    only: str | None,
+    name: str | None,
+    slurm: Path | None,
+    fit_only: bool,
+    seed: int,
+    listing: bool,
+) -> None:
+    """Measure a machine with its own MPI and write a machine file. Run again after an interruption, it resumes."""
+    if context.invoked_subcommand is not None:
+        return
+    from pready.calibrate.run import MEASUREMENTS
+    from pready.model.units import Unit, parse
+    from pready.output import check_writable
+
+    if listing:
+        click.echo("\n".join(MEASUREMENTS))
+        return
+    if output is None:
+        raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
+    check_writable(output, (".toml",))
+    budget_s = parse(budget, Unit.TIME, "--budget")
+    raw = raw or output.with_suffix(".jsonl")
+    chosen = None if only is None else [w.strip() for w in only.split(",")]
+    if slurm is not None:
+        _write_job(slurm, launcher, budget_s)
+        return
+    if not fit_only:
+        _measure(launcher, rig, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
+    _write_machine(raw, output, name or output.stem, seed)
+
+
+def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
+    from pready.calibrate.launch import slurm_script
+    from pready.output import write_text
+
+    words = [w for w in sys.argv[1:] if w]
+    at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
+    del words[at : at + (1 if "=" in words[at] else 2)]
+    if launcher is None:
+        words += ["--launcher", "srun -N 2 -n 2"]
+    write_text(path, slurm_script([shutil.which("pready") or "pready", *words], time_s=budget_s + 600))
+    click.echo(f"wrote {path}: submit it with 'sbatch {path}'; submitted again, it resumes", err=True)
+
+
+def _measure(
+    launcher: str | None,
+    rig: str | None,
+    prefix: Path | None,
+    netmod: str,
+    mpicc: str | None,
+    raw: Path,
+    budget_s: float,
+    threads: int,
+    only: list[str] | None,
+    seed: int,
+) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from pready.calibrate.build import build, find_mpicc
+    from pready.calibrate.calibration import run_measurements
+    from pready.calibrate.run import Progress as Told
+
+    with _two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
+        beside = None if home is None else home / "bin" / "mpicc"
+        compiler = mpicc or (str(beside) if beside is not None and beside.exists() else None)
+        built = build(find_mpicc(compiler))
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("starting", total=None, left="")
+
+            def told(p: Told) -> None:
+                left = f"about {p.left_s:.0f} s left"
+                bar.update(task, total=p.total, completed=p.done, description=p.point.measurement, left=left)
+
+            outcome = run_measurements(
+                ranks, built, raw, threads=threads, budget_s=budget_s, only=only, seed=seed, on_point=told
+            )
+    rest = f", {outcome.left} left for the next run" if outcome.left else ""
+    click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
+    for point, reason in outcome.failures.items():
+        click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
+
+
+@contextmanager
+def _two_ranks(
+    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str
+) -> Iterator[tuple[Launcher, Path | None]]:
+    """A launcher of two ranks, and the MPI's home if it is known."""
+    from pready.calibrate.launch import Launcher
+
+    if (launcher is None) == (rig is None):
+        given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
+        raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2" or --rig 1Gbit')
+    if launcher is not None:
+        yield Launcher.parse(launcher), prefix
+        return
+    from pready.validate.rig import Rig
+
+    home = _mpi_home(prefix)
+    with Rig(str(rig)) as made:
+        yield (made.openmpi(home) if _is_open_mpi(home) else made.mpich(home, netmod)), home
+
+
+def _mpi_home(prefix: Path | None) -> Path:
+    """Where bin/mpiexec lies: as given, PREADY_MPICH_PREFIX, beside the running Python, on PATH."""
+    tried = [prefix] if prefix is not None else []
+    if prefix is None:
+        named = os.environ.get("PREADY_MPICH_PREFIX")
+        found = shutil.which("mpiexec")
+        tried = [Path(named)] if named else []
+        tried += [Path(sys.prefix)] + ([Path(found).parent.parent] if found else [])
+    for home in tried:
+        if (home / "bin" / "mpiexec").exists():
+            return home
+    raise PreadyError(
+        f"no mpiexec in {', '.join(str(t / 'bin') for t in tried)}",
+        valid="--mpi PREFIX, or an MPI beside this Python (pip install mpich)",
+    )
+
+
+def _is_open_mpi(home: Path) -> bool:
+    said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
+    return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
+
+
+def _write_machine(raw: Path, output: Path, name: str, seed: int) -> None:
+    from pready.calibrate.calibration import calibrate as fit_file
+    from pready.calibrate.calibration import provenance
+    from pready.calibrate.fit import ThinDataError
+    from pready.model.machine_file import dumps
+    from pready.output import write_text
+
+    try:
+        done = fit_file(raw, name=name, seed=seed)
+    except ThinDataError as thin:
+        sizes = ", ".join(map(str, thin.measure_next[:12]))
+        raise PreadyError(f"{thin.problem}", valid=f"{thin.valid}; measure next: {sizes} B", source=str(raw)) from None
+    write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
+    for note in done.described.notes:
+        click.echo(f"  note: {note}", err=True)
+    click.echo(
+        f"wrote {output} (seed {seed}); use it with: pready predict WORKLOAD.toml --machine {shlex.quote(str(output))}",
+        err=True,
+    )
+
+
+@calibrate.command()
+@click.argument("raw", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
+)
+@click.option("--environment", metavar="KEY", help="Which environment of the file, if it holds several.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
+    """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
+    from pready import plot, show
+    from pready.calibrate.calibration import calibrate as fit_file
+
+    if output is not None:
+        plot.check(output)
+    done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed)
+    show.console().print(show.machine_view(done.described.machine))
+    for note in done.described.notes:
+        click.echo(f"note: {note}")
+    if output is not None:
+        plot.calibration(output, raw.name, done.fit)
+        click.echo(f"wrote {output}", err=True)

@@ -1,0 +1,225 @@
+"""The two-node cluster: it is made, it is shaped, it goes away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pready.calibrate.build import Built, build, find_mpicc
+from pready.calibrate.launch import Launcher
+from pready.calibrate.records import Point, read
+from pready.calibrate.run import measure
+from pready.validate import rig as rig_module
+from pready.validate.rig import (
+    DEVICE,
+    PREFIX,
+    Rig,
+    RigUnavailable,
+    available,
+    parse_bandwidth,
+    remove_stale,
+    shaping,
+)
+
+
+@pytest.fixture
+def possible() -> None:
+    try:
+        with Rig("100 Mbit"):
+            pass
+    except RigUnavailable as error:
+        pytest.skip(error.reason)
+
+
+def namespaces() -> set[str]:
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
+    return {line.split()[0] for line in listed.splitlines() if line.startswith(PREFIX)}
+
+
+# ---- bandwidths -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [("500 Mbit", 500e6), ("2Gbit", 2e9), ("1 gbit/s", 1e9), ("1.5 Gbit", 1.5e9), (" 20000 kbit ", 2e7)],
+)
+def test_bandwidths(text: str, bits: float) -> None:
+    assert parse_bandwidth(text) == bits
+
+
+@pytest.mark.parametrize("text", ["", "500", "500 MB/s", "-1 Gbit", "1 Mbit", "10 Gbit", "nan Gbit", "1 Gbit x"])
+def test_bandwidths_that_make_no_sense(text: str) -> None:
+    with pytest.raises(ValueError, match="bandwidth"):
+        parse_bandwidth(text)
+
+
+@pytest.mark.parametrize("bits", [1e7, 5e8, 1e9, 2e9, 4e9])
+def test_a_segment_fits_into_the_bucket(bits: float) -> None:
+    assert shaping(bits).segment_bytes < shaping(bits).burst_bytes <= 4 * shaping(bits).segment_bytes
+
+
+def test_payload_rate_leaves_out_the_headers() -> None:
+    # 1 Gbit/s = 125e6 B/s on the wire; of 1514 bytes 1448 are payload: 119.55e6
+    assert Rig("1 Gbit").payload_bytes_per_s == pytest.approx(119.55e6, rel=1e-4)
+
+
+# ---- where it cannot be ---------------------------------------------------------------------------------------------
+
+
+def test_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(RigUnavailable, match="root"):
+        available()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(RigUnavailable, match="'ip'"):
+        Rig("1 Gbit").__enter__()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(RigUnavailable, match="darwin"):
+        available()
+
+
+def test_no_launcher_without_a_library(tmp_path: Path) -> None:
+    with pytest.raises(RigUnavailable, match="mpiexec"):
+        Rig("1 Gbit").mpich(tmp_path)
+    with pytest.raises(ValueError, match="netmod"):
+        Rig("1 Gbit").mpich(tmp_path, "verbs")
+
+
+# ---- making and removing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("possible")
+def test_made_shaped_and_removed() -> None:
+    with Rig("500 Mbit") as rig:
+        assert set(rig.namespaces) <= namespaces()
+        for namespace in rig.namespaces:
+            shape = subprocess.run(
+                ["tc", "-n", namespace, "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=True
+            ).stdout
+            assert "tbf" in shape
+            assert "rate 500Mbit" in shape
+    assert not set(rig.namespaces) & namespaces()
+    rig.close()  # twice is fine
+
+
+@pytest.mark.usefixtures("possible")
+def test_removed_after_an_error_with_what_runs_inside() -> None:
+    rig = Rig("500 Mbit")
+
+    def failing() -> subprocess.Popen[bytes]:
+        with rig:
+            inside.append(subprocess.Popen(["ip", "netns", "exec", rig.namespaces[0], "sleep", "600"]))
+            command = ["ip", "netns", "pids", rig.namespaces[0]]
+            while not subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip():
+                assert inside[0].poll() is None
+            raise ZeroDivisionError
+
+    inside: list[subprocess.Popen[bytes]] = []
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    (sleeper,) = inside
+    assert sleeper.wait(timeout=60) == -signal.SIGKILL
+    assert not set(rig.namespaces) & namespaces()
+
+
+@pytest.mark.usefixtures("possible")
+def test_half_a_rig_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(namespace: str) -> None:
+        raise RigUnavailable("not today")
+
+    monkeypatch.setattr(rig_module, "_await_up", failing)
+    rig = Rig("500 Mbit")
+    with pytest.raises(RigUnavailable, match="not today"):
+        rig.__enter__()
+    assert not set(rig.namespaces) & namespaces()
+
+
+@pytest.mark.usefixtures("possible")
+def test_two_rigs_at_once() -> None:
+    with Rig("500 Mbit") as one, Rig("1 Gbit") as two:
+        assert set(one.namespaces).isdisjoint(two.namespaces)
+        assert {*one.namespaces, *two.namespaces} <= namespaces()
+
+
+@pytest.mark.usefixtures("possible")
+def test_what_a_killed_process_left_is_removed_and_the_living_kept() -> None:
+    script = "from pready.validate.rig import Rig; import time; r = Rig('100 Mbit'); r.__enter__()"
+    script += "; print(*r.namespaces, flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        left = set(process.stdout.readline().split())
+        assert len(left) == 2
+        with Rig("500 Mbit") as mine:
+            assert left <= namespaces()  # its process lives
+        process.kill()
+        process.wait(timeout=60)
+        with Rig("500 Mbit") as mine:
+            assert not left & namespaces()
+            assert set(mine.namespaces) <= namespaces()
+            assert remove_stale() == []
+
+
+# ---- messages over it -----------------------------------------------------------------------------------------------
+
+
+LIBRARIES = {
+    "MPICH over ofi": ("PREADY_MPICH_PREFIX", "mpich", "ofi"),
+    "MPICH over ucx": ("PREADY_MPICH_PREFIX", "mpich", "ucx"),
+    "Open MPI": ("PREADY_OPENMPI_PREFIX", "openmpi", ""),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def linked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Rig, Launcher, Built, str]]:
+    variable, name, netmod = LIBRARIES[request.param]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {name} to test with")
+    prefix = Path(os.environ[variable])
+    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), cache=tmp_path_factory.mktemp("build"))
+    try:
+        with Rig("500 Mbit") as rig:
+            yield rig, rig.mpich(prefix, netmod) if name == "mpich" else rig.openmpi(prefix), built, name
+    except RigUnavailable as error:
+        pytest.skip(error.reason)
+
+
+def taken(linked: tuple[Rig, Launcher, Built, str], points: list[Point], out: Path) -> list[dict[str, Any]]:
+    _, launcher, built, _ = linked
+    outcome = measure(points, launcher, out, 120.0, built=built, point_budget_s=0.5)
+    assert outcome.failures == {}
+    assert outcome.left == 0
+    return [line["record"] for line in read(out).points.values()]
+
+
+def test_nothing_is_faster_than_the_link(linked: tuple[Rig, Launcher, Built, str], tmp_path: Path) -> None:
+    rig = linked[0]
+    size = 2 << 20
+    points = [Point.of("pingpong", bytes=size), Point.of("bandwidth", bytes=size // 8, window=8)]
+    for record in taken(linked, points, tmp_path / "raw.jsonl"):
+        # All but a full bucket leaves at the shaped rate. A lower bound: a busy machine can only make it slower.
+        assert record["min_s"] > (size - rig.shaping.burst_bytes) / (rig.bits_per_s / 8)
+
+
+def test_who_sends_early(linked: tuple[Rig, Launcher, Built, str], tmp_path: Path) -> None:
+    point = Point.of("early", delay_s=0.05, delay_by="test", min_repeats=6, max_repeats=6)
+    (record,) = taken(linked, [point], tmp_path / "raw.jsonl")
+    assert record["derived"]["early_steady"] == {"mpich": 0, "openmpi": 1}[linked[3]]
+
+
+def test_every_way_of_sending_works_over_the_link(linked: tuple[Rig, Launcher, Built, str], tmp_path: Path) -> None:
+    ways = ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive", "rma-many-passive")
+    points = [
+        Point.of("approach", approach=way, bytes=65536, threads=2, receive_threads=1, delay_s=0.005, max_repeats=10)
+        for way in ways
+    ]
+    assert len(taken(linked, points, tmp_path / "raw.jsonl")) == len(ways)

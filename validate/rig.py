@@ -1,0 +1,336 @@
+"""A two-node cluster of known bandwidth on one machine: network namespaces joined by a shaped veth pair.
+
+    with Rig("500 Mbit") as rig:
+        measure(points, rig.mpich(prefix, netmod="ofi"), ...)
+
+Needs Linux, root, `ip` and `tc`; raises `RigUnavailable` where one is missing. Everything lives in two namespaces whose
+names carry this process's id and start time. They go when the context ends; what a killed process has left goes when
+the next rig is set up.
+
+What a shaped link is, and is not:
+
+- `tbf` is a token bucket: after a pause it lets `burst` bytes through unshaped. Messages below `burst` therefore see an
+  unshaped link, larger ones are early by `burst / rate`. The segments the kernel hands down (`gso_max_size`) must fit
+  into the bucket, and the bucket needs some room above a segment, or timer jitter costs bandwidth. `shaping` has the
+  smallest pair that keeps the full rate.
+- It shapes bytes on the wire: of a 1514-byte frame, 1448 are payload (`Rig.payload_bytes_per_s`).
+- Both nodes share the cores of this machine. With fewer cores than busy threads, whole time slices (4 ms) appear in the
+  samples. Against busy neighbours the ranks are given precedence (`_preferred`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pready.calibrate.launch import Launcher
+from pready.model.errors import PreadyError
+
+DEVICE = "pready0"
+ADDRESSES = ("192.0.2.1", "192.0.2.2")  # TEST-NET-1, RFC 5737: never routed, and only ours inside the namespaces
+PREFIX = "pready-rig"
+TIMEOUT_S = 20.0
+LINK_PATIENCE = 100
+"""Looks at a new link, 50 ms apart."""
+
+FRAME_BYTES = 1514
+"""An Ethernet frame of the veth's MTU of 1500, as `tbf` counts it."""
+PAYLOAD_BYTES = 1448
+"""TCP payload in it: 1500 less 20 bytes of IPv4 and 32 of TCP with time stamps."""
+
+LOWEST_BITS_PER_S = 10e6
+HIGHEST_BITS_PER_S = 4e9
+"""Above, two cores cannot drive the link steadily."""
+
+_UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+
+
+class RigUnavailable(PreadyError):
+    """This machine cannot host a rig; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def parse_bandwidth(text: str) -> float:
+    """Bits per second from "500 Mbit", "2Gbit" or "1 Gbit/s".
+
+    Raises:
+        PreadyError: for anything else, and outside 10 Mbit/s to 4 Gbit/s.
+    """
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]bit)(?:/s)?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise PreadyError(
+            f"bandwidth = '{text}' is not valid", valid="a number and kbit, Mbit or Gbit, such as '500 Mbit'"
+        )
+    rate = float(match[1]) * _UNITS[match[2].lower()]
+    if not LOWEST_BITS_PER_S <= rate <= HIGHEST_BITS_PER_S:
+        raise PreadyError(f"bandwidth = '{text}' is not valid", valid="10 Mbit to 4 Gbit")
+    return rate
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """Settings of one end: the largest segment handed to the device, and the token bucket, both in bytes."""
+
+    segment_bytes: int
+    burst_bytes: int
+
+
+def shaping(bits_per_s: float) -> Shaping:
+    """The settings for a bandwidth.
+
+    Found by measuring 4 KiB to 2 MiB over both netmods of MPICH and over Open MPI, on two cores with four other busy
+    processes. The smallest bucket that keeps large messages within a few percent of the rate: at 500 Mbit/s, 4500 and
+    9000 bytes lose 20 % now and then, 9000 and 12288 nothing; at 1 Gbit/s, 9000 and 12288 lose 5 %, 16384 and 24576
+    1 %; at 2 Gbit/s, 9000 and 16384 lose 10 to 40 %, 16384 and 24576 0 to 20 %, 16384 and 32768 nothing.
+    """
+    for up_to, settings in SHAPINGS:
+        if bits_per_s <= up_to:
+            return settings
+    raise PreadyError(f"bits_per_s = {bits_per_s} is not valid", valid=f"at most {HIGHEST_BITS_PER_S:.0f}")
+
+
+SHAPINGS = (
+    (0.6e9, Shaping(9000, 12288)),
+    (1.2e9, Shaping(16384, 24576)),
+    (HIGHEST_BITS_PER_S, Shaping(16384, 32768)),
+)
+"""Settings by the highest bandwidth in bits per second they serve."""
+
+
+def available() -> None:
+    """Raise `RigUnavailable` unless a rig can be set up here."""
+    if sys.platform != "linux":
+        raise RigUnavailable(f"the rig needs Linux network namespaces; this is {sys.platform}")
+    if os.geteuid() != 0:
+        raise RigUnavailable("the rig needs root, to create network namespaces")
+    for tool in ("ip", "tc"):
+        if shutil.which(tool) is None:
+            raise RigUnavailable(f"the rig needs the command '{tool}' (package iproute2)")
+
+
+class Rig:
+    """Two namespaces and a shaped link between them, as a context manager.
+
+    Args:
+        bandwidth: such as "500 Mbit"; bits on the wire per second, in both directions.
+
+    Raises:
+        RigUnavailable: on entering, if this machine cannot host it; the reason names what is missing.
+        PreadyError: for a bandwidth that makes no sense.
+    """
+
+    def __init__(self, bandwidth: str) -> None:
+        self.bandwidth = bandwidth
+        self.bits_per_s = parse_bandwidth(bandwidth)
+        self.shaping = shaping(self.bits_per_s)
+        stem = f"{PREFIX}-{os.getpid()}-{_start_time(os.getpid())}"
+        self.namespaces = (f"{stem}-{id(self):x}-a", f"{stem}-{id(self):x}-b")
+
+    @property
+    def payload_bytes_per_s(self) -> float:
+        """What a program can move: the shaped rate less protocol headers."""
+        return self.bits_per_s / 8 * PAYLOAD_BYTES / FRAME_BYTES
+
+    def __enter__(self) -> Self:
+        available()
+        remove_stale()
+        try:
+            self._create()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _create(self) -> None:
+        here, there = self.namespaces
+        for namespace in self.namespaces:
+            _ip("netns", "add", namespace)
+        _ip("link", "add", DEVICE, "netns", here, "type", "veth", "peer", "name", DEVICE, "netns", there)
+        for namespace, address in zip(self.namespaces, ADDRESSES, strict=True):
+            _ip("-n", namespace, "addr", "add", f"{address}/24", "dev", DEVICE)
+            _ip("-n", namespace, "link", "set", "lo", "up")
+            segment = str(self.shaping.segment_bytes)
+            _ip("-n", namespace, "link", "set", DEVICE, "gso_max_size", segment, "gso_max_segs", "64")
+            _ip("-n", namespace, "link", "set", DEVICE, "up")
+            rate, burst = f"{self.bits_per_s:.0f}bit", f"{self.shaping.burst_bytes}b"
+            shape = ("tbf", "rate", rate, "burst", burst, "latency", "200ms")
+            _call(["tc", "-n", namespace, "qdisc", "add", "dev", DEVICE, "root", *shape])
+        for namespace in self.namespaces:
+            _await_up(namespace)
+
+    def close(self) -> None:
+        """Remove everything. Safe to call twice."""
+        for namespace in self.namespaces:
+            _remove(namespace)
+
+    def mpich(self, prefix: Path, netmod: str = "ofi", *, pin: bool = False) -> Launcher:
+        """Two ranks of an MPICH found under `prefix` (the wheel's environment), one on each node, over TCP.
+
+        Args:
+            netmod: "ofi" or "ucx".
+            pin: give each rank one half of the cores. Steadier small messages on few cores, unsteadier threads.
+        """
+        settings = {
+            # libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank behind them hangs
+            "ofi": {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": DEVICE, "FI_TCP_MAX_SAVED": "65536"},
+            "ucx": {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE},
+        }
+        if netmod not in settings:
+            raise PreadyError(f"netmod = '{netmod}' is not valid", valid="ofi or ucx")
+        return Launcher(
+            prefix=(_executable(prefix),),
+            parts=tuple(("-n", "1", *self._inside(node, pin)) for node in (0, 1)),
+            environment={
+                "MPIR_CVAR_NOLOCAL": "1",  # no shared memory between the ranks
+                "MPIR_CVAR_CH4_NETMOD": netmod,
+                "OMP_WAIT_POLICY": "passive",
+                **settings[netmod],
+            },
+            label=f"rig {self.bandwidth}, MPICH over {netmod}{', pinned' if pin else ''}",
+        )
+
+    def openmpi(self, prefix: Path, *, pin: bool = False) -> Launcher:
+        """Two ranks of an Open MPI found under `prefix`, one on each node, over TCP.
+
+        Its runtime runs on the first node and is told to listen on the link instead of the loopback, so that the rank
+        on the second node reaches it (`ptl_base_if_include`). The runtime's own traffic is idle while ranks measure.
+        """
+        options = (
+            *("--allow-run-as-root", "--bind-to", "none"),
+            *("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", DEVICE),
+            *("--mca", "osc", "^ucx"),
+            *("--mca", "mpi_yield_when_idle", "0"),  # a yielding rank loses a time slice to any busy neighbour
+            *("--pmixmca", "ptl_base_if_include", DEVICE),
+        )
+        return Launcher(
+            prefix=("ip", "netns", "exec", self.namespaces[0], _executable(prefix), *options),
+            parts=(("-n", "1", *_preferred(), *_cores(0, pin)), ("-n", "1", *self._inside(1, pin))),
+            environment={"OMP_WAIT_POLICY": "passive"},
+            label=f"rig {self.bandwidth}, Open MPI over tcp{', pinned' if pin else ''}",
+        )
+
+    def _inside(self, node: int, pin: bool) -> tuple[str, ...]:
+        return (*_preferred(), *_cores(node, pin), "ip", "netns", "exec", self.namespaces[node])
+
+
+_RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'
+PREFER = f'{{ {_RAISE}; }} 2>/dev/null; exec "$@"'
+"""Gives the session that runs it precedence over its neighbours, unless it is the session named by $0."""
+
+
+def _preferred() -> tuple[str, ...]:
+    """Words that make a rank less sensitive to a busy machine.
+
+    The kernel shares the cores among sessions first (sched_autogroup), so a rank's own nice value has no effect. With
+    five other busy processes on two cores, 1 MiB over Open MPI at 1 Gbit/s took 3.6 times as long as it should; with
+    -10 1.2 times, with -20 1.00 times and within 1 %. Not for this process's own session, which would keep it.
+    """
+    try:
+        own = Path("/proc/self/autogroup").read_text().split()[0]
+    except (OSError, IndexError):
+        return ()
+    return ("sh", "-c", PREFER, own)
+
+
+def _cores(node: int, pin: bool) -> tuple[str, ...]:
+    """Words that give a node its half of the cores this process may use."""
+    cores = sorted(os.sched_getaffinity(0))
+    half = len(cores) // 2
+    if not pin or half == 0 or shutil.which("taskset") is None:
+        return ()
+    mine = cores[:half] if node == 0 else cores[half : 2 * half]
+    return ("taskset", "-c", ",".join(map(str, mine)))
+
+
+def _executable(prefix: Path) -> str:
+    path = prefix / "bin" / "mpiexec"
+    if not os.access(path, os.X_OK):
+        raise RigUnavailable(f"no mpiexec at {path}")
+    return str(path)
+
+
+# ---- namespaces -----------------------------------------------------------------------------------------------------
+
+
+def _call(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RigUnavailable(f"{' '.join(command)}: {error}") from error
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip()
+        raise RigUnavailable(f"{' '.join(command)}: {words or f'exit status {done.returncode}'}")
+    return done.stdout
+
+
+def _ip(*words: str) -> str:
+    return _call(["ip", *words])
+
+
+def _start_time(pid: int) -> str:
+    """When a process started, in clock ticks since boot: with its id, unique until the next boot. Empty if gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]  # field 22 of proc_pid_stat(5), counted after the name
+
+
+def _await_up(namespace: str) -> None:
+    """The kernel announces a new link up to a second late; until then libfabric finds no address to listen on."""
+    for _ in range(LINK_PATIENCE):
+        if "state UP" in _ip("-n", namespace, "-o", "link", "show", "dev", DEVICE):
+            return
+        time.sleep(0.05)
+    raise RigUnavailable(f"the link in {namespace} does not come up")
+
+
+def _existing() -> list[str]:
+    return [line.split()[0] for line in _ip("netns", "list").splitlines() if line.strip()]
+
+
+def _remove(namespace: str) -> None:
+    """End what runs in a namespace and delete it; its end of the link goes with it."""
+    try:
+        if namespace not in _existing():
+            return
+        for pid in _ip("netns", "pids", namespace).split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        _ip("netns", "del", namespace)
+    except RigUnavailable:
+        if shutil.which("ip") is not None and namespace in _existing():
+            raise
+
+
+def remove_stale() -> list[str]:
+    """Remove the namespaces of processes that are gone; returns their names."""
+    stale = []
+    for namespace in _existing():
+        match = re.fullmatch(rf"{PREFIX}-(\d+)-(\d*)-[0-9a-f]+-[ab]", namespace)
+        if match is not None and _start_time(int(match[1])) != match[2]:
+            _remove(namespace)
+            stale.append(namespace)
+    return stale
