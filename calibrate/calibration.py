@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,6 +15,7 @@ from pready.calibrate import observe
 from pready.calibrate.build import Built
 from pready.calibrate.describe import Described, describe
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
+from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
 from pready.calibrate.records import Content, Point
 from pready.calibrate.run import Outcome, Progress, measure, plan
@@ -22,6 +23,7 @@ from pready.model.version import VERSION
 
 REFINEMENTS = 2
 """Rounds of measuring what a first fit asks for."""
+TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
 
 
 @dataclass(frozen=True)
@@ -80,17 +82,32 @@ def run_measurements(
 
 
 def _asked_for(content: Content, key: str, seed: int) -> list[Point]:
-    """Ping-pong sizes that would tell most, as the fit so far sees it."""
+    """Points at the sizes that would tell most, as the fit so far sees it."""
     try:
         fitted = fit(observe.observations(content, key), np.random.default_rng(seed), refuse_thin=False)
         sizes = refine_sizes(fitted)
     except ThinDataError as thin:
         sizes = thin.measure_next
-    return [Point.of("pingpong", bytes=int(size), mode="isend") for size in sizes]
+    pings = [Point.of("pingpong", bytes=int(size), mode="isend") for size in sizes]
+    # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
+    affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
+    some = affordable[:: max(len(affordable) // TRAIN_SIZES, 1)]
+    trains = [
+        Point.of("prtt", bytes=size, n=n, delay_s=delay)
+        for size in some
+        for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
+    ]
+    return pings + trains
 
 
 def calibrate(
-    raw: Path, *, name: str, environment: str | None = None, seed: int = 0, description: str = ""
+    raw: Path,
+    *,
+    name: str,
+    environment: str | None = None,
+    seed: int = 0,
+    description: str = "",
+    refuse_thin: bool = True,
 ) -> Calibration:
     """Fit a Machine to a raw result file.
 
@@ -107,9 +124,37 @@ def calibrate(
     key, about = observe.environment(content, environment)
     observed = observe.observations(content, key)
     probes = observe.probes(content, key)
-    fitted = fit(observed, np.random.default_rng(seed))
+    fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     return Calibration(described, fitted, observed, probes, key)
+
+
+def from_files(paths: Sequence[Path], *, name: str, seed: int = 0) -> tuple[Described, Fit, str]:
+    """A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP.
+
+    Returns
+    -------
+    The machine, the fit, and what the machine file's head says of its origin. What the files do not
+    determine is marked as assumed.
+
+    Raises
+    ------
+    ImportFormatError
+        A file that cannot be read; one line.
+    ThinDataError
+        Not even a line can be drawn.
+    """
+    imported = combine(*(import_benchmark(path) for path in paths))
+    # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
+    fitted = fit(imported.observations, np.random.default_rng(seed), refuse_thin=False)
+    origin = imported.provenance
+    files = ", ".join(path.name for path in paths)
+    about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
+    day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
+    described = describe(fitted, observe.Probes(), about, name=name, when=day)
+    notes = dict.fromkeys([*origin.notes, *described.notes])
+    head = [f"Written by pready {VERSION} calibrate from {files}, seed {seed}.", *(f"Note: {n}" for n in notes)]
+    return described, fitted, "\n".join(head)
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:

@@ -14,7 +14,7 @@ from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.observe import Probes, Record, Sample
 from pready.model.errors import PreadyError
 from pready.model.files import validated
-from pready.model.machine import FORMAT, Machine
+from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
 from pready.model.units import Unit, format_exact
 from pready.model.version import VERSION
 
@@ -22,6 +22,8 @@ PROGRESSES_BELOW = 0.5
 """Share of a rendezvous left after the receiver's computation, below which it moved meanwhile."""
 PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over a shared one, from which threads reach contexts of their own."""
+REFERENCE = "meluxina"
+"""Profile whose curves over threads stand in for unmeasured ones."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 
@@ -51,7 +53,7 @@ def describe(
     Raises
     ------
     PreadyError
-        The rate of several threads was not measured, so that contention is unknown.
+        No measured time grows with the message size.
     """
     notes = list(fit.notes)
     where = f"{about.get('launcher', '')}, {_library_line(about)}".strip(", ")
@@ -75,8 +77,8 @@ def describe(
         "threads": {
             "pready": _pready(probes, notes),
             "vci_poll": _assumed(1e-7, Unit.TIME, "not measured: one poll of an idle progress engine", 5.0),
-            "barrier": _barrier(probes),
-            "contention": _contention(fit),
+            "barrier": _barrier(probes, notes),
+            "contention": _contention(fit, notes),
         },
         "matching": {
             "base": _exact(0.0, Unit.TIME, "contained in o_r, which was measured with matching"),
@@ -252,12 +254,11 @@ def _shared(fit: Fit) -> str | None:
     return next((m for m in ("one", "communicators") if m in fit.contention), None)
 
 
-def _contention(fit: Fit) -> dict[str, Any]:
+def _contention(fit: Fit, notes: list[str]) -> dict[str, Any]:
     mechanism = _shared(fit)
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
-        raise PreadyError(
-            "the message rate of several threads was not measured", valid="--measure with rate, --threads of at least 2"
-        )
+        notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
+        return _borrowed(load(REFERENCE).threads.contention)
     c = fit.contention[mechanism]
     excess = c.stretch[-1] - 1
     relative = float((c.high[-1] - c.low[-1]) / 2 / excess) if excess > 0 else 0.0
@@ -285,10 +286,11 @@ def _contexts(fit: Fit) -> dict[str, Any]:
     return {"value": value, "source": "measured", "why": why + (" (at least as many contexts)" if value > 1 else "")}
 
 
-def _barrier(probes: Probes) -> dict[str, Any]:
+def _barrier(probes: Probes, notes: list[str]) -> dict[str, Any]:
     points = {1: 0.0} | {t: s.value for t, s in sorted(probes.barrier.items())}
     if len(points) < 2:
-        raise PreadyError("no thread barrier was measured", valid="--measure with barrier, --threads of at least 2")
+        notes.append(f"no thread barrier was measured: as on {REFERENCE}")
+        return _borrowed(load(REFERENCE).threads.barrier)
     times: list[float] = []
     for time in points.values():
         times.append(max([time, *times]))  # more threads never meet sooner; noise may say so
@@ -300,9 +302,19 @@ def _barrier(probes: Probes) -> dict[str, Any]:
     }
 
 
+def _borrowed(curve: Contention | Barrier) -> dict[str, Any]:
+    """A curve of the reference machine, marked as assumed here."""
+    data: dict[str, Any] = {"threads": list(curve.threads), "source": "assumed"}
+    data["why"] = f"not measured: as on {REFERENCE} ({curve.why})"
+    if isinstance(curve, Contention):
+        return data | {"stretch": list(curve.stretch), "interval": 0.5}
+    return data | {"time": [format_exact(t, Unit.TIME) for t in curve.time]}
+
+
 def _pready(probes: Probes, notes: list[str]) -> dict[str, Any]:
     if probes.pready is None:
-        notes.append("MPI_Pready was not measured: " + "; ".join(sorted(set(probes.unsupported.values()))[:1]))
+        reasons = sorted(set(probes.unsupported.values()))[:1]
+        notes.append(": ".join(["MPI_Pready was not measured", *reasons]))
         return _assumed(1e-7, Unit.TIME, "not measured: an atomic decrement under contention", 3.0)
     s = probes.pready
     return _measured(

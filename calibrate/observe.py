@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,22 +36,22 @@ class Sample:
 
 @dataclass(frozen=True)
 class Probes:
-    """What is read off the records directly.
+    """What is read off the records directly; empty where there are none, as for imported files.
 
     `early_send`: does ``MPI_Pready`` send before the last partition is ready, in the steady state?
     `exposed_share`: by message size, the share of a transfer that is left when the receiver has
     computed meanwhile, 0 for full overlap.
     """
 
-    early_send: bool | None
-    early_first: bool | None
-    exposed_share: Mapping[int, float]
-    exposed_share_sender: Mapping[int, float]
+    early_send: bool | None = None
+    early_first: bool | None = None
+    exposed_share: Mapping[int, float] = field(default_factory=dict)
+    exposed_share_sender: Mapping[int, float] = field(default_factory=dict)
     """The same with the sender computing meanwhile, the receiver waiting."""
-    pready: Sample | None
-    barrier: Mapping[int, Sample]
-    copy_bandwidth: Mapping[str, Sample]
-    unsupported: Mapping[str, str]
+    pready: Sample | None = None
+    barrier: Mapping[int, Sample] = field(default_factory=dict)
+    copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
+    unsupported: Mapping[str, str] = field(default_factory=dict)
 
 
 def environment(content: Content, key: str | None = None) -> tuple[str, Record]:
@@ -176,6 +176,8 @@ def _train(records: list[dict[str, Any]]) -> Train | None:
 def _window(records: list[dict[str, Any]]) -> Window | None:
     if len({r["parameters"]["window"] for r in records}) < 3:
         return None
+    # Sorted, so that a resumed run draws the same intervals as an uninterrupted one.
+    records = sorted(records, key=lambda r: (int(r["parameters"]["bytes"]), int(r["parameters"]["window"])))
     return Window.of(
         [float(r["parameters"]["bytes"]) for r in records],
         [float(r["parameters"]["window"]) for r in records],

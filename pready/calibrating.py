@@ -18,6 +18,7 @@ from pready.model.errors import PreadyError
 
 if TYPE_CHECKING:
     from pready.calibrate.calibration import Calibration
+    from pready.calibrate.fit import ThinDataError
     from pready.calibrate.launch import Launcher
 
 DEFAULT_BUDGET = "8 min"
@@ -54,6 +55,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--slurm", type=click.Path(path_type=Path), metavar="JOB.sh", help="Write a job script that runs this, and stop."
 )
+@click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of payloads and intervals."
@@ -74,6 +76,7 @@ def calibrate(
     only: str | None,
     name: str | None,
     slurm: Path | None,
+    allow_thin: bool,
     fit_only: bool,
     seed: int,
     listing: bool,
@@ -99,7 +102,7 @@ def calibrate(
         return
     if not fit_only:
         _measure(launcher, rig, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
-    _write_machine(raw, output, name or output.stem, seed)
+    _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin)
 
 
 def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
@@ -202,7 +205,7 @@ def _is_open_mpi(home: Path) -> bool:
     return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
 
 
-def _write_machine(raw: Path, output: Path, name: str, seed: int) -> None:
+def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:
     from pready.calibrate.calibration import calibrate as fit_file
     from pready.calibrate.calibration import provenance
     from pready.calibrate.fit import ThinDataError
@@ -210,10 +213,9 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int) -> None:
     from pready.output import write_text
 
     try:
-        done = fit_file(raw, name=name, seed=seed)
+        done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
-        sizes = ", ".join(map(str, thin.measure_next[:12]))
-        raise PreadyError(f"{thin.problem}", valid=f"{thin.valid}; measure next: {sizes} B", source=str(raw)) from None
+        raise _thin(thin, str(raw)) from None
     write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
     for note in done.described.notes:
         click.echo(f"  note: {note}", err=True)
@@ -221,6 +223,35 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int) -> None:
         f"wrote {output} (seed {seed}); use it with: pready predict WORKLOAD.toml --machine {shlex.quote(str(output))}",
         err=True,
     )
+
+
+@calibrate.command(name="import")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
+@click.option("--name", help="The machine's name; the output's stem if absent.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of intervals.")
+def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) -> None:
+    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
+    from pready.calibrate.calibration import from_files
+    from pready.calibrate.fit import ThinDataError
+    from pready.model.machine_file import dumps
+    from pready.output import check_writable, write_text
+
+    check_writable(output, (".toml",))
+    try:
+        described, _, head = from_files(files, name=name or output.stem, seed=seed)
+    except ThinDataError as thin:
+        raise _thin(thin, ", ".join(map(str, files))) from None
+    write_text(output, dumps(described.machine, head))
+    for line in head.splitlines()[1:]:
+        click.echo(f"  {line}", err=True)
+    click.echo(f"wrote {output} (seed {seed})", err=True)
+
+
+def _thin(error: ThinDataError, source: str) -> PreadyError:
+    """Too little data, as one line that says what to measure next."""
+    sizes = ", ".join(map(str, error.measure_next[:12]))
+    return PreadyError(error.problem, valid=f"{error.valid}; measure next: {sizes} B", source=source)
 
 
 @calibrate.command()
@@ -237,7 +268,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
 
     if output is not None:
         plot.check(output)
-    done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed)
+    done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
     show.console().print(show.machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")

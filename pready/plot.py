@@ -176,11 +176,12 @@ def calibration(path: Path, title: str, fit: Fit) -> None:
             for axes in (times, residuals):
                 axes.axvspan(threshold.low, threshold.high, color="0.85", zorder=0)
         residuals.axhspan(-5, 5, color="0.95", zorder=0)
-        times.set(xscale="log", yscale="log", ylabel="time (us)")
-        residuals.set(xscale="log", xlabel="message size", ylabel="measured / fitted − 1 (%)")
+        times.set(yscale="log", ylabel="time (us)")
+        residuals.set(xlabel="message size", ylabel="measured / fitted − 1 (%)")
         limit = 25.0
         residuals.set_ylim(-limit, limit)
         for axes in (times, residuals):
+            axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
         times.legend(frameon=False)
         times.set_title(f"{title}: lines are the fit, grey bands the thresholds", loc="left")
