@@ -265,6 +265,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
     from pready import plot, show
     from pready.calibrate.calibration import calibrate as fit_file
+    from pready.calibrate.held_out import held_out
 
     if output is not None:
         plot.check(output)
@@ -272,6 +273,12 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     show.console().print(show.machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
+    left_out = held_out(done.observations, seed)
+    size, error = left_out.worst
+    click.echo(
+        f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "
+        f"worst {error:+.1%} at {size:.0f} B"
+    )
     if output is not None:
         plot.calibration(output, raw.name, done.fit)
         click.echo(f"wrote {output}", err=True)

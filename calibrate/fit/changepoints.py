@@ -1,0 +1,104 @@
+"""Where the library changes protocol: change points found, not assumed.
+
+The segments are those that minimise
+
+    Σ over segments, curves  Σ 2ρ((value - line)/sigma)  +  penalty · (segments - 1)
+
+over every way to cut the measured sizes, by dynamic programming [bellman1961; PELT's pruning,
+killick2012, buys nothing at a hundred sizes]. All curves (time, gap, send, receive) share the
+cuts, because a switch of protocol shows in all of them: a jump in one or a bend in another is
+evidence for the same threshold. ρ is Huber's, so that a disturbed point costs little and does not
+buy a segment of its own. The penalty is the Bayesian information criterion's: half the
+logarithm of the number of points per parameter, doubled as the cost is -2 log likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pready.calibrate.fit.arrays import FloatArray, IntArray
+from pready.calibrate.fit.lines import huber_cost, robust_line
+from pready.calibrate.fit.series import Series
+
+FEWEST_IN_SEGMENT = 3  # sizes of the time curve; two would follow any line through a disturbed pair
+NEGLIGIBLE = 0.005  # a bend or jump below this share of a time is not worth a protocol
+
+
+def penalty(curves: Mapping[str, Series]) -> float:
+    """What one more segment has to gain: (2 per curve + 1 threshold) · ln(points)."""
+    points = sum(len(series) for series in curves.values())
+    return (2 * len(curves) + 1) * float(np.log(points))
+
+
+def tolerant(series: Series) -> FloatArray:
+    """The series' sigma, widened by what is negligible: sharp data do not split a gentle curve."""
+    return np.hypot(series.sigma, NEGLIGIBLE * np.abs(series.value))
+
+
+def costs(
+    curves: Mapping[str, Series], grid: FloatArray, first: IntArray, end: IntArray, rounds: int = 4
+) -> FloatArray:
+    """The cost of one segment from grid[first] up to, not including, grid[end].
+
+    Parameters
+    ----------
+    curves
+        The curves by name.
+    grid
+        All measured sizes, increasing, shape (n,).
+    first, end
+        Shape (pairs,).
+
+    Returns
+    -------
+    Shape (pairs,).
+    """
+    total = np.zeros(len(first))
+    for series in curves.values():
+        at = np.searchsorted(grid, series.size)
+        use = ((at >= first[:, None]) & (at < end[:, None])).astype(np.float64)
+        sigma = tolerant(series)
+        a, b = robust_line(series.size, series.value, sigma, use, rounds=rounds)
+        z = (series.value - a[:, None] - b[:, None] * series.size) / sigma
+        total += huber_cost(z, use)
+    return total
+
+
+def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) -> list[int]:
+    """The best segmentation: indices into `grid` where a new segment begins, without the first.
+
+    Parameters
+    ----------
+    curves
+        The curves by name; "time" has to be among them.
+    grid
+        All measured sizes, increasing.
+    scale
+        Multiplies the penalty.
+    """
+    n = len(grid)
+    # How many sizes of the time curve come before each grid position.
+    before = np.searchsorted(curves["time"].size, grid)
+    before = np.append(before, len(curves["time"]))
+    first, end = np.triu_indices(n + 1, k=1)
+    allowed = before[end] - before[first] >= FEWEST_IN_SEGMENT
+    first, end = first[allowed], end[allowed]
+    table = np.full((n + 1, n + 1), np.inf)
+    table[first, end] = costs(curves, grid, first, end)
+    each = scale * penalty(curves)
+    best = np.full(n + 1, np.inf)
+    best[0] = -each
+    came_from = np.zeros(n + 1, dtype=int)
+    for j in range(1, n + 1):
+        candidates = best[:j] + table[:j, j] + each
+        came_from[j] = int(np.argmin(candidates))
+        best[j] = candidates[came_from[j]]
+    found: list[int] = []
+    j = n
+    while j > 0 and np.isfinite(best[n]):
+        j = int(came_from[j])
+        if j > 0:
+            found.append(j)
+    return found[::-1]

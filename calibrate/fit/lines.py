@@ -1,0 +1,99 @@
+"""Straight lines through disturbed points, many at a time.
+
+Weighted least squares made robust by iterating Huber's weights [huber1964]: the scale of each
+point is given, so the objective is convex and the iteration ends where it would from any start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pready.calibrate.fit.arrays import BoolArray, FloatArray
+
+HUBER_K = 1.345  # 95 % efficiency under normal noise
+WORST = 9.0  # what a point can cost at most: that of 4 standard deviations
+
+
+def line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weighted least squares: intercept and slope minimising Σ weight·(y - intercept - slope·x)².
+
+    All three broadcast to shape (..., n); the results have shape (...). A set of points that does
+    not determine a slope (fewer than two distinct x) gets slope 0.
+    """
+    total = weight.sum(axis=-1)
+    safe = np.where(total > 0, total, 1.0)
+    mean_x = np.einsum("...n,...n->...", weight, x) / safe
+    mean_y = np.einsum("...n,...n->...", weight, y) / safe
+    dx = x - mean_x[..., None]
+    lever = weight * dx
+    sxx = np.einsum("...n,...n->...", lever, dx)
+    sxy = np.einsum("...n,...n->...", lever, y)  # Σ lever = 0, so y needs no centring
+    flat = sxx <= 1e-12 * np.einsum("...n,...n->...", weight, x * x)
+    slope = np.where(flat, 0.0, sxy / np.where(flat, 1.0, sxx))
+    return np.asarray(mean_y - slope * mean_x), slope
+
+
+def robust_line(
+    x: FloatArray,
+    y: FloatArray,
+    sigma: FloatArray,
+    use: BoolArray | FloatArray,
+    *,
+    sloped: bool = True,
+    rounds: int = 8,
+) -> tuple[FloatArray, FloatArray]:
+    """Huber's line through the points marked by `use`.
+
+    Parameters
+    ----------
+    x, y, sigma
+        Points and their standard deviations, broadcasting to (..., n).
+    use
+        1 (True) for points that take part, 0 for others; broadcasts to (..., n).
+    sloped
+        False fits a constant: slope 0.
+    rounds
+        Iterations of the weights; the change after 8 is below 1e-3 standard errors.
+
+    Returns
+    -------
+    intercept, slope
+        Shape (...).
+    """
+    plain = np.asarray(use / sigma**2)
+    weight = np.broadcast_to(plain, np.broadcast_shapes(plain.shape, y.shape))
+    intercept = slope = np.zeros(weight.shape[:-1])
+    for turn in range(rounds + 1):
+        if turn:
+            z = np.abs(y - intercept[..., None] - slope[..., None] * x) / sigma
+            weight = plain * np.minimum(1.0, HUBER_K / np.maximum(z, 1e-300))
+        if sloped:
+            intercept, slope = line(x, y, weight)
+        else:
+            total = weight.sum(axis=-1)
+            intercept = (weight * y).sum(axis=-1) / np.where(total > 0, total, 1.0)
+            slope = np.zeros_like(intercept)
+    return intercept, slope
+
+
+def huber_cost(z: FloatArray, use: BoolArray | FloatArray) -> FloatArray:
+    """Σ 2ρ(z): z² inside HUBER_K, 2k|z| - k² outside, never above WORST; shape (..., n) to (...).
+
+    χ²-like for normal z. Bounded, so that one disturbed point costs the same wherever it is and
+    cannot pay for a segment of its own.
+    """
+    size = np.abs(z)
+    loss = np.where(size <= HUBER_K, size**2, np.minimum(2 * HUBER_K * size - HUBER_K**2, WORST))
+    return np.asarray((loss * use).sum(axis=-1))
+
+
+def leverage(x: FloatArray, sigma: FloatArray, *, sloped: bool = True) -> FloatArray:
+    """The hat matrix's diagonal of a weighted line (or constant) through points, shape (n,)."""
+    weight = 1 / sigma**2
+    hat = weight / weight.sum()
+    if sloped:
+        dx = x - (weight * x).sum() / weight.sum()
+        sxx = (weight * dx * dx).sum()
+        if sxx > 0:
+            hat = hat + weight * dx * dx / sxx
+    return np.asarray(np.minimum(hat, 1.0))

@@ -1,0 +1,314 @@
+"""The fit: from observations to a machine's segments, each parameter with its interval.
+
+    observations -> curves (series.py) -> thresholds (changepoints.py) -> robust lines (lines.py)
+                 -> intervals (bootstrap.py) -> Fit (results.py), or ThinDataError
+
+What can be identified, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
+a parameter is read off a difference of measured times, so its error is the times' error divided by
+its share in them. With 50 repeats of 1-3 % noise a size's time is known to 0.2-0.5 %; a parameter
+that makes up 5 % of the times it is read from is then known to a few per cent, one that makes up
+a hundredth is not. That is so for G of an eager segment too short for G·s to reach a tenth of L,
+and for o_s, o_r, g and L of a segment that begins where G·s is many times L: their intervals are
+wider than ±10 %, and `refine_sizes` lists the sizes that help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
+from pready.calibrate.fit.changepoints import cuts as find_cuts
+from pready.calibrate.fit.line_test import line_test
+from pready.calibrate.fit.observations import Observations
+from pready.calibrate.fit.probes import fit_contention, fit_in_flight, fit_matching, fit_overlap
+from pready.calibrate.fit.results import (
+    Estimate,
+    Fit,
+    FittedCurve,
+    Protocol,
+    Segment,
+    ThinDataError,
+)
+from pready.calibrate.fit.series import derive
+from pready.calibrate.fit.sizes import default_sizes
+
+DRAWS = 400
+FEWEST_SIZES = 6  # of the time curve: two segments of three
+FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
+FEWEST_OF_OTHERS = {"gap": 3, "send": 2, "receive": 2}
+WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold
+WIDEST_TIME = 0.10  # relative half width of a fitted time
+
+MEASURED_BY = {"gap": "PRTT(n,0,s)", "send": "PRTT(n,d,s)", "receive": "delayed receives"}
+
+
+def fit(
+    observed: Observations,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    penalty_scale: float = 1.0,
+    refuse_thin: bool = True,
+) -> Fit:
+    """Fits a machine.
+
+    Parameters
+    ----------
+    observed
+        What was measured.
+    rng
+        Source of the bootstrap's draws: the same state gives the same intervals.
+    draws
+        How many; fewer than 200 make the intervals' ends themselves uncertain.
+    penalty_scale
+        Multiplies the price of a segment.
+    refuse_thin
+        False returns what ThinDataError would have carried, with its complaint among the notes.
+
+    Raises
+    ------
+    ThinDataError
+        Fewer than 6 sizes; a segment with fewer than 4 (or, for a curve that is measured
+        elsewhere, 3 gaps or 2 overheads); sizes around a threshold more than a factor of 2 apart;
+        or a fitted time that is not known to ±10 %. It carries the estimate and the sizes to
+        measure next.
+    PreadyError
+        No curve of times, or curves that do not belong together.
+    """
+    curves = derive(observed)
+    time = curves["time"]
+    if len(time) < 3:
+        raise ThinDataError(
+            f"{len(time)} message sizes were timed",
+            valid=f"at least {FEWEST_SIZES}",
+            estimate=None,
+            measure_next=_more_sizes(time.size),
+        )
+    grid = np.unique(np.concatenate([series.size for series in curves.values()]))
+    cuts = find_cuts(curves, grid, scale=penalty_scale)
+    lines = {name: fit_lines(series, grid, cuts) for name, series in curves.items()}
+    drawn, drawn_cuts = draw_lines(lines, grid, cuts, rng, draws)
+
+    notes: list[str] = []
+    point = _parameters(lines, np.full(1, 0.5))
+    position = rng.random(draws)
+    spread = _parameters(drawn, position)
+    starts = [0.0, *(float(grid[c]) for c in cuts)]
+    segments = tuple(_segment(k, starts[k], point, spread, lines, notes) for k in range(len(starts)))
+    segments = _named(segments)
+    thresholds = tuple(_threshold(grid, cut, drawn_cuts[:, k]) for k, cut in enumerate(cuts))
+    fitted = Fit(
+        segments=segments,
+        thresholds=thresholds,
+        curves={
+            name: FittedCurve(c.series.size, c.series.value, c.fitted, c.series.sigma, c.series.noise)
+            for name, c in lines.items()
+        },
+        draws={**spread, "threshold": grid[drawn_cuts]},
+        one_line=line_test(lines["time"].series, rng),
+        sizes=grid,
+        in_flight=None if observed.window is None else fit_in_flight(observed.window, rng, draws, notes),
+        contention={
+            name: fit_contention(name, rate, rng, draws, notes) for name, rate in observed.message_rate.items()
+        },
+        matching={name: fit_matching(curve, rng, draws) for name, curve in observed.matching.items()},
+        overlap={name: fit_overlap(probe, rng, draws) for name, probe in observed.overlap.items()},
+        notes=(),
+    )
+    thin = _thin(fitted, lines, drawn)
+    if thin is not None and refuse_thin:
+        problem, valid, sizes = thin
+        raise ThinDataError(
+            problem,
+            valid=valid,
+            estimate=_with_notes(fitted, notes),
+            measure_next=sizes or _more_sizes(time.size),
+        )
+    if thin is not None:
+        notes.append(f"thin data: {thin[0]} (wanted: {thin[1]})")
+    return _with_notes(fitted, notes)
+
+
+def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> bool:
+    """Whether a segment has enough points of a curve to read its parameter off."""
+    return name in lines and int(lines[name].points[segment]) >= FEWEST_OF_OTHERS[name]
+
+
+def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, FloatArray]:
+    """LogGP from lines, shape (len(u), segments) each.
+
+    Where a curve is missing its parameter is spread over what is possible by `u` in [0, 1] (0.5 the
+    middle): o_s and o_r from 0 to half of what does not depend on size, o_s also at most g; g from
+    0 to all of it.
+    """
+    time = lines["time"]
+    fixed, per_byte = np.atleast_2d(time.intercept), np.atleast_2d(time.slope)
+    rows = max(len(fixed), len(u))
+    fixed, per_byte = (np.broadcast_to(v, (rows, v.shape[1])) for v in (fixed, per_byte))
+    made = {name: np.zeros_like(fixed) for name in ("L", "o_s", "o_r", "g", "G", "G_stream", "O_s", "O_r")}
+    made["G"] = np.array(per_byte)
+    room = np.maximum(fixed, 0.0)
+    for k in range(fixed.shape[1]):
+        if _determined(lines, "gap", k):
+            gap = lines["gap"]
+            made["g"][:, k] = np.atleast_2d(gap.intercept)[:, k]
+            made["G_stream"][:, k] = np.atleast_2d(gap.slope)[:, k]
+            ceiling = np.clip(made["g"][:, k], 0.0, room[:, k] / 2)
+        else:
+            made["g"][:, k] = u * room[:, k] / 2
+            made["G_stream"][:, k] = per_byte[:, k]
+            ceiling = room[:, k] / 2
+        for name, curve, grown, most in (
+            ("o_s", "send", "O_s", ceiling),
+            ("o_r", "receive", "O_r", room[:, k] / 2),
+        ):
+            if _determined(lines, curve, k):
+                made[name][:, k] = np.atleast_2d(lines[curve].intercept)[:, k]
+                made[grown][:, k] = np.atleast_2d(lines[curve].slope)[:, k]
+            else:
+                made[name][:, k] = u * most
+    made["L"] = fixed - made["o_s"] - made["o_r"]
+    return made
+
+
+def _segment(
+    k: int,
+    start: float,
+    point: Mapping[str, FloatArray],
+    spread: Mapping[str, FloatArray],
+    lines: Mapping[str, CurveLines],
+    notes: list[str],
+) -> Segment:
+    fixed = float(np.atleast_2d(lines["time"].intercept)[0, k])
+    known = {name: _determined(lines, name, k) for name in ("gap", "send", "receive")}
+
+    def estimate(name: str, measured: bool) -> Estimate:
+        made = Estimate.of(point[name][0, k], spread[name][:, k])
+        return made if measured else Estimate(made.value, made.low, made.high, assumed=True)
+
+    sure = {"L": known["send"] and known["receive"], "o_s": known["send"], "o_r": known["receive"]}
+    sure |= {"g": known["gap"], "G": True, "G_stream": known["gap"]}
+    values = {name: estimate(name, measured) for name, measured in sure.items()}
+    guessed = [name for name, measured in sure.items() if not measured]
+    if guessed:
+        missing = [MEASURED_BY[name] for name, measured in known.items() if not measured]
+        notes.append(
+            f"from {start:g} B: {', '.join(guessed)} assumed within what "
+            f"t(0) = {fixed:.3g} s allows; measure {', '.join(missing)}"
+        )
+    for name, value in values.items():
+        if value.value < 0:
+            notes.append(f"from {start:g} B: {name} = {value.value:.3g} is negative, so noise or not LogGP")
+    grown = {
+        name: estimate(name, True) if known[curve] and lines[curve].sloped[k] else None
+        for name, curve in (("O_s", "send"), ("O_r", "receive"))
+    }
+    return Segment(start, None, **values, O_s=grown["O_s"], O_r=grown["O_r"])
+
+
+def _named(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """Protocols guessed from what they do to L.
+
+    A rendezvous pays a handshake, a round trip more than an eager message: the first segment from
+    1 KiB on whose L is at least 1.5 times the first segment's, and above its interval, begins the
+    rendezvous. With two or more segments before that, the first is short and the others are
+    buffered copies. Anything else, and everything where L is assumed, stays None.
+    """
+    first = segments[0].L
+    begins = len(segments)
+    for k, segment in enumerate(segments[1:], start=1):
+        certain = not segment.L.assumed and segment.L.low > first.high
+        if segment.from_bytes >= 1024 and segment.L.value > 1.5 * first.value and certain:
+            begins = k
+            break
+    names: list[Protocol | None] = [None] * len(segments)
+    for k in range(begins, len(segments)):
+        names[k] = "rendezvous"
+    if begins >= 2:
+        names[0] = "short"
+        names[1:begins] = ["bcopy"] * (begins - 1)
+    return tuple(
+        Segment(s.from_bytes, name, s.L, s.o_s, s.o_r, s.g, s.G, s.G_stream, s.O_s, s.O_r)
+        for s, name in zip(segments, names, strict=True)
+    )
+
+
+def _threshold(grid: FloatArray, cut: int, drawn: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Estimate:
+    """The limit lies above the last size of the segment before, in (almost) every draw."""
+    tail = 0.025
+    low = int(np.quantile(drawn, tail, method="inverted_cdf"))
+    high = int(np.quantile(drawn, 1 - tail, method="inverted_cdf"))
+    low, high = min(low, cut), max(high, cut)
+    return Estimate(float(grid[cut]), float(grid[low - 1]), float(grid[high]))
+
+
+def _thin(
+    fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]
+) -> tuple[str, str, list[int]] | None:
+    """The first reason not to trust the fit: (problem, what would do, sizes to measure)."""
+    time = lines["time"]
+    sizes = time.series.size
+    if len(sizes) < FEWEST_SIZES:
+        return (
+            f"{len(sizes)} message sizes were timed",
+            f"at least {FEWEST_SIZES}",
+            _more_sizes(sizes),
+        )
+    starts = [s.from_bytes for s in fitted.segments]
+    ends = [*starts[1:], float(sizes[-1]) + 1]
+    for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        if time.points[k] < FEWEST_PER_SEGMENT:
+            return (
+                f"the segment from {start:g} B has {time.points[k]} sizes",
+                f"at least {FEWEST_PER_SEGMENT}",
+                _between(start, end, sizes),
+            )
+        for name, fewest in FEWEST_OF_OTHERS.items():
+            if name in lines and lines[name].points[k] < fewest:
+                return (
+                    f"the segment from {start:g} B has {lines[name].points[k]} sizes of {MEASURED_BY[name]}",
+                    f"at least {fewest}",
+                    _between(start, end, lines[name].series.size),
+                )
+    for threshold in fitted.thresholds:
+        at = int(np.searchsorted(sizes, threshold.value))
+        below = float(sizes[at - 1])
+        if below > 0 and threshold.value > WIDEST_THRESHOLD * below:
+            return (
+                f"a threshold lies somewhere between {below:g} and {threshold.value:g} B",
+                f"sizes at most a factor of {WIDEST_THRESHOLD:g} apart there",
+                _between(below, threshold.value, sizes),
+            )
+    for k in range(len(starts)):
+        a, b = drawn["time"].intercept[:, k], drawn["time"].slope[:, k]
+        inside = sizes[(sizes >= starts[k]) & (sizes < ends[k])]
+        for size in (inside[0], inside[-1]):
+            low, high = np.percentile(a + b * size, [2.5, 97.5])
+            middle = float(time.intercept[k] + time.slope[k] * size)
+            if high - low > 2 * WIDEST_TIME * abs(middle):
+                width = (high - low) / 2 / abs(middle) if middle else np.inf
+                return (
+                    f"the time of {size:g} B is known to ±{100 * width:.0f} % only",
+                    f"±{100 * WIDEST_TIME:.0f} %: more repeats or sizes",
+                    _between(starts[k], ends[k], sizes) or [int(size)],
+                )
+    return None
+
+
+def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> list[int]:
+    """Sizes inside [start, end) that were not measured yet, geometrically spaced."""
+    low, high = max(start, 1.0), max(end - 1, 1.0)
+    sizes = {round(low * (high / low) ** (i / (count + 1))) for i in range(count + 2)}
+    return sorted(sizes - {int(size) for size in measured})
+
+
+def _more_sizes(measured: FloatArray) -> list[int]:
+    return sorted(set(default_sizes()) - {int(size) for size in measured})
+
+
+def _with_notes(fitted: Fit, notes: list[str]) -> Fit:
+    return replace(fitted, notes=tuple(notes))

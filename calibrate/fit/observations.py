@@ -1,0 +1,249 @@
+"""What a fit takes: plain arrays of measured times, whoever measured them.
+
+Times are seconds, sizes bytes. A curve holds repeats where they are known and one summary value
+(a median or a mean, as OSU prints) where they are not; the fit reads its noise from the repeats
+in the first case and from the scatter between neighbouring sizes in the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pready.calibrate.fit.arrays import FloatArray, positive, same_length
+from pready.model.errors import PreadyError
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Times against a quantity that is at least 0: message size, queue length, threads.
+
+    Attributes
+    ----------
+    at
+        Where it was measured, shape (n,), strictly increasing.
+    repeats
+        The repeated times there, n vectors of any lengths, at least 1 each.
+    """
+
+    at: FloatArray
+    repeats: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, at: ArrayLike, repeats: Sequence[ArrayLike] | FloatArray, name: str = "curve") -> Curve:
+        """Sorted by `at`; the repeats of an `at` that occurs twice are put together.
+
+        Parameters
+        ----------
+        at
+            Shape (n,), at least 0, in any order.
+        repeats
+            n vectors of times, or n single times.
+        name
+            How an error names the curve.
+
+        Raises
+        ------
+        PreadyError
+            An entry that is not a finite positive time, unequal lengths, or no entry at all.
+        """
+        places = positive(at, f"{name} sizes", zero=True)
+        same_length(name, sizes=places, times=list(repeats))
+        if not len(places):
+            raise PreadyError(f"{name} is empty", valid="at least one measured size")
+        vectors = [
+            positive(np.atleast_1d(np.asarray(times)), f"{name} times at {place:g}")
+            for place, times in zip(places, repeats, strict=True)
+        ]
+        for place, vector in zip(places, vectors, strict=True):
+            if not len(vector):
+                raise PreadyError(f"{name} has no time at {place:g}", valid="at least one repeat")
+        merged = {
+            float(place): np.concatenate([v for p, v in zip(places, vectors, strict=True) if p == place])
+            for place in np.unique(places)
+        }
+        return cls(np.array(list(merged)), tuple(merged.values()))
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def padded(self) -> FloatArray:
+        """The repeats as one array of shape (n, most repeats), missing ones NaN."""
+        table = np.full((len(self), max(len(r) for r in self.repeats)), np.nan)
+        for row, values in zip(table, self.repeats, strict=True):
+            row[: len(values)] = values
+        return table
+
+    def only(self, at: FloatArray) -> Curve:
+        """The part measured at one of `at`."""
+        keep = np.isin(self.at, at)
+        kept = tuple(r for r, k in zip(self.repeats, keep, strict=True) if k)
+        return Curve(self.at[keep], kept)
+
+
+@dataclass(frozen=True)
+class Train:
+    """A parametrised round trip PRTT(n, d, s): n messages, one answer (Netgauge's definition).
+
+    PRTT(n, d, s) = PRTT(1, 0, s) + (n - 1)·max(o_s + d, g + G·s)   [hoefler2007, section 3]
+
+    Attributes
+    ----------
+    times
+        The whole train's times by message size.
+    messages
+        n, at least 2.
+    delay
+        d by message size, shape (len(times),); zeros for PRTT(n, 0, s). For PRTT(n, d, s) it has
+        to be at least g + G·s, or the gap is measured instead of the overhead; Netgauge takes
+        PRTT(1, 0, s), and anything smaller that is still above the gap gives a sharper o_s.
+    """
+
+    times: Curve
+    messages: int
+    delay: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        sizes: ArrayLike,
+        repeats: Sequence[ArrayLike] | FloatArray,
+        messages: int,
+        delay: ArrayLike = 0.0,
+    ) -> Train:
+        """Checks as `Curve.of` does; `messages` is at least 2, `delay` not negative."""
+        if messages < 2:
+            raise PreadyError(f"messages = {messages}", valid="at least 2")
+        places = positive(sizes, "train sizes", zero=True)
+        delays = positive(np.broadcast_to(np.asarray(delay, dtype=np.float64), places.shape), "delay", zero=True)
+        times = Curve.of(places, repeats, "train")
+        by_size: dict[float, float] = {}
+        for size, wait in zip(places, delays, strict=True):
+            if by_size.setdefault(float(size), float(wait)) != wait:
+                raise PreadyError(f"delay at {size:g} B is both {by_size[float(size)]:g} and {wait:g} s")
+        return cls(times, int(messages), np.array([by_size[float(size)] for size in times.at]))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Times of a window of messages, from the first send to the receiver's short answer.
+
+    Attributes
+    ----------
+    sizes, in_flight
+        Message size in bytes and number of messages, shape (n,) each.
+    repeats
+        The repeated times of the whole window, n vectors.
+    """
+
+    sizes: FloatArray
+    in_flight: FloatArray
+    repeats: tuple[FloatArray, ...]
+
+    @classmethod
+    def of(cls, sizes: ArrayLike, in_flight: ArrayLike, repeats: Sequence[ArrayLike]) -> Window:
+        """Checks as `Curve.of` does; `in_flight` is at least 1."""
+        s = positive(sizes, "window sizes")
+        w = positive(in_flight, "in_flight")
+        same_length("window", sizes=s, in_flight=w, times=list(repeats))
+        if not len(s):
+            raise PreadyError("window is empty", valid="at least one row")
+        if (w < 1).any():
+            raise PreadyError(f"in_flight = {w.min():g}", valid="at least 1")
+        times = tuple(positive(np.atleast_1d(np.asarray(r)), "window times") for r in repeats)
+        if any(len(t) == 0 for t in times):
+            raise PreadyError("window has a row without a time", valid="at least one repeat")
+        return cls(s, w, times)
+
+
+@dataclass(frozen=True)
+class MessageRate:
+    """Messages per second, all threads together, against the number of threads that send.
+
+    Attributes
+    ----------
+    rate
+        A curve whose `at` is the number of threads and whose repeats are rates in 1/s.
+    contexts
+        How many of the threads can send at once: 1 when they share a communicator, the number of
+        communicators (or windows, tags with hints) when each thread has its own.
+    """
+
+    rate: Curve
+    contexts: int = 1
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A message, a computation, and both at once, as vectors of times.
+
+    The receiver posts, computes, then waits; `together` is the whole.
+    """
+
+    message: FloatArray
+    compute: FloatArray
+    together: FloatArray
+
+    @classmethod
+    def of(cls, message: ArrayLike, compute: ArrayLike, together: ArrayLike) -> Overlap:
+        """Checks as `Curve.of` does; each part holds at least one time."""
+        parts = [
+            positive(np.atleast_1d(np.asarray(values)), f"overlap {name}")
+            for name, values in (("message", message), ("compute", compute), ("together", together))
+        ]
+        if any(not len(part) for part in parts):
+            raise PreadyError("overlap has a part without a time", valid="at least one repeat of each")
+        return cls(*parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observations:
+    """Everything one machine was measured for; only one of the first two has to be there.
+
+    Attributes
+    ----------
+    ping_pong
+        Half round trips by message size.
+    prtt_1
+        PRTT(1, 0, s): whole round trips by message size.
+    prtt_n
+        PRTT(n, 0, s).
+    prtt_n_delay
+        PRTT(n, d, s).
+    stream
+        Time per message of a long stream by message size, where somebody else has already formed
+        (PRTT(n,0,s) - PRTT(1,0,s))/(n - 1) or size/bandwidth (osu_bw). Used if `prtt_n` is not
+        there.
+    send_overhead
+        o_s by message size, where it was measured directly. Used if `prtt_n_delay` is not there.
+    receive
+        Times of n - 1 receives of messages that have arrived, a delay d before each, as Netgauge
+        measures o_r: (n - 1)·(d + o_r). A Train, because repeats of o_r itself (delays taken out)
+        may be negative.
+    receive_overhead
+        o_r by message size, where it was measured directly. Used if `receive` is not there.
+    window
+        Times of windows of messages: how much faster several in flight are than one.
+    message_rate
+        By mechanism ("communicator", "communicator per thread", …).
+    matching
+        Time per message against queue length, by queue ("posted", "unexpected").
+    overlap
+        By what was probed ("eager", "rendezvous", …).
+    """
+
+    ping_pong: Curve | None = None
+    prtt_1: Curve | None = None
+    prtt_n: Train | None = None
+    prtt_n_delay: Train | None = None
+    stream: Curve | None = None
+    send_overhead: Curve | None = None
+    receive: Train | None = None
+    receive_overhead: Curve | None = None
+    window: Window | None = None
+    message_rate: Mapping[str, MessageRate] = field(default_factory=dict)
+    matching: Mapping[str, Curve] = field(default_factory=dict)
+    overlap: Mapping[str, Overlap] = field(default_factory=dict)

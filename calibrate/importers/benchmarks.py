@@ -1,0 +1,105 @@
+"""What every importer of a communication benchmark gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers.text import ImportFormatError, Provenance
+
+NEEDS = {
+    "o_s": "PRTT(n,d,s)",
+    "o_r": "delayed receives",
+    "g": "PRTT(n,0,s) or osu_bw",
+    "L": "o_s and o_r",
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Numbers in SI units, ready for `fit`, and where they come from.
+
+    Attributes
+    ----------
+    observations
+        What the file determines, and nothing else.
+    assumed
+        LogGP parameters that it does not determine: `fit` will mark them so and give them the
+        interval of what is possible.
+    provenance
+        File, format, version, notes.
+    pair_rates
+        Messages per second by size, by number of process pairs (osu_mbw_mr with several pairs:
+        processes, not threads, so no contention curve).
+    """
+
+    observations: Observations
+    assumed: tuple[str, ...]
+    provenance: Provenance
+    pair_rates: Mapping[int, Curve] = field(default_factory=dict)
+
+
+def combine(first: Imported, *others: Imported) -> Imported:
+    """Several files of one machine as one, such as osu_latency's and osu_bw's.
+
+    Curves that occur in more than one file are put together, size by size.
+
+    Raises
+    ------
+    ImportFormatError
+        PRTT trains in more than one file: their n and d need not agree.
+    """
+    made = first
+    for other in others:
+        values: dict[str, Any] = {}
+        for part in fields(Observations):
+            a, b = (getattr(i.observations, part.name) for i in (made, other))
+            if isinstance(a, Curve) and isinstance(b, Curve):
+                values[part.name] = Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], part.name)
+            elif a and b:
+                raise ImportFormatError(
+                    f"{part.name} is in {made.provenance.source} already",
+                    valid="in one file only",
+                    source=other.provenance.source,
+                )
+            else:
+                values[part.name] = a or b
+        observations = Observations(**values)
+        assumed = undetermined(observations)
+        p, q = made.provenance, other.provenance
+        formats = ", ".join(dict.fromkeys([p.format, q.format]))
+        kept = [note for note in (*p.notes, *q.notes) if "alone does not determine" not in note]
+        provenance = Provenance(
+            f"{p.source}, {q.source}",
+            formats,
+            ", ".join(dict.fromkeys(v for v in (p.version, q.version) if v)),
+            p.rows + q.rows,
+            (*kept, *explain(assumed, formats)),
+        )
+        made = Imported(observations, assumed, provenance, {**made.pair_rates, **other.pair_rates})
+    return made
+
+
+def undetermined(observations: Observations) -> tuple[str, ...]:
+    """The LogGP parameters that these observations leave open."""
+    sender = observations.prtt_n_delay is not None or observations.send_overhead is not None
+    receiver = observations.receive is not None or observations.receive_overhead is not None
+    known = {
+        "o_s": sender,
+        "o_r": receiver,
+        "g": observations.prtt_n is not None or observations.stream is not None,
+        "L": sender and receiver,
+    }
+    return tuple(name for name, there in known.items() if not there)
+
+
+def explain(assumed: tuple[str, ...], format: str) -> tuple[str, ...]:
+    """One note that says which parameters a file leaves open, and what would determine them."""
+    if not assumed:
+        return ()
+    wanted = ", ".join(f"{name} (needs {NEEDS[name]})" for name in assumed)
+    return (f"{format} alone does not determine {wanted}",)

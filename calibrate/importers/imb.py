@@ -1,0 +1,120 @@
+"""Intel MPI Benchmarks: PingPong of IMB-MPI1, 4.x to 2021.x.
+
+    # Benchmarking PingPong
+    # #processes = 2
+    #---------------------------------------------------
+           #bytes #repetitions      t[usec]   Mbytes/sec
+                0         1000         2.23         0.00
+
+t is half a round trip. Mbytes/sec checks it: 10^6 bytes since IMB 2018, 2^20 before.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
+from pready.calibrate.importers.text import (
+    ImportFormatError,
+    Line,
+    Provenance,
+    lines,
+    number,
+    read,
+    uses_decimal_comma,
+    whole,
+)
+from pready.model.errors import shown
+
+_START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
+_VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s+([0-9][0-9.]*)", re.IGNORECASE)
+_PROCESSES = re.compile(r"#\s*#?processes\s*=\s*(\d{1,9})", re.IGNORECASE)
+AGREE = 0.08  # covers 2^20 against 10^6 (4.9 %) and two decimals of t
+
+
+def import_imb(path: str | Path) -> Imported:
+    """Reads IMB's output; see `parse_imb`."""
+    return parse_imb(read(path), str(path))
+
+
+def parse_imb(data: bytes, source: str = "input") -> Imported:
+    """What IMB's PingPong says; other benchmarks in the file are skipped.
+
+    Raises
+    ------
+    ImportFormatError
+        No PingPong of two processes, no rows, or a row that is not as its header says.
+    """
+    version = ""
+    inside = False
+    title: Line | None = None
+    columns: list[str] = []  # of the PingPong being read
+    header: list[str] = []  # of all of them
+    rows: list[tuple[Line, list[str]]] = []
+    for line in lines(data, source):
+        text = line.text
+        if match := _VERSION.match(text):
+            version = match.group(1).rstrip(".")
+        elif match := _START.match(text):
+            inside = match.group(1).lower() == "pingpong"
+            title = line if inside else title
+            columns = []
+        elif not inside or not text:
+            continue
+        elif match := _PROCESSES.match(text):
+            if int(match.group(1)) != 2:
+                raise line.error(f"#processes = {match.group(1)}", "2")
+        elif text.startswith("#bytes"):
+            columns = text.split()
+            header = header or columns
+            if columns != header:
+                raise line.error(f"columns = {shown(', '.join(columns))}", ", ".join(header) + " as before")
+        elif text[0].isdigit():
+            if not columns:
+                raise line.error("a row comes before its '#bytes …' header", "the header that IMB prints")
+            rows.append((line, text.split()))
+            if len(rows[-1][1]) < len(columns):
+                raise line.error(
+                    f"row {shown(text)} has {len(rows[-1][1])} of {len(columns)} columns",
+                    ", ".join(columns),
+                )
+        elif text[0] in "+-.":
+            raise line.error(f"#bytes = {shown(text.split()[0])}", "a whole number, at least 0")
+    if title is None:
+        raise ImportFormatError(
+            "has no PingPong",
+            valid="a line '# Benchmarking PingPong'",
+            source=" ".join(source.split()) or "input",
+        )
+    if not rows:
+        raise title.error("no rows follow this title", "rows of #bytes, #repetitions, t[usec], Mbytes/sec")
+    times = _times(header, rows)
+    observations = Observations(ping_pong=Curve.of(list(times), list(times.values())))
+    assumed = undetermined(observations)
+    notes = explain(assumed, "IMB PingPong")
+    return Imported(observations, assumed, Provenance(source, "IMB PingPong", version, len(rows), notes))
+
+
+def _times(columns: list[str], rows: list[tuple[Line, list[str]]]) -> dict[float, list[float]]:
+    names = [name.lower() for name in columns]
+    at = next((names.index(name) for name in ("t[usec]", "t_avg[usec]") if name in names), None)
+    if at is None:
+        raise rows[0][0].error(f"columns = {shown(', '.join(columns))}", "one of t[usec] and t_avg[usec]")
+    comma = uses_decimal_comma([t for _, row in rows for t in row[2:]])
+    found: dict[float, list[float]] = {}
+    for line, row in rows:
+        size = float(whole(row[0], "#bytes", line))
+        if "#repetitions" in names:
+            whole(row[names.index("#repetitions")], "#repetitions", line, least=1)
+        time = number(row[at], columns[at], line, decimal_comma=comma)
+        if "mbytes/sec" in names:
+            rate = number(row[names.index("mbytes/sec")], "Mbytes/sec", line, decimal_comma=comma, zero=True)
+            if abs(rate - size / time) > AGREE * rate + 0.006 * (1 + size / time**2):
+                raise line.error(
+                    f"{columns[at]} = {row[at]} and Mbytes/sec = {rate:g} contradict {size:g} B",
+                    "Mbytes/sec = #bytes/t",
+                )
+        found.setdefault(size, []).append(time * 1e-6)
+    return found

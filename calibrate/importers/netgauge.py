@@ -1,0 +1,132 @@
+"""Netgauge's LogGP pattern: one row per size, microseconds.
+
+    # size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
+
+The three PRTT and o_r are measurements and are taken; Netgauge's own L, o_s, g and G are not,
+since ours come from the fit (and its L still holds o_s and o_r). o_s checks the row.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from pready.calibrate.fit.observations import Curve, Observations, Train
+from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
+from pready.calibrate.importers.text import (
+    ImportFormatError,
+    Line,
+    Provenance,
+    lines,
+    number,
+    read,
+    uses_decimal_comma,
+    whole,
+)
+from pready.model.errors import shown
+
+_HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PRTT\(1,0,s\),s\)(?P<rest>.*)")
+
+
+def import_netgauge(path: str | Path) -> Imported:
+    """Reads Netgauge's output file; see `parse_netgauge`."""
+    return parse_netgauge(read(path), str(path))
+
+
+def parse_netgauge(data: bytes, source: str = "input") -> Imported:
+    """What Netgauge's LogGP file says.
+
+    Raises
+    ------
+    ImportFormatError
+        No header, no rows, different n, or a row that is not as the header says.
+    """
+    header: Line | None = None
+    columns: list[str] = []
+    rows: list[tuple[Line, list[str]]] = []
+    for line in lines(data, source):
+        match = _HEADER.match(line.text)
+        if match:
+            header = line
+            columns = [
+                "size",
+                "n",
+                "PRTT(1,0,s)",
+                "PRTT(n,0,s)",
+                "PRTT(n,d,s)",
+                *match.group("rest").split(),
+            ]
+        elif line.text and not line.text.startswith("#"):
+            if header is None:
+                raise line.error(
+                    f"row {shown(line.text)} comes before the header",
+                    "'# size n PRTT(1,0,s) PRTT(n,0,s) …' first",
+                )
+            rows.append((line, line.text.split()))
+    if header is None:
+        raise ImportFormatError(
+            "has no header of Netgauge's LogGP pattern",
+            valid="'# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G …'",
+            source=" ".join(source.split()) or "input",
+        )
+    if not rows:
+        raise header.error("no rows follow the header", ", ".join(columns))
+    table = _table(columns, rows)
+    size, n, one, many, delayed = table[:, :5].T
+    others = n[0] - 1
+    receive = None
+    if "o_r" in columns:
+        o_r = table[:, columns.index("o_r")]
+        receive = Train.of(size, others * (one + o_r), int(n[0]), one)
+    observations = Observations(
+        prtt_1=Curve.of(size, one),
+        prtt_n=Train.of(size, many, int(n[0])),
+        prtt_n_delay=Train.of(size, delayed, int(n[0]), one),
+        receive=receive,
+    )
+    assumed = undetermined(observations)
+    notes = explain(assumed, "Netgauge LogGP")
+    return Imported(observations, assumed, Provenance(source, "Netgauge LogGP", "", len(table), notes))
+
+
+def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Shape (sizes, columns), times in seconds, one row per size."""
+    comma = uses_decimal_comma([t for _, row in rows for t in row[2:]])
+    found: dict[float, list[float]] = {}
+    for line, row in rows:
+        if len(row) != len(columns):
+            raise line.error(
+                f"row {shown(line.text)} has {len(row)} of {len(columns)} columns",
+                ", ".join(columns),
+            )
+        size = float(whole(row[0], "size", line))
+        n = float(whole(row[1], "n", line, least=2, largest=10**6))
+        values = [
+            1e-6 * number(t, name, line, decimal_comma=comma, negative=i >= 3)
+            for i, (t, name) in enumerate(zip(row[2:], columns[2:], strict=True))
+        ]
+        made = [size, n, *values]
+        _check(columns, made, line)
+        if found and next(iter(found.values()))[1] != n:
+            raise line.error(f"n = {n:g}", f"{next(iter(found.values()))[1]:g} as in the first row")
+        # Netgauge prints a size again when it finds a change of protocol there.
+        known = found.setdefault(size, made)
+        if known[:5] != made[:5]:
+            raise line.error(f"size = {size:g} was measured before, with other times", "each size once")
+    return np.array(list(found.values()))
+
+
+def _check(columns: list[str], row: list[float], line: Line) -> None:
+    _, n, one, _, delayed = row[:5]
+    if "o_s" in columns:
+        o_s = row[columns.index("o_s")]
+        formula = (delayed - one) / (n - 1) - one
+        if abs(o_s - formula) > 1e-3 * one + 2e-12:
+            raise line.error(
+                f"o_s = {1e6 * o_s:g} does not follow from the row's PRTT: {1e6 * formula:g}",
+                "o_s = (PRTT(n,d,s) - PRTT(1,0,s))/(n - 1) - d",
+            )
+    if "o_r" in columns and one + row[columns.index("o_r")] <= 0:
+        raise line.error(f"o_r = {1e6 * row[columns.index('o_r')]:g}", "above -PRTT(1,0,s)")

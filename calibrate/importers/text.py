@@ -1,0 +1,232 @@
+"""Other people's files, read carefully: bytes to lines to fields to numbers, or one clear line.
+
+Benchmark output reaches us with carriage returns, byte-order marks, UTF-16 from a Windows editor,
+Latin-1 host names, decimal commas from a German shell, and cut off where a job was killed. Every
+number is either read exactly or refused with its file, line and field; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pready.model.errors import PreadyError, shown
+
+LARGEST_FILE = 1 << 30
+LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+
+
+class ImportFormatError(PreadyError):
+    """A file that is not what it should be: file, line, field, value and what is valid."""
+
+    def at(self, source: str) -> ImportFormatError:
+        """The same error, with the file it came from."""
+        return ImportFormatError(self.problem, valid=self.valid, source=_one_line(source))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where imported numbers come from.
+
+    Attributes
+    ----------
+    source
+        The file's name as it was given.
+    format, version
+        "osu_latency", "7.3"; the version is "" where the file does not say.
+    rows
+        How many rows were used.
+    notes
+        What a reader should know: rows left out and why, what the file cannot determine. One
+        sentence each.
+    """
+
+    source: str
+    format: str
+    version: str
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a file, with what an error needs to name it.
+
+    Attributes
+    ----------
+    text
+        Without its end and outer blanks.
+    number
+        From 1.
+    cut
+        True for a last line without an end: it may have been cut off.
+    """
+
+    text: str
+    number: int
+    source: str
+    cut: bool = False
+
+    def error(self, problem: str, valid: str | None = None) -> ImportFormatError:
+        """An error about this line, not raised yet."""
+        return ImportFormatError(problem, valid=valid, source=f"{_one_line(self.source)}:{self.number}")
+
+
+def read(path: str | Path) -> bytes:
+    """The file's bytes.
+
+    Raises
+    ------
+    ImportFormatError
+        It cannot be read, or is larger than LARGEST_FILE.
+    """
+    source = _one_line(str(path))
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ImportFormatError(f"cannot be read: {reason}", source=source) from None
+    if len(data) > LARGEST_FILE:
+        raise ImportFormatError("is too large", valid=f"at most {LARGEST_FILE >> 20} MiB", source=source)
+    return data
+
+
+def lines(data: bytes, source: str) -> list[Line]:
+    """The file's lines, blank ones included.
+
+    UTF-8 (with or without mark), UTF-16 and UTF-32 (with mark), or else Latin-1: numbers are ASCII
+    in all.
+
+    Raises
+    ------
+    ImportFormatError
+        Not text: NUL bytes, or a mark that the rest does not follow.
+    """
+    where = _one_line(source)
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        if encoding != "utf-8":
+            raise ImportFormatError(f"is not {encoding.upper()} as its first bytes say", source=where) from None
+        text = data.decode("latin-1")
+    if "\0" in text:
+        raise ImportFormatError("contains NUL bytes", valid="a text file", source=where)
+    parts = re.split(r"\r\n|\n|\r", text)
+    ended = parts[-1] == ""
+    if ended:
+        parts.pop()
+    last = len(parts)
+    return [
+        Line(part.strip(), number, source, cut=number == last and not ended)
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def number(
+    token: str,
+    field: str,
+    line: Line,
+    *,
+    decimal_comma: bool = False,
+    zero: bool = False,
+    negative: bool = False,
+) -> float:
+    """The number that `token` is.
+
+    Parameters
+    ----------
+    token, field
+        What was read and how an error calls it.
+    decimal_comma
+        Whether the file writes 1,5 for one and a half (see `uses_decimal_comma`).
+    zero, negative
+        Whether such values are valid.
+
+    Raises
+    ------
+    ImportFormatError
+        Not a number, not finite, out of range, or a comma that can be read in two ways.
+    """
+    bound = "any sign" if negative else "at least 0" if zero else "greater than 0"
+    valid = f"a finite number, {bound}"
+    text = token
+    if "," in token:
+        if _DECIMAL_COMMA.fullmatch(token) and decimal_comma:
+            text = token.replace(",", ".")
+        elif _THOUSANDS.fullmatch(token) and "." in token and not decimal_comma:
+            text = token.replace(",", "")
+        elif _DECIMAL_COMMA.fullmatch(token):
+            raise line.error(
+                f"{field} = {shown(token)} can be read in two ways: decimal comma or thousands",
+                "a decimal point",
+            )
+    if not _PLAIN.fullmatch(text) or len(text) > 40:
+        raise line.error(f"{field} = {shown(token)} is not a number", valid)
+    value = float(text)
+    if value != 0 and not LEAST <= abs(value) <= MOST:
+        raise line.error(f"{field} = {shown(token)}", f"{bound}, and 0 or {LEAST:g} to {MOST:g} in size")
+    if (value < 0 and not negative) or (value == 0 and not (zero or negative)):
+        raise line.error(f"{field} = {shown(token)}", valid)
+    return value
+
+
+def whole(token: str, field: str, line: Line, *, largest: int = 1 << 50, least: int = 0) -> int:
+    """The integer that `token` is; 1,048,576 is read, as counts have no decimals.
+
+    Raises
+    ------
+    ImportFormatError
+        Anything else, or outside least … largest.
+    """
+    valid = f"a whole number from {least} to {largest}"
+    text = token.replace(",", "") if _THOUSANDS.fullmatch(token) and "." not in token else token
+    if not (text.isascii() and text.isdigit()) or len(text) > 20 or not least <= int(text) <= largest:
+        raise line.error(f"{field} = {shown(token)}", valid)
+    return int(text)
+
+
+def uses_decimal_comma(tokens: list[str]) -> bool:
+    """Whether these values (not sizes) come from a locale that writes 1,5.
+
+    Some comma is followed by other than three digits, and no point occurs anywhere.
+    """
+    with_comma = [t for t in tokens if "," in t]
+    return (
+        bool(with_comma)
+        and not any("." in t for t in tokens)
+        and any(_DECIMAL_COMMA.fullmatch(t) and len(re.split(r"[eE]", t.split(",")[1])[0]) != 3 for t in with_comma)
+    )
+
+
+def refuse_cut(line: Line, before: Line | None) -> None:
+    """Raises when a last row has no line end and its last number may have lost digits.
+
+    For rows whose last field counts and is printed with a fixed number of decimals: it is complete
+    when it has as many as the row before.
+    """
+    if line.cut and (before is None or _decimals(line) != _decimals(before)):
+        raise line.error(f"row {shown(line.text)} is cut off", "a complete last row")
+
+
+def _decimals(line: Line) -> int | None:
+    """How many decimals the last field has; None if it has no decimal point (or comma)."""
+    parts = re.split(r"[.,]", line.text.split()[-1])
+    return len(parts[-1]) if len(parts) > 1 else None
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) or "input"

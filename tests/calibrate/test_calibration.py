@@ -1,0 +1,277 @@
+"""From raw records to a machine file: a machine of known parameters, measured on paper, comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.calibrate import observe
+from pready.calibrate.calibration import calibrate, from_files, provenance
+from pready.calibrate.fit import ThinDataError
+from pready.calibrate.held_out import held_out
+from pready.calibrate.records import Point, Records
+from pready.calibrate.run import plan
+from pready.cli import main
+from pready.model import machine
+from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.errors import PreadyError
+from pready.model.evaluate import Evaluation
+from pready.model.files import validated
+from pready.model.machine_file import dumps
+from pready.model.workload import Workload
+
+US = 1e-6
+O_S, O_R, WIRE = 2 * US, 1 * US, 20 * US
+RATE = 1e9  # bytes per second, from THRESHOLD on; twice that below, so that a line cannot serve both
+THRESHOLD, JUMP = 16384, 15 * US
+STRETCH = {1: 1.0, 2: 1.5, 4: 3.0, 8: 8.0}
+ENVIRONMENT = {"library": "Open MPI v5.0.11, package: test", "launcher": "paper", "hosts": ["a", "b"]}
+
+
+def one_way(size: float) -> float:
+    late = size >= THRESHOLD
+    return O_S + WIRE + O_R + (JUMP if late else 0.0) + size / (RATE if late else 2 * RATE)
+
+
+def gap(size: float) -> float:
+    return O_S + size / (RATE if size >= THRESHOLD else 2 * RATE)
+
+
+def time_of(point: Point) -> float | None:
+    """What a perfect clock would read for a point of the plan; None for what is not simulated here."""
+    p: dict[str, Any] = dict(point.parameters)
+    size = float(p.get("bytes", 0))
+    match point.measurement:
+        case "pingpong" if p["mode"] == "isend":
+            return one_way(size)
+        case "prtt":
+            n, delay = int(p["n"]), p["delay_s"]
+            round_trip = 2 * one_way(size)
+            between = O_S + round_trip if delay == -1.0 else gap(size)
+            return round_trip + (n - 1) * between
+        case "bandwidth":
+            return int(p["window"]) * gap(size) + 2 * WIRE
+        case "rate":
+            k = int(p["threads"])
+            return k * 64 * O_S * STRETCH[k]
+        case "pready":
+            return 0.05 * US
+        case "barrier":
+            return float(p["threads"]) * 0.5 * US
+        case "memcpy":
+            return size / (20e9 if p["cache"] == "hot" else 8e9)
+        case "matching" if p["queue"] == "posted":
+            return one_way(8) + float(p["length"]) * 2e-9
+        case "early":
+            return 0.019 if size <= 65536 else 1e-6
+        case "overlap":
+            return 0.0 if p["who"] == "receiver" else 0.9 * one_way(size)
+    return None
+
+
+def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> Iterator[tuple[Point, dict[str, Any]]]:
+    rng = np.random.default_rng(seed)
+    for point in plan(threads=threads):
+        time = time_of(point)
+        if time is None:
+            continue
+        samples = np.maximum(time * (1 + noise * rng.standard_normal(30)), 1e-10)
+        p: dict[str, Any] = {**dict(point.parameters), "window": dict(point.parameters).get("window", 64)}
+        size = float(p.get("bytes", 0))
+        yield (
+            point,
+            {
+                "measurement": point.measurement,
+                "parameters": p,
+                "median_s": float(np.median(samples)),
+                "low_s": float(np.percentile(samples, 30)),
+                "high_s": float(np.percentile(samples, 70)),
+                "min_s": float(samples.min()),
+                "max_s": float(samples.max()),
+                "samples_ns": (samples * 1e9).tolist(),
+                "derived": {
+                    "delay_s": 2 * one_way(size) if p.get("delay_s") == -1.0 else 0.0,
+                    "early_first": 0,
+                    "early_steady": int(size <= 65536),
+                    "baseline_s": one_way(size),
+                },
+            },
+        )
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    path = tmp_path / "paper.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT)
+        for point, record in records():
+            out.add_point(point, "e", record)
+    return path
+
+
+def test_the_machine_comes_back(raw: Path) -> None:
+    m = calibrate(raw, name="paper").described.machine
+    assert [s.from_ for s in m.inter.segments] == [0, pytest.approx(THRESHOLD, rel=0.3)]
+    low, high = m.inter.segments
+    for segment in (low, high):
+        # o_r was not measured (it is assumed within what is left), so o_s and the sum are what can be told.
+        assert segment.o_s.value == pytest.approx(O_S, rel=0.1)
+        assert segment.o_s.source == "measured"
+        assert segment.o_r.source == "assumed"
+    assert low.o_s.value + low.L.value + low.o_r.value == pytest.approx(O_S + WIRE + O_R, rel=0.02)
+    assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
+    assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
+    assert m.threads.contention.at(4) == pytest.approx(STRETCH[4], rel=0.03)
+    assert m.threads.barrier.at(8) == pytest.approx(4 * US, rel=0.03)
+    assert m.threads.pready.value == pytest.approx(0.05 * US, rel=0.03)
+    assert m.matching.per_entry.value == pytest.approx(2e-9, rel=0.1)
+    assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
+    assert m.contexts.value == 1  # communicators were as slow as one
+
+
+def test_predictions_of_the_machine_are_its_measurements(raw: Path) -> None:
+    m = calibrate(raw, name="paper").described.machine
+    for size in (8, 1000, 10_000, 20_000, 100_000, 3_000_000):
+        w = validated(Workload, {"threads": 1, "buffer": f"{size} B"}, "w")
+        assert Evaluation(m, w, draws=0).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
+    w = validated(Workload, {"threads": 8, "buffer": "8 MB"}, "w")
+    # Eight messages of 1 MB at once, contended: issued every 8 × 2 us, far below the millisecond of each.
+    expected = one_way(1e6) + O_S * (STRETCH[8] - 1) + 7 * gap(1e6)
+    assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
+
+
+def test_held_out_sizes_are_predicted(raw: Path) -> None:
+    found = held_out(calibrate(raw, name="paper").observations)
+    assert found.median < 0.02
+    assert len(found.size) > 20
+    # Negative control: a straight line through both protocols is far off somewhere.
+    pings = calibrate(raw, name="paper").observations.ping_pong
+    assert pings is not None
+    measured = np.array([np.median(r) for r in pings.repeats])
+    line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
+    assert np.abs(line / measured - 1).max() > 3 * abs(found.worst[1])
+
+
+def test_probes_reach_the_machine(raw: Path) -> None:
+    m = calibrate(raw, name="paper").described.machine
+    assert m.library.name == "openmpi-persist"
+    assert m.library.early_send is not None
+    assert m.library.early_send.value is True
+    assert "except in the first iteration" in m.library.early_send.why
+    assert m.progress.value == "hardware"
+    assert m.sender_progress is not None
+    assert m.sender_progress.value == "on-call"  # 90 % was left when the sender computed
+
+
+def test_same_file_same_bytes(raw: Path) -> None:
+    first, again = (calibrate(raw, name="paper", seed=4) for _ in range(2))
+    assert dumps(first.described.machine) == dumps(again.described.machine)
+    assert provenance(raw, first, 4) == provenance(raw, again, 4)
+    other = calibrate(raw, name="paper", seed=5)
+    assert dumps(other.described.machine) != dumps(first.described.machine)  # intervals are drawn
+
+
+def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
+    # As after a kill and a resume, in another order of failures.
+    lines = raw.read_text().splitlines()
+    shuffled = tmp_path / "paper2.jsonl"
+    rest = lines[1:]
+    np.random.default_rng(0).shuffle(rest)
+    shuffled.write_text("\n".join([lines[0], *rest]) + "\n")
+    one, other = (calibrate(p, name="paper") for p in (raw, shuffled))
+    assert dumps(one.described.machine) == dumps(other.described.machine)
+
+
+def test_a_killed_run_fits_like_an_uninterrupted_one(raw: Path, tmp_path: Path) -> None:
+    whole = raw.read_bytes()
+    cut = tmp_path / "cut.jsonl"
+    cut.write_bytes(whole[: len(whole) * 2 // 3])  # in the middle of a line
+    known = {str(p): (p, r) for p, r in records()}
+    with Records(cut) as out:
+        assert out.content.damaged_tail
+        for point in out.missing([p for p, _ in known.values()], "e"):
+            out.add_point(point, "e", known[str(point)][1])
+    assert dumps(calibrate(cut, name="x").described.machine) == dumps(calibrate(raw, name="x").described.machine)
+
+
+def test_thin_data_are_refused_with_what_to_measure(tmp_path: Path) -> None:
+    path = tmp_path / "thin.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT)
+        for point, record in records():
+            if point.measurement == "pingpong" and record["parameters"]["bytes"] in (1, 16, 4096, 1 << 20):
+                out.add_point(point, "e", record)
+    with pytest.raises(ThinDataError) as caught:
+        calibrate(path, name="thin")
+    assert caught.value.measure_next
+
+
+def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "paper.toml"
+    assert main(["calibrate", "--fit-only", "--raw", str(raw), "-o", str(out)]) == 0
+    capsys.readouterr()
+    assert machine.load(out).name == "paper"
+    assert main(["predict", "examples/laggard.toml", "--machine", str(out)]) == 0
+    capsys.readouterr()
+    picture = tmp_path / "fit.svg"
+    assert main(["calibrate", "report", str(raw), "-o", str(picture)]) == 0
+    printed = capsys.readouterr().out
+    assert "inter.segments[1].G" in printed
+    assert "sizes held out of the fit: median error" in printed
+    assert picture.read_bytes().startswith(b"<?xml")
+    for arguments, said in (
+        (["--rig", "1Gbit"], "-o is missing"),
+        (["-o", str(out)], "neither --launcher nor --rig given"),
+        (["-o", str(out), "--rig", "1Gbit", "--launcher", "mpiexec"], "both --launcher and --rig given"),
+        (["-o", str(out), "--rig", "1 parsec", "--mpi", str(tmp_path)], "no mpiexec in"),
+        (["-o", str(out), "--fit-only", "--raw", "absent.jsonl"], "absent.jsonl: no such file"),
+        (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
+        (["-o", str(out), "--budget", "10", "--rig", "1Gbit"], "--budget = '10' has no unit"),
+        (["-o", "machine.txt", "--rig", "1Gbit"], "suffix = '.txt'"),
+    ):
+        assert main(["calibrate", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("pready: error: ")
+        assert said in error
+        assert error.count("\n") == 1
+    assert machine.load(out).name == "paper"  # untouched
+
+
+def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "osu.toml"
+    files = ["tests/data/importers/osu_latency_v5.txt", "tests/data/importers/osu_bw_v5.txt"]
+    assert main(["calibrate", "import", *files, "-o", str(out)]) == 0
+    assert "contention as on meluxina" in capsys.readouterr().err
+    m = machine.load(out)
+    assert m.threads.contention.source == "assumed"
+    assert main(["calibrate", "import", "README.md", "-o", str(out)]) == 2
+    assert "is no benchmark output that can be read" in capsys.readouterr().err
+    described, _, head = from_files([Path(f) for f in files], name="osu")
+    assert head.startswith("Written by pready")
+    assert described.machine.created == m.created
+
+
+def test_environments_are_told_apart(raw: Path) -> None:
+    line = {"format": 1, "kind": "environment", "key": "f", "record": {"launcher": "other"}}
+    with raw.open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    with pytest.raises(PreadyError, match=r"one of: e \(paper\), f \(other\)"):
+        calibrate(raw, name="x")
+    assert calibrate(raw, name="x", environment="e").environment == "e"
+    assert observe.environment(observe.load(raw), "f")[1]["launcher"] == "other"
+
+
+def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tmp_path / "job.sh"
+    arguments = ["calibrate", "-o", "m.toml", "--budget", "10 min", "--slurm", str(job)]
+    monkeypatch.setattr("sys.argv", ["pready", *arguments])
+    assert main(arguments) == 0
+    text = job.read_text()
+    assert text.startswith("#!/bin/bash\n")
+    assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2'" in text
+    assert "--slurm" not in text

@@ -1,0 +1,177 @@
+"""The fit against 200 machines whose parameters are known.
+
+Noise 1-3 %, outliers 1-3 % of 2 to 20 times, 50 repeats, `default_sizes`. Two designs: the delay d
+of PRTT(n,d,s) is 1.5 gaps (what we recommend), or PRTT(1,0,s) (Netgauge's), whose longer trains
+blur the overheads. Measured in 2026-11, one core, 28 s a design. All 420 thresholds found and none
+too many, 416 at the very size and 4 one size off. Errors in per cent, median / 95th percentile:
+
+                                    L          o_s         o_r         g          G
+    1.5 gaps, all segments          0.2 / 1.1  0.5 /  2.7  0.4 /  2.7  0.2 / 1.3  0.1 / 0.8
+      worst segment per machine     0.5 / 1.9  1.3 /  4.1  1.0 /  4.7  0.6 / 1.9  0.3 / 1.3
+    PRTT(1,0,s), all segments       0.4 / 1.9  1.1 /  5.5  1.0 /  5.5  0.2 / 1.3  0.1 / 0.8
+      worst segment per machine     1.0 / 2.9  2.7 /  7.9  2.3 /  9.1  0.6 / 1.9  0.3 / 1.3
+      the same, with seed 77        0.9 / 3.5  2.6 / 10.7  2.1 / 10.2  0.6 / 2.3  0.3 / 1.4
+
+Coverage of the 95 % intervals: 93 to 96 %, whatever the delay. So 3 % and 10 % hold for the worst
+segment of each machine with our delays, and for all segments together with Netgauge's; that is what
+the tests below ask for.
+
+Not drawn (synthetic.BALANCE): machines where G·s at a threshold may be any multiple of L. All
+segments together still meet the limits there (at most 7.3 %, o_r), but the worst o_r per machine
+has a 95th percentile of 13 % (19 % with Netgauge's delays), as it is a hundredth of the times it is
+read from. Coverage stays at 94 to 96 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit import Fit, default_sizes, derive, fit, line_test, refine_sizes
+from pready.calibrate.fit.results import PARAMETERS
+from pready.calibrate.fit.synthetic import TrueMachine, observe, random_machine
+
+MACHINES = 200
+SEED = 20261120
+
+
+@dataclass(frozen=True)
+class Recovered:
+    machine: TrueMachine
+    fit: Fit
+    delay_over_gap: float | None
+
+
+@pytest.fixture(scope="module", params=[1.5, None], ids=["1.5 gaps", "netgauge"])
+def recovered(request: pytest.FixtureRequest) -> list[Recovered]:
+    """200 machines, measured with delays of 1.5 gaps or PRTT(1,0,s)."""
+    made = []
+    for index in range(MACHINES):
+        rng = np.random.default_rng([SEED, index])
+        machine = random_machine(rng)
+        noise, outliers = rng.uniform(0.01, 0.03, 2)
+        data = observe(machine, rng, noise=noise, outliers=outliers, delay_over_gap=request.param)
+        made.append(Recovered(machine, fit(data, rng), request.param))
+    return made
+
+
+@pytest.mark.slow
+def test_all_have_two_to_four_segments(recovered: list[Recovered]) -> None:
+    counts = np.bincount([len(r.machine.segments) for r in recovered])
+    assert counts[2:].min() > MACHINES // 6
+    assert counts.sum() == counts[2:].sum()
+    assert len(counts) == 5
+
+
+@pytest.mark.slow
+def test_every_threshold_within_one_measured_size(recovered: list[Recovered]) -> None:
+    for r in recovered:
+        true = [s.from_bytes for s in r.machine.segments[1:]]
+        found = [t.value for t in r.fit.thresholds]
+        assert len(found) == len(true), f"{true} but {found}"
+        # A threshold T belongs to the first measured size from T on.
+        off = np.searchsorted(r.fit.sizes, found) - np.searchsorted(r.fit.sizes, true)
+        assert np.abs(off).max() <= 1, f"{true} but {found}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_errors(recovered: list[Recovered], name: str) -> None:
+    off = [
+        [
+            abs(getattr(estimated, name).value / getattr(true, name) - 1)
+            for true, estimated in zip(r.machine.segments, r.fit.segments, strict=True)
+        ]
+        for r in recovered
+    ]
+    every = np.concatenate(off)
+    assert np.median(every) <= 0.03
+    assert np.percentile(every, 95) <= 0.10
+    worst = [max(machine) for machine in off]
+    assert np.median(worst) <= 0.03
+    if recovered[0].delay_over_gap is not None:
+        assert np.percentile(worst, 95) <= 0.10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_intervals_hold_the_truth(recovered: list[Recovered], name: str) -> None:
+    inside = [
+        getattr(true, name) in getattr(estimated, name)
+        for r in recovered
+        for true, estimated in zip(r.machine.segments, r.fit.segments, strict=True)
+    ]
+    assert 0.90 <= np.mean(inside) <= 0.99
+
+
+@pytest.mark.slow
+def test_threshold_intervals_hold_the_truth(recovered: list[Recovered]) -> None:
+    inside = [
+        t.low < true.from_bytes <= t.high
+        for r in recovered
+        for true, t in zip(r.machine.segments[1:], r.fit.thresholds, strict=True)
+    ]
+    assert np.mean(inside) >= 0.95
+
+
+@pytest.mark.slow
+def test_one_line_is_rejected_on_segmented_data(recovered: list[Recovered]) -> None:
+    assert all(r.fit.one_line.rejected for r in recovered)
+    assert min(r.fit.one_line.delta_bic for r in recovered) > 10
+
+
+def test_one_line_is_not_rejected_on_one_line() -> None:
+    """The negative control: with one segment the p-value is uniform, P(p < 0.05) = 5 %.
+
+    Of 200 machines 10 ± 3 fall below; 20 would be 3.2 standard deviations off.
+    """
+    p = []
+    for index in range(200):
+        rng = np.random.default_rng([SEED, 1, index])
+        machine = random_machine(rng, segments=1)
+        time = derive(observe(machine, rng, noise=rng.uniform(0.01, 0.03)))["time"]
+        p.append(line_test(time, rng, draws=199).p_value)
+    assert np.sum(np.array(p) < 0.05) < 20
+    assert 0.3 < np.median(p) < 0.7
+
+
+@pytest.mark.parametrize("repeats", [1, 50])
+def test_no_threshold_is_found_where_there_is_none(repeats: int) -> None:
+    for index in range(20):
+        rng = np.random.default_rng([SEED, 2, index])
+        machine = random_machine(rng, segments=1)
+        assert not fit(observe(machine, rng, repeats=repeats), rng, draws=50).thresholds
+
+
+def test_a_wrong_model_fails() -> None:
+    """One segment forced on a segmented machine: its times are off by far more than the noise."""
+    rng = np.random.default_rng([SEED, 3])
+    machine = random_machine(rng, segments=3)
+    data = observe(machine, rng)
+    sizes = np.asarray(default_sizes(), dtype=np.float64)
+    truth = machine.at(sizes)["time"]
+    right = fit(data, rng, draws=50)
+    wrong = fit(data, rng, draws=50, penalty_scale=1e6, refuse_thin=False)
+    assert len(wrong.segments) == 1
+    assert np.abs(right.time(sizes) / truth - 1).max() < 0.03
+    assert np.abs(wrong.time(sizes) / truth - 1).max() > 0.10
+
+
+def test_refinement_pins_thresholds() -> None:
+    """Measuring what `refine_sizes` asks for brackets a threshold 4 times closer each round."""
+    rng = np.random.default_rng([SEED, 4])
+    machine = random_machine(rng, segments=2)
+    true = machine.segments[1].from_bytes
+    sizes = np.asarray(default_sizes(), dtype=np.float64)
+    trains = np.asarray(default_sizes("prtt"), dtype=np.float64)
+    width = [np.inf]
+    for _ in range(3):
+        found = fit(observe(machine, rng, sizes=sizes, train_sizes=trains), rng, draws=200)
+        (threshold,) = found.thresholds
+        assert threshold.low < true <= threshold.high
+        width.append(threshold.high - threshold.low)
+        assert width[-1] < width[-2]
+        sizes = np.union1d(sizes, refine_sizes(found))
+    assert width[-1] < width[1] / 4
