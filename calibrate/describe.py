@@ -5,7 +5,7 @@ What was not measured is filled in as ``assumed``, with the reason; nothing is f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -24,6 +24,10 @@ PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over a shared one, from which threads reach contexts of their own."""
 REFERENCE = "meluxina"
 """Profile whose curves over threads stand in for unmeasured ones."""
+TOO_SMALL_TO_OVERLAP = 8192
+"""Bytes; below, calls take as long as the transfer, and nothing can be hidden."""
+CONTAINED = 1e-12
+"""Seconds of a handshake whose cost is in L already; positive, because it still has to be answered."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 
@@ -57,7 +61,7 @@ def describe(
     """
     notes = list(fit.notes)
     where = f"{about.get('launcher', '')}, {_library_line(about)}".strip(", ")
-    segments = [_segment(fit, k, notes, where) for k in range(len(fit.segments))]
+    segments = _with_rendezvous(fit, probes, [_segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
     last = fit.segments[-1]
     link = fit.in_flight.G_link if fit.in_flight is not None else last.G_stream
     data: dict[str, Any] = {
@@ -93,6 +97,48 @@ def describe(
         "memory": {f"copy_{c}": _copy(probes, c) for c in ("hot", "cold")},
     }
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
+
+
+def stalls_from(probes: Probes, thresholds: Sequence[float]) -> float | None:
+    """The size from which a transfer waits for a computing rank, if there is one.
+
+    Such messages need an answer before they move: a rendezvous, whether or not its latency shows in a
+    ping-pong. A threshold of the fit between the last size that moves and the first that waits is
+    taken as the limit; else all between are taken to wait, which advises the less.
+    """
+    waits = {
+        size: max(probes.exposed_share.get(size, 0.0), probes.exposed_share_sender.get(size, 0.0)) >= PROGRESSES_BELOW
+        for size in {*probes.exposed_share, *probes.exposed_share_sender}
+        if size > TOO_SMALL_TO_OVERLAP
+    }
+    moving = max((size for size, stalled in waits.items() if not stalled), default=TOO_SMALL_TO_OVERLAP)
+    stalled = [size for size in waits if size > moving]
+    if not stalled:
+        return None
+    return next((t for t in thresholds if moving < t <= min(stalled)), moving + 1.0)
+
+
+def _with_rendezvous(
+    fit: Fit, probes: Probes, segments: list[dict[str, Any]], notes: list[str]
+) -> list[dict[str, Any]]:
+    """Segments that wait for progress are rendezvous, split where the waiting begins."""
+    start = stalls_from(probes, [s.from_bytes for s in fit.segments])
+    if start is None:
+        return segments
+    out: list[dict[str, Any]] = []
+    ends = [s.from_bytes for s in fit.segments[1:]] + [float("inf")]
+    for fitted, end, segment in zip(fit.segments, ends, segments, strict=True):
+        if end <= start or segment["protocol"] == "rendezvous":
+            out.append(segment)
+            continue
+        if fitted.from_bytes < start:
+            out.append(segment)
+        why = f"waits for progress from {start:.0f} B on; its cost is contained in L"
+        shake = {"value": format_exact(CONTAINED, Unit.TIME), "source": "measured", "why": why}
+        from_ = format_exact(max(fitted.from_bytes, start), Unit.SIZE)
+        out.append({**segment, "from": from_, "protocol": "rendezvous", "handshake": shake})
+    notes.append(f"messages from {start:.0f} B on wait for a rank that computes: rendezvous")
+    return out
 
 
 def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pready.calibrate.fit import ThinDataError
     from pready.calibrate.launch import Launcher
 
-DEFAULT_BUDGET = "8 min"
+DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
 MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibrate --list')."
 

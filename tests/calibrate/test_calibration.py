@@ -12,13 +12,14 @@ import pytest
 
 from pready.calibrate import observe
 from pready.calibrate.calibration import calibrate, from_files, provenance
+from pready.calibrate.describe import stalls_from
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.records import Point, Records
 from pready.calibrate.run import plan
 from pready.cli import main
 from pready.model import machine
-from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
@@ -116,8 +117,8 @@ def raw(tmp_path: Path) -> Path:
 
 def test_the_machine_comes_back(raw: Path) -> None:
     m = calibrate(raw, name="paper").described.machine
-    assert [s.from_ for s in m.inter.segments] == [0, pytest.approx(THRESHOLD, rel=0.3)]
-    low, high = m.inter.segments
+    low, *_, high = m.inter.segments
+    assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):
         # o_r was not measured (it is assumed within what is left), so o_s and the sum are what can be told.
         assert segment.o_s.value == pytest.approx(O_S, rel=0.1)
@@ -166,6 +167,31 @@ def test_probes_reach_the_machine(raw: Path) -> None:
     assert m.progress.value == "hardware"
     assert m.sender_progress is not None
     assert m.sender_progress.value == "on-call"  # 90 % was left when the sender computed
+
+
+def test_messages_that_wait_for_progress_are_rendezvous() -> None:
+    moves, waits = 0.05, 0.95
+    ladder = [4096, 16384, 65536, 262144, 1 << 20]
+
+    def probes(shares: list[float]) -> observe.Probes:
+        return observe.Probes(exposed_share=dict(zip(ladder, shares, strict=True)))
+
+    assert stalls_from(probes([0.9, moves, moves, moves, moves]), []) is None  # 4 KiB is too small to tell
+    assert stalls_from(probes([0.9, moves, waits, waits, waits]), []) == 16385
+    assert stalls_from(probes([0.9, moves, waits, waits, waits]), [0, 4000, 40000]) == 40000  # a fitted threshold
+    assert stalls_from(probes([0.9, moves, moves, moves, waits]), []) == 262145
+
+
+def test_a_stalling_library_gets_no_early_bird_from_part(raw: Path) -> None:
+    # The sender must be inside MPI (0.9 left): of partitions of 1 MB nothing moves before the join.
+    m = calibrate(raw, name="paper").described.machine
+    assert m.inter.segments[-1].protocol == "rendezvous"
+    late = {"model": "laggard", "delay": "20 ms"}
+    w = validated(Workload, {"threads": 8, "buffer": "8 MB", "arrivals": late}, "w")
+    e = Evaluation(m, w, draws=0)
+    bulk, part, many = (e.mean_time(a) for a in (Approach(SINGLE), Approach(PART, 8), Approach(MANY, 8)))
+    assert part > 0.95 * bulk
+    assert many < 0.2 * bulk  # whose threads wait inside MPI
 
 
 def test_same_file_same_bytes(raw: Path) -> None:
