@@ -51,6 +51,20 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """Every message of an exchange at every step, for drawing: shape (rows, messages), increasing.
+
+    Seconds after the sender's last partition was ready. All servers are FIFOs, so that position i of
+    one array is position i of the next wherever a single VCI is used.
+    """
+
+    ready: Array
+    issued: Array
+    left: Array
+    arrived: Array
+
+
+@dataclass(frozen=True)
 class Timeline:
     """Times of one exchange per row, in seconds after the sender's last partition was ready.
 
@@ -69,6 +83,8 @@ class Timeline:
     """Share of the messages whose payload has arrived when the sender's threads meet."""
     messages: int
     """Messages per rank and exchange."""
+    steps: Steps | None = None
+    """Kept if asked for."""
 
 
 def fifo_starts(arrivals: Array, service: Array) -> Array:
@@ -101,6 +117,8 @@ def run(
     approach: Approach,
     setting: Setting,
     receiver_joins: Array | None = None,
+    *,
+    keep_steps: bool = False,
 ) -> Timeline:
     """The timeline of every row.
 
@@ -112,6 +130,8 @@ def run(
         Of messages of the approach's size; fields of shape (rows,) or ().
     receiver_joins
         Shape (rows,), seconds after the start: when the receiver enters MPI. None: it waits there.
+    keep_steps
+        Also return every message at every step.
     """
     interface, rows = approach.interface, ready.shape[0]
     last_ready = ready.max(axis=1)
@@ -176,7 +196,16 @@ def run(
         end = np.maximum(end, waits_from)
     count = (approach.transport_partitions if interface.splits else 1) * setting.peers
     early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
-    return Timeline(end, join, first_ready, last_issued, early, count)
+    steps = None
+    if keep_steps:
+        at = [_flat(x, count) for x in (np.repeat(starts, setting.peers, axis=1), issued, arrived)]
+        steps = Steps(at[0], at[1], at[2] - travel[..., None], at[2])
+    return Timeline(end, join, first_ready, last_issued, early, count, steps)
+
+
+def _flat(times: Array, count: int) -> Array:
+    """All messages of a row in order, without padding."""
+    return np.sort(times.reshape(len(times), -1), axis=1)[:, :count]
 
 
 def _wide(x: Array, rows: int) -> Array:

@@ -147,7 +147,9 @@ def _measure(
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]}"),
         )
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        with Progress(
+            *columns, console=(terminal := Console(stderr=True)), transient=True, disable=not terminal.is_terminal
+        ) as bar:
             task = bar.add_task("starting", total=None, left="")
 
             def told(p: Told) -> None:

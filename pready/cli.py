@@ -6,27 +6,27 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import click
 
 from pready.model.errors import PreadyError
 from pready.model.version import VERSION
 
-if TYPE_CHECKING:
-    from pready.model.machine import Machine
-    from pready.model.prediction import Prediction
-    from pready.model.workload import Workload
-
 # Heavy modules (NumPy, pydantic, SymPy, Matplotlib) are imported by the command that needs them.
 
 DEFAULT_MACHINE = "meluxina"
+PICTURES = ("size", "map", "exchange")
+PICTURES_HELP = "η over size; η over transport partitions and size; one exchange, bulk above."
 
 
 class _Commands(click.Group):
     """Command groups of other modules, imported when they are called or listed."""
 
-    elsewhere: ClassVar = {"calibrate": "pready.calibrating:calibrate"}
+    elsewhere: ClassVar = {
+        "calibrate": "pready.calibrating:calibrate",
+        "simulate": "pready.simulating:simulate",
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *self.elsewhere])
@@ -87,7 +87,10 @@ def _seed_option(function: Any) -> Any:
     "picture",
     type=click.Path(path_type=Path),
     metavar="FILE.svg|.png",
-    help="Draw η over buffer size.",
+    help="Draw the prediction.",
+)
+@click.option(
+    "--picture", "kind", type=click.Choice(PICTURES), default=PICTURES[0], show_default=True, help=PICTURES_HELP
 )
 def predict(
     workload: str,
@@ -98,6 +101,7 @@ def predict(
     as_csv: bool,
     every_row: bool,
     picture: Path | None,
+    kind: str,
 ) -> None:
     """Predict what every way of sending the buffer of WORKLOAD (a TOML file) costs, with advice."""
     if as_json and as_csv:
@@ -113,57 +117,19 @@ def predict(
     on, what = machines.load(machine), workloads.load(workload)
     prediction = predict_(on, what, library=library, seed=seed)
     if picture is not None:
-        _draw(picture, on, what, prediction)
+        from pready.pictures import draw
+
+        draw(kind, picture, on, what, prediction)
     from pready import show
 
     if as_json:
-        click.echo(_json(prediction.to_dict()))
+        show.print_json(prediction.to_dict())
     elif as_csv:
         click.echo(show.prediction_csv(prediction), nl=False)
     else:
         show.console().print(show.prediction_view(prediction, every_row=every_row))
         if picture is not None:
             click.echo(f"wrote {picture}", err=True)
-
-
-def _json(data: object) -> str:
-    import json
-
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _draw(path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
-    import numpy as np
-
-    from pready import plot, show
-    from pready.model.approach import BY_KEY, Approach
-    from pready.model.evaluate import NOMINAL, gain_over_sizes
-    from pready.model.units import format_size
-
-    lowest = max(float(workload.n_partitions), 256.0)
-    highest = max(64 * 2.0**20, 16 * workload.buffer)
-    sizes = np.geomspace(lowest, highest, 145).tolist()
-    advised = prediction.advised
-    others = [r for r in show.best_per_interface(prediction) if r.key not in ("single", advised.key) and r.available]
-    others.sort(key=lambda r: (r.key not in ("part", "part-am", "many"), -r.eta))
-    rows = [advised, *others[:3]]
-    lines = [
-        plot.Line(
-            f"{r.name}, {r.transport_partitions} × {r.vcis} VCI{'s' if r.vcis > 1 else ''}",
-            gain_over_sizes(
-                machine,
-                workload,
-                Approach(BY_KEY[r.key], r.transport_partitions, r.vcis),
-                sizes,
-                prediction.seed,
-                NOMINAL,
-            ),
-        )
-        for r in rows
-    ]
-    where = f"{prediction.machine} ({prediction.library})"
-    title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
-    plot.eta_over_size(path, title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes)
 
 
 @cli.command()
@@ -250,13 +216,15 @@ def gain(
         ]
     form = closed_form(threads, theta, rate, beta)
     if as_json:
+        from pready import show
+
         data = {
             "eta": form.eta,
             "gamma_us_per_mb": form.gamma_us_per_mb,
             "n_partitions": form.n_partitions,
             "regime": form.regime,
         }
-        click.echo(_json(data))
+        show.print_json(data)
         return
     if explain:
         steps.append(f"Eq. 4  {g.large_message_gain.substituted(threads, theta, rate, beta)}")
@@ -319,7 +287,9 @@ def sweep(workload: str, axes: Sequence[str], output: Path, machine: str, librar
     on = machines.load(machine)
     points = s.grid(workloads.load(workload), [s.parse_axis(a) for a in axes])
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(
+        *columns, console=(terminal := Console(stderr=True)), transient=True, disable=not terminal.is_terminal
+    ) as progress:
         task = progress.add_task("predicting", total=len(points))
         computed, reused = s.sweep(
             on, points, output, library=library, seed=seed, on_point=lambda: progress.advance(task)

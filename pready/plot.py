@@ -16,6 +16,8 @@ from pready.output import check_writable, write_with
 
 if TYPE_CHECKING:
     from pready.calibrate.fit import Fit
+    from pready.model.engine import Simulation
+    from pready.model.timeline import Steps
 
 SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = (
@@ -198,6 +200,166 @@ def calibration(path: Path, title: str, fit: Fit) -> None:
             flight.plot(k, 1e-6 / fit.in_flight.per_byte(k), color=COLOURS[0])
         flight.set(xlabel="messages in flight", ylabel="bandwidth (MB/s)", title="one message alone, many together")
         flight.set_ylim(bottom=0)
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
+        plt.close(figure)
+
+
+MOST_COLUMNS = 2000
+"""Ranks drawn side by side; more are thinned evenly."""
+
+
+def idle_waves(path: Path, title: str, simulation: Simulation) -> None:
+    """When each rank ends each iteration, less the mean of the iteration: delays travelling over ranks.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written, or a pattern that keeps no record (sweeps).
+    """
+    check(path)
+    ends = simulation.ends_s
+    if ends is None:
+        raise PreadyError(f"{simulation.pattern} keeps no times by rank", valid="halo3d, halo3d26, pt2pt or neighbours")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    step = max(1, ends.shape[1] // MOST_COLUMNS)
+    late = (ends - ends.mean(axis=1, keepdims=True))[:, ::step] * 1e6
+    with plt.rc_context({"svg.hashsalt": "pready", "font.size": 10}):
+        figure, (waves, times) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", width_ratios=(3, 2))
+        limit = float(np.abs(late).max()) or 1.0
+        image = waves.imshow(
+            late, aspect="auto", origin="lower", cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest"
+        )
+        figure.colorbar(image, ax=waves, label="behind the mean (us)")
+        waves.set(xlabel="rank" if step == 1 else f"rank (every {step}th)", ylabel="iteration")
+        waves.set_title(title, loc="left", fontsize=10)
+        iteration = np.arange(1, simulation.iterations + 1)
+        bottom = np.zeros(simulation.iterations)
+        for i, (cause, seconds) in enumerate(simulation.causes_s.items()):
+            if cause == "compute":
+                continue
+            times.fill_between(
+                iteration, bottom * 1e6, (bottom + seconds) * 1e6, color=COLOURS[i % len(COLOURS)], lw=0,
+                label=cause.replace("_", " "),
+            )  # fmt: skip
+            bottom = bottom + seconds
+        times.set(xlabel="iteration", ylabel="mean over ranks (us)", title="besides computing")
+        times.legend(frameon=False, fontsize=8, loc="lower right")
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
+        plt.close(figure)
+
+
+def gain_map(
+    path: Path, title: str, sizes: Sequence[float], transports: Sequence[int], eta: Array, here: float
+) -> None:
+    """η over transport partitions × buffer size, the break-even drawn as a line.
+
+    Parameters
+    ----------
+    eta
+        Shape (len(transports), len(sizes)).
+    here
+        The workload's buffer size, dotted.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written.
+    """
+    check(path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+    from matplotlib.ticker import FuncFormatter
+
+    with plt.rc_context({"svg.hashsalt": "pready", "font.size": 10}):
+        figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
+        log = np.log2(eta)
+        limit = float(np.abs(log).max()) or 1.0
+        rows = np.arange(len(transports))
+        mesh = axes.pcolormesh(sizes, rows, log, cmap="RdBu", vmin=-limit, vmax=limit, shading="nearest")
+        if log.min() < 0 < log.max() and len(transports) > 1:
+            axes.contour(sizes, rows, log, levels=[0.0], colors="k", linewidths=1)
+        bar = figure.colorbar(mesh, ax=axes, label="η")
+        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{2.0**y:.3g}×"))
+        axes.axvline(here, color="0.2", ls=":", lw=1)
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
+        axes.set_yticks(rows, [str(t) for t in transports])
+        axes.set(xlabel="buffer per peer", ylabel="transport partitions")
+        axes.set_title(title, loc="left", fontsize=10)
+        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+        write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
+        plt.close(figure)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One exchange of one rank, to be drawn: times in seconds after the last ready partition."""
+
+    label: str
+    thread_ready: Array
+    """When each thread has finished its last partition."""
+    steps: Steps
+    join: float | None
+    """When the threads have met, if the approach waits for that."""
+    end: float
+
+
+def exchanges(path: Path, title: str, drawn: Sequence[Exchange]) -> None:
+    """One exchange each, one above the other: threads, messages on the wire, completion.
+
+    As in gillis2023 Fig. 1-2 and marts2024 Fig. 1: bulk above, partitioned below.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written.
+    """
+    check(path)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    first = min(float(e.thread_ready.min()) for e in drawn)
+    last = max(e.end for e in drawn)
+    left = first - 0.15 * (last - first)
+    with plt.rc_context(
+        {"svg.hashsalt": "pready", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    ):
+        figure, every = plt.subplots(
+            len(drawn), 1, figsize=(8, 2.4 * len(drawn)), layout="constrained", sharex=True, squeeze=False
+        )
+        for axes, e in zip(every[:, 0], drawn, strict=True):
+            threads = len(e.thread_ready)
+            lanes = min(e.steps.left.shape[1], 24)
+            axes.barh(np.arange(threads), (e.thread_ready - left) * 1e6, left=left * 1e6, color="0.75", height=0.8)
+            if e.join is not None:
+                axes.vlines(e.join * 1e6, -0.5, threads - 0.5, color="k", lw=1.5)
+            for i in range(e.steps.left.shape[1]):
+                y = threads + 0.5 + i * max(1, threads / 2) / max(lanes, 1)
+                start, issued, leaves, arrives = (
+                    float(x[0, i]) * 1e6 for x in (e.steps.ready, e.steps.issued, e.steps.left, e.steps.arrived)
+                )
+                height = 0.8 * max(1, threads / 2) / max(lanes, 1)
+                axes.barh(y, max(issued - start, 0), left=start, color=COLOURS[4], height=height)
+                axes.barh(y, arrives - leaves, left=leaves, color=COLOURS[0], height=height)
+            axes.axvline(e.end * 1e6, color=COLOURS[1], lw=1.5)
+            axes.axvline(0, color="0.5", ls=":", lw=1)
+            axes.set_yticks([(threads - 1) / 2, threads + max(1, threads / 2) / 2], ["threads", "messages"])
+            axes.invert_yaxis()
+            axes.set_title(f"{e.label}: done after {e.end * 1e6:.3g} us", loc="left", fontsize=9)
+        every[-1, 0].set_xlabel(
+            "us after the last partition is ready (grey: computing, yellow: waiting and issuing, blue: on the wire)"
+        )
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10)
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
         write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))
         plt.close(figure)

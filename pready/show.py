@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import html
 import io
+import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
+import click
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -16,6 +19,11 @@ from pready.model.machine import Contention, Curve, Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.units import format_bandwidth, format_size, format_time
 
+if TYPE_CHECKING:
+    from pready.model.approach import Approach
+    from pready.model.workload import Workload
+    from pready.simulating import Pair
+
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 
 
@@ -23,6 +31,11 @@ def console() -> Console:
     """Standard output; wide when it is not a terminal, so that a pipe gets whole lines."""
     probe = Console()
     return probe if probe.is_terminal else Console(width=120, highlight=False)
+
+
+def print_json(data: object) -> None:
+    """One JSON object on standard output; NaN is an error of ours, not a value."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
@@ -194,3 +207,27 @@ def _quantity(name: str, value: object) -> str:
     if leaf in ("link_bandwidth", "copy_hot", "copy_cold"):
         return format_bandwidth(value)
     return format_time(value)
+
+
+def simulation_view(workload: Workload, machine: Machine, approach: Approach, pair: Pair) -> RenderableType:
+    """Bulk and the approach side by side: iteration time and where it goes."""
+    bulk, fine = pair.bulk, pair.fine
+    ranks = " × ".join(str(n) for n in fine.grid if n > 1)
+    title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {fine.iterations} iterations"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("mean per rank and iteration")
+    table.add_column(bulk.approach.name, justify="right")
+    what = f"{approach.name}, {approach.transport_partitions} × {approach.vcis} VCI"
+    table.add_column(what, justify="right", style="bold")
+    table.add_row("iteration", format_time(float(bulk.mean_s.mean())), format_time(float(fine.mean_s.mean())))
+    for cause in fine.causes_s:
+        values = [format_time(float(s.causes_s[cause].mean())) for s in (bulk, fine)]
+        table.add_row(f"  {cause.replace('_', ' ')}", *values)
+    spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in (bulk, fine)]
+    table.add_row("first to last rank at the end", *spread)
+    said = Text(f"η = {pair.eta:.2f}×, run time {-pair.speedup_percent:+.1f} %")
+    messages, wall = bulk.messages + fine.messages, bulk.wall_s + fine.wall_s
+    cost = (
+        f"{messages:.3g} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
+    )
+    return Group(table, said, Text(cost, style="dim"))

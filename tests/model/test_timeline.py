@@ -282,3 +282,18 @@ def test_trace_out_of_order_on_a_thread() -> None:
     machine, w = ideal(pready=1e-7, o_s=1e-9), workload(1, 2, 2e-3)
     end = float(time(machine, w, Approach(PART, 2), np.array([2e-6, 1e-6]))[0])
     assert end == pytest.approx(1e-7 + 1e-9, rel=1e-6)
+
+
+def test_steps_of_a_known_exchange() -> None:
+    # Four messages of 1 MB (40 us each at 25 GB/s), the last 60 us late, L = 1 us, o_s = 2 us.
+    machine, w = ideal(L=1e-6, o_s=2e-6), workload(4, 1, 4e6)
+    setting = Setting(4, 1, 1, 8, "hardware")
+    c = costs(Sampler(machine), w, 1e6)
+    line = run(laggard(4, 60e-6)[None, :], c, Approach(MANY, 4, 4), setting, keep_steps=True)
+    steps = line.steps
+    assert steps is not None
+    assert steps.ready[0] == pytest.approx([-60e-6, -60e-6, -60e-6, 0])
+    assert steps.issued[0] == pytest.approx([-58e-6, -58e-6, -58e-6, 2e-6])
+    assert steps.left[0] == pytest.approx([-58e-6, -18e-6, 22e-6, 62e-6])
+    assert steps.arrived[0] == pytest.approx([-17e-6, 23e-6, 63e-6, 103e-6])
+    assert line.end[0] == pytest.approx(103e-6)

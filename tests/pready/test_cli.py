@@ -111,6 +111,14 @@ def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert picture.read_bytes() == first  # the same picture, to the byte
 
 
+@pytest.mark.parametrize("kind", ["size", "map", "exchange"])
+@pytest.mark.parametrize("example", [HALO, "examples/laggard.toml"])
+def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str, example: str) -> None:
+    path = tmp_path / "picture.png"
+    out(capsys, "predict", example, "--plot", str(path), "--picture", kind)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
 def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
     copy.write_text(Path("model/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")

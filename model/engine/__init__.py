@@ -1,0 +1,84 @@
+"""Many ranks, iteration after iteration: the timeline of every rank, exactly, without an event queue.
+
+`simulate` runs R ranks in a pattern (`pattern.py`), each with its own threads' arrivals, each waiting
+for its neighbours, with the seven steps of `pready.model.timeline` and the same costs. `kernel/` is the
+C++ that does it; `plan.py` turns a Machine, a Workload and an Approach into the kernel's numbers.
+
+The recurrence
+--------------
+
+Rank r starts iteration k at S_r(k), S_r(0) = 0. Its partitions are ready at S_r(k) plus its draws. The
+timeline's servers (threads marking partitions, VCI locks, the NIC) then give, from its own times and
+the go-aheads below, when each of its messages arrives. A receiver serves what its neighbours sent to
+it, and S_r(k+1) is when all its receives and its own sends are complete and its threads have joined:
+
+- An eager send is complete when it is issued, a rendezvous or a matched persistent one when its last
+  byte has left, RMA when its epoch is closed.
+- A receive is posted at S_r(k). Nothing of iteration k is received, answered or granted before: a
+  rendezvous' answer, an exposure epoch, a clear-to-send, a matched receiver's flag. If completing
+  takes the CPU (receiver "computing", no progress thread), not before the rank's own join either.
+  With progress "on-call" a rendezvous is answered from that join on.
+- An epoch opens, and an active message starts, when the go-aheads of all its peers are there.
+- The NIC's backlog is carried into the next iteration; the other servers are idle by then.
+- In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
+  from the end of its previous step on, sitting in MPI. A step is one block of one octant; octants
+  come in pairs (both directions of z) from the corners (−,−), (+,−), (+,+), (−,+).
+
+Why no event queue is needed
+----------------------------
+
+An event queue orders events because any of them might influence any later one. Here it cannot:
+
+1. *Layers.* All times of iteration k are functions of the starts S(k) and the NIC backlogs at it. A
+   message of iteration k cannot influence any send of iteration k, because every partition's ready
+   time is a start plus a draw. (In a sweep it can, but only downstream: layers are diagonals.) So one
+   pass over the ranks per layer is enough, in any order within the layer.
+2. *No overtaking between iterations.* A receive is posted at S_r(k), after everything of iteration
+   k − 1 has been received, so a fast neighbour's messages of iteration k cannot occupy a server that
+   still works for k − 1. Messages are matched by neighbour, partition and iteration.
+3. *Servers are FIFOs with a constant service per class of message.* The start of job i is
+   max(arrival_i, start_{i−1} + service_{i−1}): a max-plus recurrence over the jobs in order of arrival.
+   The jobs of one neighbour and VCI are in order already, so ordering means merging a few sorted
+   lists, which a fixed network of comparators does for several ranks at once.
+4. *Only the end of a receiver matters.* It is max_i(arrival_i + service of i and all behind it) over
+   the sorted arrivals; which neighbour a message came from is not needed, and an arrival that lies
+   n services before a lower bound of that maximum, n being all messages, need not be sorted at all.
+5. *Bursts.* With one VCI and eager messages of one size, a transport partition's P messages are issued
+   h apart, so that message n leaves at first + (n − 1) max(h, s) for a NIC service s: if s ≤ h the NIC
+   is idle at each, since a backlog never outlasts an issue; if s > h it is busy from the first to the
+   last. A rank's exchange is then described by one number per transport partition.
+
+The state is four to six numbers per rank. A rank's messages exist only in a window as wide as its
+neighbours are far apart in rank order (about two planes of a grid), or, where that is no less than
+all ranks, as one such record per rank.
+
+Every operation is elementwise over ranks, sums over ranks are formed in fixed blocks of 64, and
+draws come by counter, so that results are equal to the last bit for any number of cores, any chunks
+and any instruction set.
+
+Assumptions, and where they end
+-------------------------------
+
+- The network delays every message by L and G alone (LogGP). With congestion, a message's travel
+  depends on all others in flight, layers dissolve, and an event queue is needed: use SST.
+- Sends of an iteration do not depend on its receives. A code that sends on the arrival of single
+  partitions (MPI_Parrived, then MPI_Pready of the next exchange in the same iteration) has no layers.
+- The arrivals' distribution does not depend on the simulation.
+- Where payloads wait for receivers' go-aheads, those that are ready within the same picosecond leave
+  in the order in which they were issued: without this, rounding would decide.
+- A user partition is marked once, for all neighbours. Without a thread grid every thread has a part
+  of every neighbour's buffer, and one transport partition is issued to all of them in turn; with one
+  (`mapping.py`), each message queues for its VCI by itself, when its own partitions are ready.
+- Along an axis with one rank there is no neighbour, periodic or not.
+- A machine's parameters are taken at their values, without their intervals.
+
+Whatever does not fit is refused with a PreadyError: odd numbers of pairs, sweeps in more than two
+axes, neighbour lists that name strangers, counters beyond 32 bits, times beyond 292 years, memory
+beyond what is there.
+"""
+
+from pready.model.engine.goal import export_goal
+from pready.model.engine.pattern import Pattern, pattern
+from pready.model.engine.simulate import CAUSES, Simulation, prepared, simulate
+
+__all__ = ["CAUSES", "Pattern", "Simulation", "export_goal", "pattern", "prepared", "simulate"]

@@ -1,0 +1,36 @@
+from collections.abc import Callable, Mapping
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Outcome(TypedDict):
+    iterations: int
+    sums: NDArray[np.float64]
+    extremes: NDArray[np.float64]
+    interrupted: bool
+    overflowed: bool
+
+class Engine:
+    def __init__(
+        self,
+        plan: Mapping[str, NDArray[np.float64] | NDArray[np.int64]],
+        level: str = "",
+    ) -> None: ...
+    def run(
+        self,
+        iterations: int,
+        cores: int,
+        chunk: int,
+        ends: NDArray[np.float64] | None = None,
+        received: NDArray[np.float64] | None = None,
+        poll: Callable[[float], None] | None = None,
+    ) -> Outcome: ...
+    def draw(self, rank: int, iteration: int) -> NDArray[np.float64]: ...
+    def memory(self, cores: int, chunk: int) -> int: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def record_bytes(self) -> int: ...
+    @property
+    def scratch_bytes(self) -> int: ...

@@ -1,0 +1,143 @@
+// As many ranks side by side as the instruction set has lanes.
+//
+// Every operation is elementwise and nothing is contracted, so a rank's result depends neither on
+// its lane nor on the number of lanes. This header is compiled once per instruction set; everything
+// in it has internal linkage, so that the linker never mixes two versions.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "plan.hpp"
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace pready {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int W = 8;
+typedef double V __attribute__((vector_size(64)));
+typedef std::int64_t I __attribute__((vector_size(64)));
+typedef std::uint64_t U __attribute__((vector_size(64)));
+#elif defined(__AVX2__)
+constexpr int W = 4;
+typedef double V __attribute__((vector_size(32)));
+typedef std::int64_t I __attribute__((vector_size(32)));
+typedef std::uint64_t U __attribute__((vector_size(32)));
+#else
+constexpr int W = 2;
+typedef double V __attribute__((vector_size(16)));
+typedef std::int64_t I __attribute__((vector_size(16)));
+typedef std::uint64_t U __attribute__((vector_size(16)));
+#endif
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+inline V wide(double x) { return V{} + x; }
+
+inline V smaller(V a, V b) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_min_pd(0xff, a, b);
+#else
+    return a < b ? a : b;
+#endif
+}
+
+inline V larger(V a, V b) {
+#if defined(__AVX512F__)
+    return _mm512_maskz_max_pd(0xff, a, b);
+#else
+    return a > b ? a : b;
+#endif
+}
+
+inline V clip(V x, V low, V high) { return larger(low, smaller(x, high)); }
+
+inline bool any(I mask) {
+#if defined(__AVX512F__)
+    return _mm512_movepi64_mask(reinterpret_cast<__m512i>(mask)) != 0;
+#else
+    std::int64_t all = 0;
+    for (int l = 0; l < W; ++l) all |= mask[l];
+    return all != 0;
+#endif
+}
+
+// The product of the low 32 bits of each lane.
+inline U product32(U a, std::uint64_t b) {
+#if defined(__AVX512F__)
+    return reinterpret_cast<U>(_mm512_maskz_mul_epu32(0xff, reinterpret_cast<__m512i>(a),
+                                                _mm512_set1_epi64(static_cast<long long>(b))));
+#elif defined(__AVX2__)
+    return reinterpret_cast<U>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a),
+                                                _mm256_set1_epi64x(static_cast<long long>(b))));
+#else
+    return (a & 0xffffffffu) * b;
+#endif
+}
+
+// Integers below 2^53, exactly: two halves behind the exponent of 2^52.
+inline V real(U bits) {
+    const U exponent = U{} + 0x4330000000000000u;
+    const V bias = wide(4503599627370496.0);
+    const V high = reinterpret_cast<V>((bits >> 32) | exponent) - bias;
+    const V low = reinterpret_cast<V>((bits & 0xffffffffu) | exponent) - bias;
+    return high * 4294967296.0 + low;
+}
+
+// Merge lists whose lengths the network was made for.
+inline void sort_values(const Network& net, V* v) {
+    const std::int32_t* p = net.pairs;
+    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
+        const V a = v[p[0]], b = v[p[1]];
+        v[p[0]] = smaller(a, b);
+        v[p[1]] = larger(a, b);
+    }
+}
+
+// The same for values that carry something along; equal values may come out in any order.
+inline void sort_with(const Network& net, V* v, V* w) {
+    const std::int32_t* p = net.pairs;
+    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
+        const V a = v[p[0]], b = v[p[1]], x = w[p[0]], y = w[p[1]];
+        const I swap = a > b;
+        v[p[0]] = swap ? b : a;
+        v[p[1]] = swap ? a : b;
+        w[p[0]] = swap ? y : x;
+        w[p[1]] = swap ? x : y;
+    }
+}
+
+// The same for values with distinct numbers that decide between equal values.
+inline void sort_numbered(const Network& net, V* v, I* id) {
+    const std::int32_t* p = net.pairs;
+    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
+        const V a = v[p[0]], b = v[p[1]];
+        const I x = id[p[0]], y = id[p[1]];
+        const I swap = (a > b) | ((a == b) & (x > y));
+        v[p[0]] = swap ? b : a;
+        v[p[1]] = swap ? a : b;
+        id[p[0]] = swap ? y : x;
+        id[p[1]] = swap ? x : y;
+    }
+}
+
+// Few values that come in no order at all.
+inline void insertion_sort(V* v, int n) {
+    for (int i = 1; i < n; ++i) {
+        for (int j = i; j > 0; --j) {
+            const V a = v[j - 1], b = v[j];
+            if (!any(a > b)) break;  // sorted in every lane
+            v[j - 1] = smaller(a, b);
+            v[j] = larger(a, b);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace pready

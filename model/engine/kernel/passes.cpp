@@ -1,0 +1,293 @@
+// The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
+#include "receive.hpp"
+
+namespace pready {
+namespace {
+
+Scratch carved(const Plan& p, void* memory) {
+    Scratch s;
+    carve(p, &s, static_cast<char*>(memory));
+    return s;
+}
+
+std::int64_t scratch_size(const Plan& p) { return carve(p, nullptr, nullptr); }
+
+// One rank of a grid: what its neighbours are in window coordinates, by step -1, 0, +1 along each axis.
+struct Site {
+    std::int64_t delta[3][3];
+    std::uint8_t there[3][3];
+    std::uint8_t open[3];  // bit 0: a neighbour below, bit 1: above
+};
+
+inline void locate(const Plan& p, std::int64_t rank, Site& site) {
+    const std::int64_t x = rank % p.dims[0], rest = rank / p.dims[0];
+    const std::int64_t at[3] = {x, rest % p.dims[1], rest / p.dims[1]};
+    std::int64_t stride = 1;
+    for (int a = 0; a < 3; ++a) {
+        const std::int64_t n = p.dims[a];
+        const bool wraps = p.periodic[a] && n > 1;
+        const bool unrolled = a == p.outer;
+        site.there[a][1] = 1;
+        site.delta[a][1] = 0;
+        site.there[a][0] = at[a] > 0 || wraps;
+        site.delta[a][0] = at[a] > 0 || unrolled ? -stride : (n - 1) * stride;
+        site.there[a][2] = at[a] < n - 1 || wraps;
+        site.delta[a][2] = at[a] < n - 1 || unrolled ? stride : -(n - 1) * stride;
+        stride *= n;
+    }
+}
+
+// The profile of the rank `step` away along each axis: which neighbours it has.
+inline std::int32_t profile_at(const Plan& p, std::int64_t rank, const std::int32_t* step, int sign) {
+    const std::int64_t x = rank % p.dims[0], rest = rank / p.dims[0];
+    const std::int64_t at[3] = {x, rest % p.dims[1], rest / p.dims[1]};
+    std::int32_t bits = 0;
+    for (int a = 0; a < 3; ++a) {
+        const std::int64_t n = p.dims[a];
+        std::int64_t i = at[a] + sign * (step ? step[a] : 0);
+        if (i < 0) i += n;
+        if (i >= n) i -= n;
+        const bool wraps = p.periodic[a] && n > 1;
+        bits |= (i > 0 || wraps ? 1 : 0) << (2 * a);
+        bits |= (i < n - 1 || wraps ? 2 : 0) << (2 * a);
+    }
+    return bits;
+}
+
+inline std::int64_t wrapped(std::int64_t u, std::int64_t ranks) {
+    return u < 0 ? u + ranks : u >= ranks ? u - ranks : u;
+}
+
+std::int32_t profile_of(const Plan& p, std::int64_t rank) {
+    switch (p.pattern) {
+        case Pattern::grid: return p.profiles == 1 ? 0 : profile_at(p, rank, nullptr, 0);
+        case Pattern::list: return static_cast<std::int32_t>(p.out_start[rank + 1] - p.out_start[rank]);
+        default: return 0;
+    }
+}
+
+void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
+               std::int64_t iteration, std::int64_t first, std::int64_t last) {
+    Scratch s = carved(p, memory);
+    std::int64_t* out = p.needs_out ? s.out : nullptr;
+    for (std::int64_t u = first; u < last; u += W) {
+        Senders g;
+        g.count = last - u < W ? static_cast<int>(last - u) : W;
+        for (int l = 0; l < W; ++l) {
+            const std::int64_t at = u + (l < g.count ? l : g.count - 1);
+            const std::int64_t rank = wrapped(at, p.ranks);
+            g.rank[l] = rank;
+            g.record[l] = window.at(at);
+            g.profile[l] = profile_of(p, rank);
+            g.alike = g.alike && g.profile[l] == g.profile[0];
+            if (!out) continue;
+            std::int64_t* mine = out + l * p.directions;
+            g.out[l] = mine;
+            if (p.pattern == Pattern::grid) {
+                Site site;
+                locate(p, rank, site);
+                for (int d = 0; d < p.directions; ++d) {
+                    const std::int32_t* step = p.step + 3 * d;
+                    bool there = true;
+                    std::int64_t to = rank;
+                    for (int a = 0; a < 3; ++a) {
+                        there = there && site.there[a][step[a] + 1];
+                        to += site.delta[a][step[a] + 1];
+                    }
+                    mine[d] = there ? wrapped(to, p.ranks) : -1;
+                }
+            } else if (p.pattern == Pattern::pairs) {
+                mine[0] = rank ^ 1;
+            } else {
+                for (int d = 0; d < p.directions; ++d) {
+                    const std::int64_t e = p.out_start[rank] + d;
+                    mine[d] = e < p.out_start[rank + 1] ? p.out_rank[e] : -1;
+                }
+            }
+        }
+        send(p, state, s, g, iteration);
+    }
+}
+
+inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::int64_t u, int lane) {
+    const std::int64_t rank = wrapped(u, p.ranks);
+    if (p.pattern == Pattern::grid) {
+        Site site;
+        locate(p, rank, site);
+        for (int d = 0; d < p.directions; ++d) {
+            const std::int32_t* step = p.step + 3 * d;
+            const bool there = site.there[0][1 - step[0]] & site.there[1][1 - step[1]] &
+                               site.there[2][1 - step[2]];
+            const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
+                                      site.delta[2][1 - step[2]];
+            s.source[d * W + lane] = there ? window.at(from) : nullptr;
+            s.slot[d * W + lane] = d;
+            s.lag[d][lane] = 0.0;
+            if (!p.burst || !there) continue;
+            const std::int32_t profile = p.profiles == 1 ? 0 : profile_at(p, rank, step, -1);
+            const std::int32_t nth = p.nth[profile * p.directions + d];
+            s.lag[d][lane] = (nth - 1) * p.burst_gap;
+        }
+    } else if (p.pattern == Pattern::pairs) {
+        s.source[lane] = window.at(u ^ 1);
+        s.slot[lane] = 0;
+        s.lag[0][lane] = 0.0;
+    } else {
+        for (int j = 0; j < p.sources; ++j) {
+            const std::int64_t e = p.in_start[rank] + j;
+            const bool there = e < p.in_start[rank + 1];
+            s.source[j * W + lane] = there ? window.at(p.in_rank[e]) : nullptr;
+            s.slot[j * W + lane] = there ? p.in_slot[e] : 0;
+            s.lag[j][lane] = there ? p.in_slot[e] * p.burst_gap : 0.0;
+        }
+    }
+}
+
+void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
+    for (int l = 0; l < count; ++l) cells[which * kCells + (rank + l) % kCells] += x[l];
+}
+
+void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
+                  std::int64_t iteration, std::int64_t first, std::int64_t last, Extremes& extremes) {
+    (void)iteration;
+    Scratch s = carved(p, memory);
+    for (std::int64_t block = first; block < last; block += kBlock) {
+        double cells[kSums * kCells] = {};
+        const std::int64_t stop = block + kBlock < last ? block + kBlock : last;
+        for (std::int64_t u = block; u < stop; u += W) {
+            const int count = stop - u < W ? static_cast<int>(stop - u) : W;
+            V start, ready, opened, join, done, early;
+            const double* own[W];
+            for (int l = 0; l < W; ++l) {
+                const std::int64_t at = u + (l < count ? l : count - 1);
+                own[l] = window.at(at);
+                find_sources(p, window, s, at, l);
+                start[l] = own[l][kStart];
+                opened[l] = own[l][kFirst];
+                ready[l] = own[l][kReady];
+                join[l] = own[l][kJoin];
+                done[l] = own[l][kDone];
+                early[l] = own[l][kEarly];
+            }
+            const Received r = receive(p, s, p.waits ? join : start);
+            const V received = p.receiver_computes ? larger(r.end, join) : r.end;
+            const V end = larger(larger(received, join), done);
+            const Causes cause = attribute(r, ready, end);
+            for (int l = 0; l < count; ++l) {
+                state.next_start[u + l] = end[l];
+                state.next_nic[u + l] = own[l][kNic];
+                if (state.received) state.received[u + l] = received[l];
+                const double took = end[l] - start[l];
+                if (took < extremes.shortest) extremes.shortest = took;
+                if (took > extremes.longest) extremes.longest = took;
+                if (end[l] < extremes.first_end) extremes.first_end = end[l];
+                if (end[l] > extremes.last_end) extremes.last_end = end[l];
+            }
+            add(cells, count, u, kDuration, end - start);
+            add(cells, count, u, kCompute, ready - start);
+            add(cells, count, u, kLate, cause.late);
+            add(cells, count, u, kIssue, cause.issue);
+            add(cells, count, u, kNicTime, cause.nic);
+            add(cells, count, u, kWire, cause.wire);
+            add(cells, count, u, kReceive, cause.receive);
+            add(cells, count, u, kSpread, ready - opened);
+            add(cells, count, u, kToJoin, join - ready);
+            add(cells, count, u, kAfterJoin, end - join);
+            add(cells, count, u, kEarlyCount, early);
+        }
+        double* sums = state.sums + block / kBlock * kSums;
+        for (int which = 0; which < kSums; ++which) {
+            double sum = 0;
+            for (int c = 0; c < kCells; ++c) sum += cells[which * kCells + c];
+            sums[which] = sum;
+        }
+    }
+}
+
+void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
+               std::int64_t iteration, std::int64_t first, std::int64_t last) {
+    Scratch s = carved(p, memory);
+    for (std::int64_t u = first; u < last; u += W) {
+        const int count = last - u < W ? static_cast<int>(last - u) : W;
+        std::int64_t rank[W];
+        for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
+        const Ready ready = draw(p, rank, iteration, {s.starts, nullptr});
+        const V join = ready.marked + p.barrier;
+        for (int l = 0; l < count; ++l) gate[u + l] = start[u + l] + join[l];
+    }
+}
+
+void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
+    Scratch s = carved(p, memory);
+    std::int64_t ranks[W];
+    for (int l = 0; l < W; ++l) ranks[l] = rank;
+    draw(p, ranks, iteration, {s.starts, s.raw});
+    for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
+}
+
+// W ranks on one diagonal of a sweep: receive from upstream, compute, send downstream.
+void sweep_pass(const Plan& p, const State& state, const Window& window, void* memory,
+                std::int64_t step, const std::int64_t* members, const std::int64_t* up,
+                const std::int64_t* down, std::int64_t count_all) {
+    Scratch s = carved(p, memory);
+    for (std::int64_t first = 0; first < count_all; first += W) {
+        Senders g;
+        g.count = count_all - first < W ? static_cast<int>(count_all - first) : W;
+        V free;
+        for (int l = 0; l < W; ++l) {
+            const std::int64_t i = first + (l < g.count ? l : g.count - 1);
+            g.rank[l] = members[i];
+            g.record[l] = window.at(members[i]);
+            free[l] = state.start[members[i]];
+            g.profile[l] = (down[2 * i] >= 0 ? 1 : 0) + (down[2 * i + 1] >= 0 ? 2 : 0);
+            g.alike = g.alike && g.profile[l] == g.profile[0];
+            g.out[l] = down + 2 * i;
+            for (int d = 0; d < 2; ++d) {
+                const std::int64_t from = up[2 * i + d];
+                s.source[d * W + l] = from < 0 ? nullptr : window.at(from);
+                s.slot[d * W + l] = d;
+                // What the source sends to: x before y; it sends along x unless this rank is beyond.
+                s.lag[d][l] = 0.0;
+                if (from >= 0 && p.burst && d == 1 && window.at(from)[kHead + p.transports] > 1)
+                    s.lag[d][l] = p.burst_gap;
+            }
+        }
+        const Received r = receive(p, s, free);
+        const V begun = larger(r.end, free);
+        for (int l = 0; l < g.count; ++l) state.next_start[g.rank[l]] = begun[l];
+        send(p, state, s, g, step);
+        V end, ready, spread, join;
+        for (int l = 0; l < W; ++l) {
+            const double* own = g.record[l];
+            join[l] = own[kJoin];
+            end[l] = own[kDone] > own[kJoin] ? own[kDone] : own[kJoin];
+            ready[l] = own[kReady];
+            spread[l] = own[kReady] - own[kFirst];
+        }
+        const Causes cause = attribute(r, free, begun);
+        for (int l = 0; l < g.count; ++l) {
+            state.next_start[g.rank[l]] = end[l];
+            state.next_nic[g.rank[l]] = g.record[l][kNic];
+            if (p.burst) g.record[l][kHead + p.transports] = p.degree[g.profile[l]];
+            state.sums[kCompute] += ready[l] - begun[l];
+            state.sums[kLate] += cause.late[l];
+            state.sums[kIssue] += cause.issue[l] + (end[l] - ready[l]);
+            state.sums[kNicTime] += cause.nic[l];
+            state.sums[kWire] += cause.wire[l];
+            state.sums[kReceive] += cause.receive[l];
+            state.sums[kSpread] += spread[l];
+            state.sums[kToJoin] += join[l] - ready[l];
+            state.sums[kAfterJoin] += end[l] - join[l];
+            state.sums[kEarlyCount] += g.record[l][kEarly];
+        }
+    }
+}
+
+const Passes kPasses = {PREADY_NAME, W,         scratch_size, send_pass,
+                        receive_pass, gate_pass, sweep_pass,   draw_one};
+
+}  // namespace
+
+const Passes& PREADY_PASSES() { return kPasses; }
+
+}  // namespace pready

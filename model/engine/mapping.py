@@ -1,0 +1,84 @@
+"""Which threads a message's data come from.
+
+Without a thread grid every thread owns a part of every neighbour's buffer. With one, the threads of a
+rank are arranged in space like its cells, and a face (edge, corner) consists of the partitions of the
+threads that touch it: temucin2022 3.2 (https://doi.org/10.1145/3545008.3545088), zambre2021 6.1. Of 4 × 4 × 4
+threads, sixteen share each face.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pready.model.approach import Approach
+from pready.model.engine.pattern import Pattern
+from pready.model.errors import PreadyError
+from pready.model.workload import Workload
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The messages of one exchange. Message t in direction d has the number t · directions + d."""
+
+    partitions: tuple[tuple[int, ...], ...]
+    """The user partitions of each message."""
+    vcis: tuple[tuple[int, ...], ...]
+    """The messages of each VCI that is used."""
+    issuers: tuple[int, ...]
+    """How many threads can want each VCI at the same time."""
+
+
+def mapped(
+    pattern: Pattern,
+    workload: Workload,
+    approach: Approach,
+    thread_grid: tuple[int, int, int],
+    contexts: int,
+) -> Mapping:
+    """Messages of threads in a grid.
+
+    Raises
+    ------
+    PreadyError
+        A thread grid that does not have the workload's threads, a pattern without directions in
+        space, or transport partitions that do not divide a face's user partitions.
+    """
+    if pattern.name not in ("halo3d", "halo3d26"):
+        raise PreadyError(f"thread_grid with pattern = {pattern.name!r}", valid="'halo3d' or 'halo3d26'")
+    if math.prod(thread_grid) != workload.threads or min(thread_grid) < 1:
+        raise PreadyError(
+            f"thread_grid = {list(thread_grid)} has {math.prod(thread_grid)} threads",
+            valid=f"{workload.threads}, the workload's threads",
+        )
+    theta, transports = workload.partitions_per_thread, approach.transport_partitions
+    available = min(approach.vcis, contexts)
+    directions = pattern.directions
+    partitions: list[tuple[int, ...]] = [()] * (transports * directions)
+    by_vci: dict[int, list[int]] = {}
+    for d, step in enumerate(pattern.steps):
+        owned = [n * theta + k for n in range(workload.threads) if _touches(n, thread_grid, step) for k in range(theta)]
+        if len(owned) % transports:
+            raise PreadyError(
+                f"transport_partitions = {transports} does not divide the {len(owned)} user partitions "
+                f"in direction {step}",
+                valid="a divisor of each face's",
+            )
+        size = len(owned) // transports
+        for t in range(transports):
+            number = t * directions + d
+            partitions[number] = tuple(owned[t * size : (t + 1) * size])
+            # Round-robin by message, or by the thread whose communicator or window it is.
+            lane = t if approach.interface.key == "part" else partitions[number][0] // theta
+            by_vci.setdefault(lane % available, []).append(number)
+    vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
+    owners = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
+    issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, owners, strict=True))
+    return Mapping(tuple(partitions), vcis, issuers)
+
+
+def _touches(thread: int, grid: tuple[int, int, int], step: tuple[int, int, int]) -> bool:
+    """Does a thread's block lie at the side that `step` points to?"""
+    x, y, _ = grid
+    at = (thread % x, thread // x % y, thread // (x * y))
+    return all(not by or i == (n - 1 if by > 0 else 0) for i, by, n in zip(at, step, grid, strict=True))

@@ -1,0 +1,263 @@
+"""Who talks to whom: ranks on a grid with halo exchanges or sweeps, pairs, or a list of neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.errors import PreadyError, shown
+from pready.model.workload import Pattern as Name
+
+Wholes = NDArray[np.int64]
+Step = tuple[int, int, int]
+
+LARGEST_RANK = 2**32 - 1
+"""Ranks are a 32-bit word of the counter that draws arrivals."""
+
+KINDS: dict[Name, int] = {"halo3d": 0, "halo3d26": 0, "pt2pt": 1, "neighbours": 2, "sweep3d": 3}
+"""The kernel's numbers of patterns."""
+
+FACES: tuple[Step, ...] = ((-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1))
+ALL_STEPS: tuple[Step, ...] = tuple(s for s in product((-1, 0, 1), (-1, 0, 1), (-1, 0, 1)) if any(s))
+STENCIL_27: tuple[Step, ...] = tuple(
+    sorted(ALL_STEPS, key=lambda s: (sum(map(abs, s)), FACES.index(s) if s in FACES else 0))
+)
+"""Faces first, then edges, then corners: the order in which a thread sends to its neighbours."""
+
+OCTANTS = 8
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Ranks and their neighbours.
+
+    A rank's *profile* says in which directions it has a neighbour: all of them away from open
+    boundaries; for a list of neighbours, as many as the list has. Rows of `present`, `nth` and
+    `classes` of a profile are in the order in which messages are sent.
+    """
+
+    name: Name
+    grid: tuple[int, int, int]
+    periodic: tuple[bool, bool, bool]
+    steps: tuple[Step, ...]
+    """Directions of a grid; for other patterns only their number matters."""
+    classes: tuple[int, ...]
+    """Of each direction: 0 face, 1 edge, 2 corner where these have sizes of their own, else 0."""
+    present: NDArray[np.bool_]
+    """Shape (profiles, directions)."""
+    out_start: Wholes
+    out_rank: Wholes
+    in_start: Wholes
+    in_rank: Wholes
+    in_slot: Wholes
+    sources: int
+    """The most neighbours a rank receives from."""
+
+    @property
+    def ranks(self) -> int:
+        """How many."""
+        return math.prod(self.grid)
+
+    @property
+    def directions(self) -> int:
+        """The most neighbours a rank sends to."""
+        return int(self.present.shape[1])
+
+    @property
+    def nth(self) -> Wholes:
+        """Messages sent up to and including a direction, shape (profiles, directions)."""
+        return np.cumsum(self.present, axis=1, dtype=np.int64)
+
+    @property
+    def degree(self) -> Wholes:
+        """Neighbours per profile."""
+        return np.asarray(self.present.sum(axis=1, dtype=np.int64))
+
+    @property
+    def reach(self) -> int:
+        """How far away in rank order a neighbour is, the outermost axis not wrapped."""
+        if KINDS[self.name] == 1:
+            return 0
+        if KINDS[self.name] != 0:
+            return self.ranks
+        strides = (1, self.grid[0], self.grid[0] * self.grid[1])
+        outer = max((a for a in range(3) if self.grid[a] > 1), default=0)
+        far = 0
+        for step in self.steps:
+            distance = 0
+            for a in range(3):
+                if step[a]:
+                    wraps = self.periodic[a] and a != outer
+                    distance += strides[a] * (max(1, self.grid[a] - 1) if wraps else 1)
+            far = max(far, distance)
+        return far
+
+    @property
+    def edges(self) -> int:
+        """Pairs of a sending and a receiving rank, per exchange (for a sweep: per step)."""
+        if self.name == "pt2pt":
+            return self.ranks
+        if self.name == "neighbours":
+            return len(self.out_rank)
+        x, y, z = self.grid
+        if self.name == "sweep3d":
+            return (x - 1) * y + x * (y - 1)
+        total = 0
+        for step in self.steps:
+            total += math.prod(n if self.periodic[a] or not step[a] else n - 1 for a, n in enumerate((x, y, z)))
+        return total
+
+    def neighbours(self, rank: int) -> list[int | None]:
+        """The receiver in each direction; None where there is none. Not for sweeps."""
+        if self.name == "pt2pt":
+            return [rank ^ 1]
+        if self.name == "neighbours":
+            mine = self.out_rank[self.out_start[rank] : self.out_start[rank + 1]]
+            return [int(r) for r in mine] + [None] * (self.directions - len(mine))
+        x, y, _ = self.grid
+        here = (rank % x, rank // x % y, rank // (x * y))
+        return [self._beside(here, step) for step in self.steps]
+
+    def _beside(self, here: tuple[int, ...], step: Step) -> int | None:
+        rank, stride = 0, 1
+        for i, by, n, periodic in zip(here, step, self.grid, self.periodic, strict=True):
+            there = i + by
+            if not 0 <= there < n and not (periodic and n > 1):
+                return None
+            rank += there % n * stride
+            stride *= n
+        return rank
+
+
+def pattern(
+    name: Name,
+    grid: Sequence[int],
+    *,
+    periodic: bool | Sequence[bool] = True,
+    own_sizes: bool = False,
+    neighbours: Sequence[Iterable[int]] | None = None,
+) -> Pattern:
+    """The pattern of a workload on a grid of ranks.
+
+    Parameters
+    ----------
+    name
+        As in a workload file.
+    grid
+        Ranks along each axis: one to three numbers. Pairs and lists only take their product.
+    periodic
+        Do halos wrap around, for all axes or for each?
+    own_sizes
+        Do edges and corners of halo3d26 have sizes of their own?
+    neighbours
+        For "neighbours": the ranks that each rank sends to.
+
+    Raises
+    ------
+    PreadyError
+        A grid that does not match the pattern, or a list that does not match the grid.
+    """
+    size = _grid(grid)
+    ranks = math.prod(size)
+    if (name == "neighbours") != (neighbours is not None):
+        raise PreadyError(
+            f"pattern = {shown(name)} {'without' if neighbours is None else 'with'} a neighbour list",
+            valid="a neighbour list for pattern 'neighbours', none for any other",
+        )
+    wraps = _periodic(periodic)
+    none = np.zeros(1, np.int64)
+    if name == "pt2pt":
+        if ranks % 2:
+            raise PreadyError(f"grid = {list(grid)} has {ranks} ranks", valid="an even number: pairs")
+        present = np.ones((1, 1), np.bool_)
+        return Pattern(name, size, wraps, ((1, 0, 0),), (0,), present, none, none, none, none, none, 1)
+    if name == "sweep3d":
+        if size[2] != 1:
+            raise PreadyError(f"grid = {list(grid)} for sweep3d", valid="X,Y: a sweep pipelines along z inside a rank")
+        present = np.array([[p & 1 > 0, p & 2 > 0] for p in range(4)])
+        open_ = (False, False, False)
+        steps: tuple[Step, ...] = ((1, 0, 0), (0, 1, 0))
+        return Pattern(name, size, open_, steps, (0, 0), present, none, none, none, none, none, 2)
+    if neighbours is not None:
+        return _listed(size, wraps, neighbours)
+    return _halo(name, size, wraps, own_sizes)
+
+
+def _grid(grid: Sequence[int]) -> tuple[int, int, int]:
+    numbers = list(grid)
+    if not 1 <= len(numbers) <= 3 or not all(isinstance(n, int) and n >= 1 for n in numbers):
+        raise PreadyError(f"grid = {shown(numbers)}", valid="one to three integers of at least 1")
+    x, y, z = (*numbers, 1, 1)[:3]
+    if not 2 <= x * y * z <= LARGEST_RANK:
+        raise PreadyError(f"grid = {numbers} has {x * y * z} ranks", valid=f"2 to {LARGEST_RANK} ranks")
+    return x, y, z
+
+
+def _periodic(periodic: bool | Sequence[bool]) -> tuple[bool, bool, bool]:
+    if isinstance(periodic, bool):
+        return periodic, periodic, periodic
+    if len(periodic) != 3:
+        raise PreadyError(f"periodic = {shown(list(periodic))}", valid="one value or one per axis")
+    x, y, z = periodic
+    return x, y, z
+
+
+def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool], own_sizes: bool) -> Pattern:
+    # An axis with a single rank has no neighbours along it, periodic or not.
+    stencil = FACES if name == "halo3d" else STENCIL_27
+    steps = tuple(s for s in stencil if all(n > 1 or not by for n, by in zip(size, s, strict=True)))
+    classes = tuple(sum(map(abs, s)) - 1 if own_sizes else 0 for s in steps)
+    if all(w or n == 1 for w, n in zip(wraps, size, strict=True)):
+        present = np.ones((1, len(steps)), np.bool_)
+    else:
+        # Bit 2 a: a neighbour below along axis a, bit 2 a + 1: above.
+        def there(profile: int, step: Step) -> bool:
+            return all(not by or profile >> (2 * a + (by > 0)) & 1 == 1 for a, by in enumerate(step))
+
+        present = np.array([[there(p, s) for s in steps] for p in range(64)])
+    none = np.zeros(1, np.int64)
+    return Pattern(name, size, wraps, steps, classes, present, none, none, none, none, none, len(steps))
+
+
+def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbours: Sequence[Iterable[int]]) -> Pattern:
+    ranks = math.prod(size)
+    if len(neighbours) != ranks:
+        raise PreadyError(f"neighbour list of {len(neighbours)} ranks", valid=f"one entry for each of {ranks} ranks")
+    lists = [np.fromiter(n, np.int64) for n in neighbours]
+    counts = np.array([len(n) for n in lists], np.int64)
+    out_rank = np.concatenate(lists) if lists else np.zeros(0, np.int64)
+    if counts.sum() == 0:
+        raise PreadyError("neighbour list is empty", valid="at least one neighbour")
+    bad = (out_rank < 0) | (out_rank >= ranks)
+    if bad.any():
+        raise PreadyError(f"neighbour list names rank {out_rank[bad][0]}", valid=f"0 to {ranks - 1}")
+    source = np.repeat(np.arange(ranks), counts)
+    if (source == out_rank).any():
+        raise PreadyError(
+            f"neighbour list: rank {source[source == out_rank][0]} sends to itself",
+            valid="other ranks",
+        )
+    slot = np.arange(len(out_rank)) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = np.lexsort((slot, source, out_rank))
+    received = np.bincount(out_rank, minlength=ranks)
+    most = int(counts.max())
+    present = np.arange(most) < np.arange(most + 1)[:, None]
+    return Pattern(
+        "neighbours",
+        size,
+        wraps,
+        ((1, 0, 0),) * most,
+        (0,) * most,
+        present,
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        out_rank,
+        np.concatenate([[0], np.cumsum(received)]).astype(np.int64),
+        source[order].astype(np.int64),
+        slot[order].astype(np.int64),
+        int(received.max()),
+    )

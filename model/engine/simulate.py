@@ -1,0 +1,297 @@
+"""Run the engine: many ranks, iteration after iteration, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pready.model.approach import Approach
+from pready.model.engine._kernel import Engine
+from pready.model.engine.pattern import Pattern, pattern
+from pready.model.engine.plan import Plan, plan
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.values import Array
+from pready.model.workload import Workload
+
+CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
+"""Where a rank's time goes; they add up to the iteration's time."""
+
+LARGEST_SEED = 2**64 - 1
+LARGEST_ITERATION = 2**32 - 1
+"""Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
+LARGEST_COUNT = 2**63 - 1
+LARGEST_RECORD = 2**27
+"""End times (ranks × iterations) that are kept unless asked for: none above it, 1 GiB."""
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came of a run. Arrays have one entry per completed iteration; times in seconds.
+
+    Means, shortest and longest are over ranks. All ranks start at 0.
+    """
+
+    pattern: str
+    grid: tuple[int, int, int]
+    approach: Approach
+    seed: int
+    iterations: int
+    """Completed; fewer than asked for if `interrupted`."""
+    interrupted: bool
+    time_s: float
+    """When the last rank has ended the last completed iteration."""
+    mean_s: Array
+    """Iteration time: from a rank's start to its end."""
+    shortest_s: Array
+    longest_s: Array
+    first_end_s: Array
+    """When the first and the last rank end an iteration: their distance is how far idle waves have
+    pulled the ranks apart."""
+    last_end_s: Array
+    causes_s: dict[str, Array]
+    """Mean over ranks of the time spent in each of `CAUSES`."""
+    spread_s: Array
+    """From a rank's first ready partition to its last."""
+    to_join_s: Array
+    """From a rank's last ready partition until its threads have met."""
+    after_join_s: Array
+    """From there to the end of the iteration."""
+    arrived_early: Array
+    """Share of the messages that have arrived when their sender's threads have met."""
+    messages: int
+    wall_s: float
+    cores: int
+    memory_bytes: int
+    level: str
+    """The instruction set that the kernel used."""
+    ends_s: Array | None
+    """When each rank ended each iteration, shape (iterations, ranks), if recorded."""
+    received_s: Array | None
+    """When each rank had received everything, likewise."""
+
+    @property
+    def messages_per_s(self) -> float:
+        """Simulated messages per second of wall time."""
+        return self.messages / self.wall_s if self.wall_s > 0 else 0.0
+
+    @property
+    def communication_s(self) -> Array:
+        """Mean over ranks of the time from a rank's last ready partition to its end: T of Eq. 1."""
+        return np.asarray(self.mean_s - self.causes_s["compute"])
+
+
+def simulate(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    *,
+    grid: Sequence[int],
+    iterations: int,
+    seed: int = 0,
+    cores: int = 1,
+    periodic: bool | Sequence[bool] = True,
+    blocks: int = 1,
+    sizes: tuple[float, float, float] | None = None,
+    neighbours: Sequence[Iterable[int]] | None = None,
+    thread_grid: tuple[int, int, int] | None = None,
+    record: bool = False,
+    on_progress: Callable[[float], None] | None = None,
+    chunk: int = 0,
+    level: str = "",
+) -> Simulation:
+    """Simulate every rank of a pattern.
+
+    Parameters
+    ----------
+    machine, workload, approach
+        Every machine parameter is taken at its value. The workload's pattern decides who talks.
+    grid
+        Ranks along x, y, z. A sweep takes x, y; pairs and neighbour lists take the product.
+    iterations
+        Exchanges of a halo, or whole sweeps of all eight octants.
+    seed
+        Of the arrivals: rank r's iteration k has the times `arrivals.draw(..., rank=r, first=k)`
+        (of a sweep: k counts steps). Same seed, same result, on any number of cores.
+    cores
+        Worker threads.
+    periodic
+        Do halos wrap around, for all axes or for each?
+    blocks
+        Of a sweep, per octant (KBA): a rank computes and sends on this often.
+    sizes
+        Of halo3d26: bytes per face, edge and corner. Absent: the workload's buffer for all.
+    neighbours
+        Of pattern "neighbours": for each rank the ranks that it sends to.
+    thread_grid
+        Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
+        partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
+        of every buffer.
+    record
+        Keep the end of every rank and iteration (`ends_s`, `received_s`).
+    on_progress
+        Called about 20 times a second with the share done; raising KeyboardInterrupt stops.
+    chunk
+        Ranks that one core takes at a time, for tests; 0: divided evenly.
+    level
+        "baseline", "avx2" or "avx512"; empty: the widest the processor has.
+
+    Returns
+    -------
+    What was simulated until the end, or until Ctrl-C.
+
+    Raises
+    ------
+    PreadyError
+        A grid that does not match the pattern; counters, times or memory that would overflow.
+    """
+    made = prepared(
+        machine,
+        workload,
+        approach,
+        grid=grid,
+        seed=seed,
+        periodic=periodic,
+        blocks=blocks,
+        sizes=sizes,
+        neighbours=neighbours,
+        thread_grid=thread_grid,
+    )
+    ranks = made.pattern.ranks
+    _check(made.pattern, iterations, made.steps, cores)
+    messages = made.pattern.edges * made.transports
+    if made.steps > 1:  # each corner's sweep crosses every edge of the grid once per block
+        messages *= made.steps
+    if messages * iterations > LARGEST_COUNT:
+        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
+    engine = _engine(made, level)
+    need = engine.memory(cores, chunk) + (16 * ranks * iterations if record else 0)
+    _check_memory(need, ranks)
+    ends = np.empty((iterations, ranks)) if record else None
+    received = np.empty((iterations, ranks)) if record and made.steps == 1 else None
+    began = time.perf_counter()
+    out = engine.run(iterations, cores, chunk, ends=ends, received=received, poll=on_progress)
+    wall = time.perf_counter() - began
+    done, sums, extremes = out["iterations"], out["sums"] / ranks, out["extremes"]
+    if out["overflowed"]:
+        raise PreadyError(
+            f"after iteration {done} the time is {extremes[-1, 3]:g} s",
+            valid="292 years: 63 bits of nanoseconds",
+        )
+    return Simulation(
+        pattern=made.pattern.name,
+        grid=made.pattern.grid,
+        approach=approach,
+        seed=seed,
+        iterations=done,
+        interrupted=out["interrupted"],
+        time_s=float(extremes[-1, 3]) if done else 0.0,
+        mean_s=sums[:, 0],
+        shortest_s=extremes[:, 0],
+        longest_s=extremes[:, 1],
+        first_end_s=extremes[:, 2],
+        last_end_s=extremes[:, 3],
+        causes_s={name: sums[:, 1 + i] for i, name in enumerate(CAUSES)},
+        spread_s=sums[:, 7],
+        to_join_s=sums[:, 8],
+        after_join_s=sums[:, 9],
+        arrived_early=out["sums"][:, 10] / max(messages, 1),
+        messages=messages * done,
+        wall_s=wall,
+        cores=1 if made.steps > 1 else cores,
+        memory_bytes=need,
+        level=engine.level,
+        ends_s=None if ends is None else ends[:done],
+        received_s=None if received is None else received[:done],
+    )
+
+
+def prepared(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    *,
+    grid: Sequence[int],
+    seed: int = 0,
+    periodic: bool | Sequence[bool] = True,
+    blocks: int = 1,
+    sizes: tuple[float, float, float] | None = None,
+    neighbours: Sequence[Iterable[int]] | None = None,
+    thread_grid: tuple[int, int, int] | None = None,
+) -> Plan:
+    """The checked numbers of one run; arguments as of `simulate`."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise PreadyError(f"seed = {seed}", valid="0 to 2^64 - 1")
+    if blocks < 1:
+        raise PreadyError(f"blocks = {blocks}", valid="at least 1")
+    if sizes is not None:
+        if workload.pattern != "halo3d26":
+            raise PreadyError(
+                f"sizes of faces, edges and corners with pattern = {workload.pattern!r}",
+                valid="pattern 'halo3d26'",
+            )
+        for name, size in zip(("face", "edge", "corner"), sizes, strict=True):
+            if not size > 0:
+                raise PreadyError(f"{name} size = {size:g} B", valid="greater than 0")
+    shape = pattern(
+        workload.pattern,
+        grid,
+        periodic=periodic,
+        own_sizes=sizes is not None,
+        neighbours=neighbours,
+    )
+    return plan(machine, workload, approach, shape, seed=seed, blocks=blocks, sizes=sizes, thread_grid=thread_grid)
+
+
+def _engine(made: Plan, level: str = "") -> Engine:
+    try:
+        return Engine(made.numbers, level)
+    except ValueError as error:
+        raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
+
+
+def _check(shape: Pattern, iterations: int, steps: int, cores: int) -> None:
+    if iterations < 1:
+        raise PreadyError(f"iterations = {iterations}", valid="at least 1")
+    if iterations * steps > LARGEST_ITERATION:
+        raise PreadyError(
+            f"iterations = {iterations}" + (f" of {steps} steps" if steps > 1 else ""),
+            valid=f"at most {LARGEST_ITERATION // steps}: a 32-bit counter draws the arrivals",
+        )
+    if not 1 <= cores <= 4096:
+        raise PreadyError(f"cores = {cores}", valid="1 to 4096")
+
+
+def available_memory() -> int:
+    """Bytes that this process can still take: of the machine, or of its control group."""
+    free = []
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                free.append(int(line.split()[1]) * 1024)
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        if limit != "max":
+            free.append(int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        pass
+    if not free:
+        free.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return max(0, min(free))
+
+
+def _check_memory(need: int, ranks: int) -> None:
+    have = available_memory()
+    if need > have:
+        raise PreadyError(
+            f"{ranks} ranks need {need / GIB:.2f} GiB, {have / GIB:.2f} GiB are available",
+            valid="fewer ranks, fewer transport partitions, or no record of every rank",
+        )

@@ -1,0 +1,324 @@
+"""The engine's recurrence once more, message by message, in plain Python and nothing but loops.
+
+Slow, and written to be read beside `pready/model/timeline.py`. It shares with the engine the costs of
+a message (`costs.py`), the map of messages to VCIs (`approach.py`), the draws (`arrivals.py`) and who
+neighbours whom (`pattern.py`), and none of the engine's algebra.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pready.model import arrivals
+from pready.model.approach import Approach, issuing_threads
+from pready.model.costs import Costs
+from pready.model.engine.plan import Plan
+from pready.model.evaluate import setting_of
+from pready.model.machine import Machine
+
+NEVER = float("-inf")
+
+
+@dataclass
+class Sent:
+    """What one rank's exchange looks like from outside; absolute times."""
+
+    first: float
+    ready: float
+    join: float
+    issued: float
+    done: float
+    nic: float
+    notify: float = NEVER
+    early: int = 0
+    arrivals: list[tuple[int, int, float]] = field(default_factory=list)
+    """(direction, VCI, time) of each message."""
+
+
+@dataclass
+class Ended:
+    received: float
+    end: float
+    causes: dict[str, float]
+    early: int
+
+
+class Oracle:
+    """All ranks of a plan; `run` gives ends and receive ends by iteration and rank."""
+
+    def __init__(self, machine: Machine, plan: Plan) -> None:
+        self.machine, self.plan = machine, plan
+        self.approach: Approach = plan.approach
+        self.costs: list[Costs] = list(plan.costs)
+        ranks = plan.pattern.ranks
+        self.start = [0.0] * ranks
+        self.nic = [NEVER] * ranks
+        self.computing = plan.workload.receiver == "computing"
+        self.setting = setting_of(machine, plan.workload)
+        self.progress = self.setting.progress
+        interface = plan.approach.interface
+        self.windows = plan.workload.threads if interface.windows_per_thread else 1
+
+    def run(self, iterations: int) -> list[list[Ended]]:
+        if self.plan.pattern.name == "sweep3d":
+            return [self.sweep(k) for k in range(iterations)]
+        return [self.exchange(k) for k in range(iterations)]
+
+    # One exchange of a halo, pairs or a list.
+
+    def exchange(self, k: int) -> list[Ended]:
+        ranks = range(self.plan.pattern.ranks)
+        to = [self.plan.pattern.neighbours(r) for r in ranks]
+        joins = [self.start[r] + self.ready(r, k)[1] + self.barrier for r in ranks]
+        posted = list(self.start)
+        enters = joins if self.computing else posted
+        sent = [self.send(r, k, self.start[r], to[r], posted, enters) for r in ranks]
+        out = []
+        for r in ranks:
+            sources = [(sent[q], d) for q, d in self.sources(r, to)]
+            floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
+            received, causes = self.receive(sources, floor)
+            if self.computing:
+                received = max(received, joins[r])
+            end = max(received, sent[r].join, sent[r].done)
+            parts = self.attribute(causes, sent[r].ready, end)
+            parts["compute"] = sent[r].ready - posted[r]
+            out.append(Ended(received, end, parts, sent[r].early))
+        for r in ranks:
+            self.start[r], self.nic[r] = out[r].end, sent[r].nic
+        return out
+
+    def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
+        if self.plan.pattern.name in ("halo3d", "halo3d26"):
+            # In the order of directions: who sends to r in direction d?
+            return [(q, d) for d in range(self.plan.pattern.directions) for q in range(len(to)) if to[q][d] == r]
+        return [(q, d) for q in range(len(to)) for d, there in enumerate(to[q]) if there == r]
+
+    # One sweep of all octants.
+
+    def sweep(self, k: int) -> list[Ended]:
+        x, y, _ = self.plan.pattern.grid
+        blocks = self.plan.steps // 8
+        early = 0
+        causes = [dict.fromkeys(("compute", "late_neighbour", "issue", "nic", "wire", "receive"), 0.0)
+                  for _ in range(x * y)]  # fmt: skip
+        for step in range(self.plan.steps):
+            sx, sy = ((1, 1), (-1, 1), (-1, -1), (1, -1))[step // (2 * blocks)]
+            sent: dict[int, Sent] = {}
+            free = list(self.start)
+            for j in range(y) if sy > 0 else reversed(range(y)):
+                for i in range(x) if sx > 0 else reversed(range(x)):
+                    r = i + x * j
+                    upstream = [
+                        (sent[(i - sx) + x * j], 0) if 0 <= i - sx < x else None,
+                        (sent[i + x * (j - sy)], 1) if 0 <= j - sy < y else None,
+                    ]
+                    downstream = [
+                        (i + sx) + x * j if 0 <= i + sx < x else None,
+                        i + x * (j + sy) if 0 <= j + sy < y else None,
+                    ]
+                    received, last = self.receive([u for u in upstream if u], free[r])
+                    begun = max(received, free[r])
+                    # Downstream ranks have ended the step before and sit in MPI.
+                    s = self.send(r, k * self.plan.steps + step, begun, downstream, free, free)
+                    sent[r] = s
+                    early += s.early
+                    self.start[r], self.nic[r] = max(s.join, s.done), s.nic
+                    for name, t in self.attribute(last, free[r], begun).items():
+                        causes[r][name] += t
+                    causes[r]["compute"] += s.ready - begun
+                    causes[r]["issue"] += self.start[r] - s.ready
+        return [Ended(self.start[r], self.start[r], causes[r], early if r == 0 else 0) for r in range(x * y)]
+
+    # Steps of the timeline.
+
+    @property
+    def barrier(self) -> float:
+        return float(self.costs[0].barrier)
+
+    def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float]:
+        """Transport partitions' ready times, the last mark, the first and last ready; relative."""
+        w, interface = self.plan.workload, self.approach.interface
+        times = [float(t) for t in arrivals.draw(w, 1, self.plan.seed, rank=rank, first=k)[0]]
+        marked = list(times)
+        if interface.counts:
+            theta = w.partitions_per_thread
+            for n in range(w.threads):
+                free = NEVER
+                for j in sorted(range(n * theta, (n + 1) * theta), key=lambda j: times[j]):
+                    free = marked[j] = max(times[j], free) + float(self.costs[0].pready)
+        size = len(times) // self.plan.transports
+        bins = [max(marked[i * size : (i + 1) * size]) for i in range(self.plan.transports)]
+        if self.plan.mapping is not None:  # one ready time per message
+            bins = [max(marked[p] for p in needed) for needed in self.plan.mapping.partitions]
+        return bins, max(marked), min(times), max(times)
+
+    def hold(self, vci: int, c: int) -> float:
+        interface, cost, w = self.approach.interface, self.costs[c], self.plan.workload
+        members = self.plan.members[vci]
+        if self.plan.mapping is not None:
+            k = self.plan.mapping.issuers[vci]
+        else:
+            k = issuing_threads(members, self.plan.transports, w.threads, w.partitions_per_thread)
+        overhead = float(cost.put if interface.one_sided else cost.hold)
+        hold = overhead * float(cost.stretch[k])
+        if not interface.one_sided:
+            hold += float(cost.copy_in)
+        if interface.active_message:
+            hold += float(cost.copy_out)
+        return hold
+
+    def send(
+        self,
+        rank: int,
+        k: int,
+        start: float,
+        to: list[int | None],
+        posted: list[float],
+        enters: list[float],
+    ) -> Sent:
+        interface = self.approach.interface
+        bins, marked, first, last = self.ready(rank, k)
+        peers = [(d, r) for d, r in enumerate(to) if r is not None]
+        join = marked + self.barrier
+        if interface.joins:
+            bins = [b + self.barrier for b in bins]
+        if (interface.one_sided or interface.active_message) and peers:
+            opening = float(self.costs[0].control)
+            if interface.one_sided:
+                opening += self.windows * float(self.costs[0].epoch)
+            opened = max(posted[r] - start for _, r in peers) + opening
+            bins = [max(b, opened) for b in bins]
+        class_of = self.plan.pattern.classes
+
+        handshakes = any(float(c.handshake) > 0 for c in self.costs)
+        plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
+        looks_at_receivers = not plain or handshakes
+
+        def order(time: float) -> float:
+            # Where receivers' go-aheads compete, payloads ready in the same picosecond leave as issued.
+            if not looks_at_receivers or len(to) == 1:
+                return time
+            return (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52
+
+        issued = NEVER
+        queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
+        number = 0
+        for vci, members in enumerate(self.plan.members):
+            free = NEVER
+            # What holds the lock in turn: a transport partition for all peers, or one message.
+            if self.plan.mapping is None:
+                turns = [(ready, number + i, peers) for i, ready in enumerate(sorted(bins[t] for t in members))]
+            else:
+                to_all = dict(peers)
+                each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
+                turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
+            for ready, number, targets in turns:
+                begun = max(ready, free)
+                counts = [0] * len(self.costs)
+                for d, r in targets:
+                    counts[class_of[d]] += 1
+                    time = begun + sum(n * self.hold(vci, c) for c, n in enumerate(counts))
+                    cost = self.costs[class_of[d]]
+                    half = 0.5 * float(cost.handshake)
+                    if interface.two_sided_rendezvous:
+                        time = max(time, posted[r] - start + float(cost.wire))
+                    elif not interface.one_sided and not interface.active_message and half > 0:
+                        answers = enters if self.progress == "on-call" else posted
+                        time = max(time + half, answers[r] - start) + half
+                        if self.setting.sender_progress == "on-call" and interface.sender_returns:
+                            time = max(time, join)
+                    queue.append((order(time), number * len(to) + d, d, vci, time))
+                free = begun + sum(n * self.hold(vci, c) for c, n in enumerate(counts))
+            number += len(members)
+            issued = max(issued, free)
+        done = issued
+
+        nic = self.nic[rank] - start
+        out = Sent(start + first, start + last, start + join, start + issued, 0.0, 0.0)
+        acknowledged = NEVER
+        for _, _, d, vci, time in sorted(queue):
+            cost = self.costs[class_of[d]]
+            left = max(time, nic)
+            nic = left + float(cost.gap + cost.link)
+            arrived = left + float(cost.stream + cost.wire)
+            out.early += arrived <= join
+            acknowledged = max(acknowledged, arrived + float(cost.wire))
+            late = interface.two_sided_rendezvous or (
+                float(cost.handshake) > 0 and not interface.one_sided and not interface.active_message
+            )
+            if late:
+                done = max(done, left + float(cost.stream))
+            out.arrivals.append((d, vci, start + arrived))
+        closing, control = self.windows * float(self.costs[0].epoch), float(self.costs[0].control)
+        if interface.sync == "active":
+            complete = issued
+            if not interface.windows_per_thread:
+                complete = max(issued + self.barrier, join)
+            out.notify, done = start + complete + control, complete + closing
+        if interface.sync == "passive":
+            flushed = max(acknowledged, join)
+            out.notify, done = start + flushed + closing + control, flushed + closing
+        out.done, out.nic = start + done, start + nic
+        return out
+
+    def receive(self, sources: list[tuple[Sent, int]], floor: float) -> tuple[float, tuple[float, float, float, float]]:
+        """The end of all receives, and the latest arrival, NIC exit, issue, ready of neighbours."""
+        interface, class_of = self.approach.interface, self.plan.pattern.classes
+        last = (NEVER, NEVER, NEVER, NEVER)
+        if not sources:
+            return floor, last
+        vcis = len(self.plan.members)
+        servers = vcis if interface.receivers == "threads" else 1
+        lines: list[list[tuple[float, float]]] = [[] for _ in range(servers)]
+        queued = len(sources) * self.plan.transports / vcis
+        for server in range(servers):
+            for source, direction in sources:
+                cost = self.costs[class_of[direction]]
+                service = float(cost.unmatched)
+                if interface.matches:
+                    service = float(cost.receive) + float(self.costs[0].per_entry) * (queued - 1) / 2
+                if interface.active_message:
+                    service += float(cost.copy_out)
+                travel = float(cost.stream + cost.wire)
+                for d, vci, time in source.arrivals:
+                    if d != direction or (servers > 1 and vci != server):
+                        continue
+                    lines[server].append((time, service))
+                    there = (time, time - travel, source.issued, source.ready)
+                    last = tuple(map(max, last, there))  # type: ignore[assignment]
+        if interface.receivers == "none":
+            end = last[0]
+        else:
+            ends = []
+            for line in lines:
+                free = NEVER
+                for time, service in sorted(line):
+                    free = max(free, time, floor) + service
+                ends.append(free)
+            end = max(ends)
+        if interface.receivers == "master":
+            end += (vcis - 1) * float(self.costs[0].poll)
+        notified = max(source.notify for source, _ in sources)
+        if interface.sync == "active":
+            end = max(end, notified) + self.windows * float(self.costs[0].epoch)
+        if interface.sync == "passive":
+            end = max(end, notified)
+        return end, last
+
+    @staticmethod
+    def attribute(last: tuple[float, float, float, float], since: float, end: float) -> dict[str, float]:
+        def clip(t: float, high: float) -> float:
+            return max(since, min(t, high))
+
+        arrival = clip(last[0], end)
+        left = clip(last[1], arrival)
+        issued = clip(last[2], left)
+        ready = clip(last[3], issued)
+        return {
+            "late_neighbour": ready - since,
+            "issue": issued - ready,
+            "nic": left - issued,
+            "wire": arrival - left,
+            "receive": end - arrival,
+        }

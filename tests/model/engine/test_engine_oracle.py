@@ -1,0 +1,148 @@
+"""The engine equals the message-by-message oracle, for every pattern and approach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from engine_oracle import Oracle
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pready.model import machine as machines
+from pready.model.approach import INTERFACES, Approach
+from pready.model.engine import CAUSES, prepared, simulate
+from pready.model.workload import (
+    ComputeTime,
+    Gaussian,
+    Laggard,
+    NoArrivals,
+    Normal,
+    Uniform,
+    Workload,
+)
+
+arrival_models = st.one_of(
+    st.just(NoArrivals()),
+    st.builds(lambda n: Laggard(model="laggard", noise=n), st.floats(0, 0.1)),
+    st.builds(lambda n: Laggard(model="laggard", noise=n, late="thread"), st.floats(0, 0.1)),
+    st.builds(
+        lambda n, p: Uniform(model="uniform", noise=n, partitions=p),
+        st.floats(0, 0.1),
+        st.sampled_from(["together", "in turn"]),
+    ),
+    st.builds(
+        lambda n, p: Normal(model="normal", noise=n, partitions=p),
+        st.floats(0, 0.5),
+        st.sampled_from(["together", "in turn"]),
+    ),
+    st.builds(lambda n: Gaussian(model="gaussian", noise=n), st.floats(0, 0.1)),
+)
+
+
+GRIDS = {1: [1, 1, 1], 2: [1, 1, 2], 3: [1, 1, 3], 4: [1, 2, 2], 8: [2, 2, 2]}
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    patterns: tuple[str, ...] = ("pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"),
+) -> dict[str, Any]:
+    profile = draw(st.sampled_from(sorted(machines.profiles())))
+    machine = machines.load(profile)
+    progress = draw(st.sampled_from(["hardware", "thread", "on-call"]))
+    contexts = draw(st.sampled_from([1, 2, 3, 64]))
+    machine = machine.model_copy(
+        update={
+            "progress": machine.progress.model_copy(update={"value": progress}),
+            "contexts": machine.contexts.model_copy(update={"value": contexts}),
+            "sender_progress": machine.progress.model_copy(
+                update={"value": draw(st.sampled_from(["hardware", "on-call"]))}
+            ),
+        }
+    )
+    threads, theta = draw(st.sampled_from([1, 2, 3, 4, 8])), draw(st.sampled_from([1, 2, 3]))
+    n = threads * theta
+    interface = draw(st.sampled_from(INTERFACES))
+    transports = draw(st.sampled_from([d for d in range(1, n + 1) if n % d == 0]))
+    approach = Approach(interface, transports if interface.splits else 1, draw(st.sampled_from([1, 2, 3, 8])))
+    pattern = draw(st.sampled_from(patterns))
+    sizes, neighbours, blocks, thread_grid = None, None, 1, None
+    periodic: Any = True
+    grid: tuple[int, ...]
+    per_partition = draw(st.sampled_from([8, 1000, 9000, 40000, 300000]))
+    match pattern:
+        case "pt2pt":
+            grid = (2 * draw(st.integers(1, 6)),)
+        case "sweep3d":
+            grid = (draw(st.integers(1, 5)), draw(st.integers(2, 5)))
+            blocks = draw(st.integers(1, 3))
+        case "neighbours":
+            ranks = draw(st.integers(2, 12))
+            grid = (ranks,)
+            neighbours = [
+                [q + (q >= r) for q in draw(st.lists(st.integers(0, ranks - 2), max_size=4))] for r in range(ranks)
+            ]
+            if not any(neighbours):
+                neighbours[0] = [1]
+        case _:
+            grid = tuple(draw(st.lists(st.integers(1, 4), min_size=3, max_size=3)))
+            if grid == (1, 1, 1):
+                grid = (2, 1, 1)
+            periodic = tuple(draw(st.lists(st.booleans(), min_size=3, max_size=3)))
+            if pattern == "halo3d26" and draw(st.booleans()):
+                sizes = tuple(float(n * draw(st.sampled_from([8, 700, 9000, 50000]))) for _ in range(3))
+    if pattern in ("halo3d", "halo3d26") and draw(st.booleans()):
+        thread_grid = draw(st.permutations(draw(st.sampled_from([[1, 1, threads], GRIDS[threads]]))).map(tuple))
+        # Transport partitions divide what every face, edge and corner has.
+        if interface.splits:
+            approach = Approach(
+                interface, draw(st.sampled_from([t for t in range(1, 4) if theta % t == 0])), approach.vcis
+            )
+    workload = Workload(
+        threads=threads,
+        partitions_per_thread=theta,
+        buffer=f"{n * per_partition} B",  # type: ignore[arg-type]
+        pattern=pattern,  # type: ignore[arg-type]
+        neighbours=4 if pattern == "neighbours" else None,
+        receiver=draw(st.sampled_from(["waiting", "computing"])),
+        compute=ComputeTime(time=draw(st.sampled_from(["1 us", "10 us", "1 ms"]))),  # type: ignore[arg-type]
+        arrivals=draw(arrival_models),
+    )
+    return {
+        "machine": machine,
+        "workload": workload,
+        "approach": approach,
+        "grid": grid,
+        "periodic": periodic,
+        "sizes": sizes,
+        "neighbours": neighbours,
+        "blocks": blocks,
+        "thread_grid": thread_grid,
+        "seed": draw(st.sampled_from([0, 1, 2**64 - 1])),
+    }
+
+
+def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
+    plan = prepared(**case)
+    expected = Oracle(case["machine"], plan).run(iterations)
+    out = simulate(**case, iterations=iterations, record=True, **options)
+    ends = np.array([[e.end for e in row] for row in expected])
+    assert out.ends_s is not None
+    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12, atol=0)
+    if out.received_s is not None:
+        received = np.array([[e.received for e in row] for row in expected])
+        np.testing.assert_allclose(out.received_s, received, rtol=1e-12, atol=0)
+    early = np.array([sum(e.early for e in row) for row in expected])
+    np.testing.assert_allclose(out.arrived_early * out.messages / iterations, early)
+    # Causes are differences of times, so they are exact to the times' last digit.
+    for cause in CAUSES:
+        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
+        np.testing.assert_allclose(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    np.testing.assert_allclose(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+
+
+@settings(max_examples=2000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(cases(), st.integers(1, 3))
+def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:
+    compare(case, iterations)

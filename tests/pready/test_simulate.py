@@ -1,0 +1,145 @@
+"""``pready simulate``: the engine from the command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from pready.cli import main
+from pready.simulating import parse_approach, parse_ranks
+
+HALO = "examples/halo3d.toml"
+SMALL = ["--ranks", "3,3,2", "--iterations", "5"]
+
+
+def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    status = main(["simulate", *arguments])
+    captured = capsys.readouterr()
+    assert status == 0, captured.err
+    return captured.out
+
+
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
+    text = out(capsys, HALO, *SMALL)
+    assert "3 × 3 × 2 ranks, halo3d, 5 iterations" in text
+    assert "late neighbour" in text
+    assert "η = " in text
+    assert "seed 0" in text
+
+
+def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(out(capsys, HALO, *SMALL, "--json", "--approach", "many:8:8", "--cores", "1"))
+    assert data["engine"] == "max-plus"
+    assert data["cores"] == 1
+    assert data["iterations"] == 5
+    # 18 ranks; an axis of two ranks has both neighbours, so six each: 8 partitions and one bulk message
+    assert data["messages"] == 18 * 6 * (8 + 1) * 5
+    assert data["wall_s"] > 0
+    bulk, fine = data["approaches"]
+    assert data["eta"] == pytest.approx(bulk["communication_s"] / fine["communication_s"])
+    assert sum(fine["causes_s"].values()) == pytest.approx(fine["iteration_s"], rel=1e-9)
+    rows = list(csv.DictReader(out(capsys, HALO, *SMALL, "--csv", "--approach", "many:8:8").splitlines()))
+    assert [float(r["mean_s"]) for r in rows] == [r["mean_s"] for r in data["iterations_detail"]]
+
+
+def test_cores_do_not_change_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (out(capsys, HALO, *SMALL, "--csv", "--cores", n) for n in ("1", "2"))
+    assert one == two
+    assert out(capsys, HALO, *SMALL, "--csv", "--seed", "1") != one
+
+
+def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "waves.png"
+    out(capsys, HALO, *SMALL, "--plot", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_neighbour_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    workload = tmp_path / "ring.toml"
+    workload.write_text('threads = 4\nbuffer = "64 KiB"\npattern = "neighbours"\nneighbours = 2\n')
+    ring = tmp_path / "ring.txt"
+    ring.write_text("# a ring of four\n1 3\n0, 2\n1 3\n0 2\n")
+    data = json.loads(
+        out(
+            capsys,
+            str(workload),
+            "--ranks",
+            "4",
+            "--iterations",
+            "2",
+            "--neighbours",
+            str(ring),
+            "--approach",
+            "many",
+            "--json",
+        )
+    )
+    assert data["messages"] == 4 * 2 * (4 + 1) * 2
+    ring.write_text("1\nzwei\n")
+    assert main(["simulate", str(workload), "--ranks", "2", "--neighbours", str(ring)]) == 2
+    assert "line 2 is not a list of ranks" in capsys.readouterr().err
+
+
+def test_goal_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "run.goal"
+    laggard = "examples/laggard.toml"
+    small = tmp_path / "small.toml"
+    small.write_text(Path(laggard).read_text(encoding="utf-8").replace('"4 MiB"', '"1 KiB"'), encoding="utf-8")
+    assert (
+        main(
+            [
+                "simulate",
+                str(small),
+                "--ranks",
+                "2",
+                "--iterations",
+                "1",
+                "--approach",
+                "many",
+                "--export",
+                "goal",
+                str(path),
+            ]
+        )
+        == 0
+    )
+    assert "LogGOPSim's flags for this machine: -L " in capsys.readouterr().err
+    assert path.read_text(encoding="ascii").startswith("num_ranks 2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--ranks", "0,1,1"), "--ranks = '0,1,1'"),
+        (("--ranks", "a"), "--ranks = 'a'"),
+        (("--ranks", "1"), "1 ranks"),
+        (("--ranks", "100000,100000,10"), "ranks"),
+        (("--approach", "mny"), "KEY one of single, part"),
+        (("--approach", "many:3"), "does not divide 32 user partitions"),
+        (("--approach", "many:0"), "integers of at least 1"),
+        (("--approach", "single:4"), "single sends one message"),
+        (("--json", "--csv"), "exclude each other"),
+        (("--plot", "x.gif"), "suffix = '.gif'"),
+        (("--edge", "8 KiB"), "pattern"),
+        (("--iterations", "0"), "--iterations"),
+        (("--ranks", "3000,3000,400", "--iterations", "1"), "GiB are available"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
+    assert main(["simulate", HALO, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("pready: error: ")
+    assert error.count("\n") == 1
+    assert said in error
+
+
+def test_parsing() -> None:
+    from pready.model import workload
+
+    assert parse_ranks("4x4x2") == (4, 4, 2)
+    approach = parse_approach("part:8:2", workload.load(HALO))
+    assert (approach.interface.key, approach.transport_partitions, approach.vcis) == ("part", 8, 2)
+    assert parse_approach("many", workload.load(HALO)).transport_partitions == 32
