@@ -11,14 +11,14 @@ predict: $(VENV)/.installed
 test: lint types unit
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated.
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml CMakeLists.txt $(wildcard model/engine/kernel/*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
 	touch $@
 
 lint: $(VENV)/.test-installed

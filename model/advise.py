@@ -161,7 +161,7 @@ def _because(
 
 def _progress(evaluation: Evaluation, usable: list[tuple[Approach, ApproachPrediction]]) -> list[str]:
     """What the two-sided approaches lose because nobody answers a rendezvous during the computation."""
-    if evaluation.machine.progress.value != "on-call" or evaluation.receiver_joins is None:
+    if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
         return []
     two_sided = [(a, p) for a, p in usable if a.interface.key in ("part", "many")]
     if not two_sided:

@@ -17,7 +17,7 @@ from pready.model.approach import SINGLE, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
-from pready.model.timeline import Setting, Timeline, run
+from pready.model.timeline import Setting, Timeline, joined, run
 from pready.model.values import Array
 from pready.model.workload import Laggard, NoArrivals, Workload
 
@@ -60,13 +60,18 @@ class Evaluation:
         return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
 
     @cached_property
-    def receiver_joins(self) -> Array | None:
-        """When the receiver enters MPI: None if it waits there, else after computing like the sender."""
+    def _receiver_ready(self) -> Array | None:
+        """The receiver's own ready times, shape (rows, N_part); None if it waits inside MPI."""
         if self.workload.receiver == "waiting":
             return None
-        drawn = arrivals.draw(self.workload, len(self.ready) - 1, self.seed, rank=RECEIVER).max(axis=1)
-        barrier = self.machine.threads.barrier.at(self.workload.threads)
-        return np.concatenate([[self.workload.thread_time], drawn]) + barrier
+        drawn = arrivals.draw(self.workload, len(self.ready) - 1, self.seed, rank=RECEIVER)
+        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    def receiver_joins(self, approach: Approach) -> Array | None:
+        """When the receiver enters MPI, shape (rows,): None if it waits there, else when its threads have joined."""
+        if self._receiver_ready is None:
+            return None
+        return joined(self._receiver_ready, self.costs(approach), approach, self.setting)
 
     @property
     def setting(self) -> Setting:
@@ -83,9 +88,8 @@ class Evaluation:
     def timeline(self, approach: Approach) -> Timeline:
         """The approach's timeline over all rows, made once."""
         if approach not in self._timelines:
-            self._timelines[approach] = run(
-                self.ready, self.costs(approach), approach, self.setting, self.receiver_joins
-            )
+            joins = self.receiver_joins(approach)
+            self._timelines[approach] = run(self.ready, self.costs(approach), approach, self.setting, joins)
         return self._timelines[approach]
 
     @property
@@ -98,7 +102,7 @@ class Evaluation:
         if not knocked_out:
             return float(self.timeline(approach).end[rows].mean())
         changed = replace(self.costs(approach), **knocked_out)
-        line = run(self.ready, changed, approach, self.setting, self.receiver_joins)
+        line = run(self.ready, changed, approach, self.setting, self.receiver_joins(approach))
         return float(line.end[rows].mean())
 
     def _drawn_means(self, times: Array) -> Array:
@@ -193,14 +197,15 @@ def gain_over_sizes(
     setting = setting_of(machine, workload)
     at_size = [workload.model_copy(update={"buffer": float(s)}) for s in sizes]
     ready = np.concatenate([arrivals.draw(w, samples, seed, rank=SENDER) for w in at_size])
-    joins = None
+    theirs = None
     if workload.receiver == "computing":
-        barrier = machine.threads.barrier.at(workload.threads)
-        joins = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER).max(axis=1) for w in at_size]) + barrier
+        theirs = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER) for w in at_size])
 
     def mean(a: Approach) -> Array:
         each = [costs(sampler, w, message_size(w.buffer, a)) for w in at_size]
-        line = run(ready, Costs.stack(each, samples), a, setting, joins)
+        stacked = Costs.stack(each, samples)
+        joins = None if theirs is None else joined(theirs, stacked, a, setting)
+        line = run(ready, stacked, a, setting, joins)
         return np.asarray(line.end.reshape(len(at_size), samples).mean(axis=1), dtype=np.float64)
 
     return metrics.eta(mean(BULK), mean(approach))

@@ -142,7 +142,7 @@ def run(
 
     # 1. Ready.
     if interface.counts:
-        times = _marked(times, setting, costs.pready)
+        times = marked_by_threads(times, setting, costs.pready)
     marked = times.max(axis=1)
     join = marked + barrier
     if interface.splits:
@@ -212,7 +212,14 @@ def _wide(x: Array, rows: int) -> Array:
     return np.broadcast_to(x, (rows,))
 
 
-def _marked(times: Array, setting: Setting, pready: Array) -> Array:
+def joined(ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """When a rank's threads have met after marking their partitions: shape (rows,), on the clock of `ready`."""
+    if approach.interface.counts:
+        ready = marked_by_threads(ready, setting, costs.pready)
+    return np.asarray(ready.max(axis=1) + costs.barrier)
+
+
+def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
     """When each MPI_Pready returns: a thread marks its partitions one after the other."""
     if not np.any(pready):
         return times

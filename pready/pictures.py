@@ -68,10 +68,11 @@ def _exchange(path: Path, title: str, machine: Machine, workload: Workload, pred
     evaluation = Evaluation(machine, workload, prediction.seed, draws=0)
     iteration = slice(1, 2)  # row 0 has no spread of arrivals
     ready = evaluation.ready[iteration]
-    joins = None if evaluation.receiver_joins is None else evaluation.receiver_joins[iteration]
     threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
     drawn = []
     for approach in (Approach(SINGLE), _approach(prediction.advised)):
+        theirs = evaluation.receiver_joins(approach)
+        joins = None if theirs is None else theirs[iteration]
         line = run(ready, evaluation.costs(approach), approach, evaluation.setting, joins, keep_steps=True)
         assert line.steps is not None
         join = float(line.join[0]) if approach.interface.joins else None

@@ -28,7 +28,7 @@ from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, _marked
+from pready.model.timeline import Setting, marked_by_threads
 from pready.model.values import Array
 from pready.model.workload import Workload
 
@@ -176,5 +176,5 @@ def ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
     if plan.approach.interface.counts:
         setting = Setting(w.threads, w.partitions_per_thread, 1, 1, "hardware")
         last = times.max(axis=1, keepdims=True)
-        times = _marked(times - last, setting, np.atleast_1d(plan.costs[0].pready)) + last
+        times = marked_by_threads(times - last, setting, np.atleast_1d(plan.costs[0].pready)) + last
     return times.reshape(plan.transports, -1).max(axis=1), float(times.max())

@@ -16,7 +16,7 @@ from pready.model.engine.pattern import KINDS, OCTANTS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import message_size, setting_of
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, _marked
+from pready.model.timeline import Setting, marked_by_threads
 from pready.model.values import Array
 from pready.model.workload import (
     Gaussian,
@@ -310,7 +310,7 @@ def _table(
     last = rows.max(axis=1, keepdims=True)
     marked = rows
     if counts:  # relative to the last, as in the timeline
-        marked = _marked(rows - last, setting, np.full(len(rows), pready)) + last
+        marked = marked_by_threads(rows - last, setting, np.full(len(rows), pready)) + last
     if mapping is None:
         starts = marked.reshape(len(rows), transports, -1).max(axis=2)
     else:
