@@ -21,8 +21,9 @@ from pready.calibrate.records import Content, Point
 from pready.calibrate.run import Outcome, Progress, measure, plan
 from pready.model.version import VERSION
 
-REFINEMENTS = 2
-"""Rounds of measuring what a first fit asks for."""
+REFINEMENTS = 20
+"""Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
+CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
 
 
@@ -71,23 +72,24 @@ def run_measurements(
         return measure(points, launcher, raw, left, told, built=built, tool=VERSION, seed=seed)
 
     outcome = go(plan(threads=threads, only=only))
-    for _ in range(REFINEMENTS):
+    for n in range(REFINEMENTS):
         if outcome.left or (only is not None and "pingpong" not in only):
             break
-        more = _asked_for(observe.load(raw), outcome.environment, seed)
-        if not more:
+        more, content = _asked_for(observe.load(raw), outcome.environment, seed)
+        if not more or (content and n >= CONTENT_AFTER):
             break
         outcome = go(more)
     return outcome
 
 
-def _asked_for(content: Content, key: str, seed: int) -> list[Point]:
-    """Points at the sizes that would tell most, as the fit so far sees it."""
+def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
+    """Points at the sizes that would tell most, and whether the fit would do without them."""
+    enough = True
     try:
-        fitted = fit(observe.observations(content, key), np.random.default_rng(seed), refuse_thin=False)
-        sizes = refine_sizes(fitted)
+        sizes = refine_sizes(fit(observe.observations(content, key), np.random.default_rng(seed)))
     except ThinDataError as thin:
-        sizes = thin.measure_next
+        enough = False
+        sizes = sorted({*thin.measure_next, *(refine_sizes(thin.estimate) if thin.estimate is not None else ())})
     pings = [Point.of("pingpong", bytes=int(size), mode="isend") for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
@@ -97,7 +99,7 @@ def _asked_for(content: Content, key: str, seed: int) -> list[Point]:
         for size in some
         for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
     ]
-    return pings + trains
+    return pings + trains, enough
 
 
 def calibrate(

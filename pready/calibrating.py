@@ -253,7 +253,8 @@ def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) 
 def _thin(error: ThinDataError, source: str) -> PreadyError:
     """Too little data, as one line that says what to measure next."""
     sizes = ", ".join(map(str, error.measure_next[:12]))
-    return PreadyError(error.problem, valid=f"{error.valid}; measure next: {sizes} B", source=source)
+    hint = f"measure next: {sizes} B (run again, it does), or --allow-thin"
+    return PreadyError(error.problem, valid=f"{error.valid}; {hint}", source=source)
 
 
 @calibrate.command()

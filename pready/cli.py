@@ -26,6 +26,7 @@ class _Commands(click.Group):
     elsewhere: ClassVar = {
         "calibrate": "pready.calibrating:calibrate",
         "simulate": "pready.simulating:simulate",
+        "sst": "pready.sst.commands:sst",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
