@@ -1,7 +1,7 @@
 """From predictions to advice: what to do, how, from which size on, and which term decides.
 
 Advice is as firm as the interval allows: ``port`` only if the whole 95 % interval of η lies above 1,
-``do not port`` if η is not above 1 at all, ``undecided`` in between.
+``do not port`` if nothing is faster than bulk by more than one per cent, ``undecided`` in between.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pready.model.units import format_size, format_time
 from pready.model.workload import Workload
 
 INDISTINCT = 0.01
-"""Relative difference of η below which the simpler approach is preferred."""
+"""Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
 PREFERENCE = {i.key: n for n, i in enumerate(INTERFACES)}
 """Simplest to program first: the order of `INTERFACES`."""
 LARGEST_BUFFER = 2.0**30
@@ -62,9 +62,9 @@ def _simplest_of_the_best(
 
 
 def _verdict(best: ApproachPrediction) -> Verdict:
-    if best.eta_low > 1:
-        return "port"
-    return "do not port" if best.eta <= 1 or best.eta_high <= 1 else "undecided"
+    if best.eta <= 1 + INDISTINCT or best.eta_high <= 1:
+        return "do not port"
+    return "port" if best.eta_low > 1 else "undecided"
 
 
 def break_even(machine: Machine, workload: Workload, approach: Approach, pays_now: bool, seed: int) -> float | None:
@@ -144,7 +144,8 @@ def _because(
             f"bulk {format_time(bulk)}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
-        reason = "no approach is faster than bulk" if best.eta <= 1 else "the interval of η holds 1"
+        small = best.eta <= 1 + INDISTINCT
+        reason = f"no approach is more than {INDISTINCT:.0%} faster than bulk" if small else "the interval of η holds 1"
         parts.append(f"{reason} (best: {best.name}, η {best.eta:.2f})")
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n != "bandwidth"][:2]
         if worst:

@@ -94,13 +94,13 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
     return Group(
         table,
         Text("\n".join(notes), style="dim"),
-        advice_view(prediction.advice),
+        advice_view(prediction.advice, sizes=not prediction.engine.startswith("sst")),
         Text(f"seed {prediction.seed}", style="dim"),
     )
 
 
-def advice_view(advice: Advice) -> RenderableType:
-    """Verdict, settings and reason."""
+def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
+    """Verdict, settings and reason; `sizes`: was the break-even looked for?"""
     text = Text("\n")
     text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
     plural = "" if advice.transport_partitions == 1 else "s"
@@ -112,7 +112,7 @@ def advice_view(advice: Advice) -> RenderableType:
     if advice.break_even_bytes is not None:
         size = "any size" if advice.break_even_bytes == 0 else f"{format_size(advice.break_even_bytes)} per peer"
         text.append(f", pays from {size}")
-    else:
+    elif sizes:
         text.append(", pays at no size up to 1 GiB")
     text.append(f"\nbecause {advice.because}")
     for setting in advice.settings:

@@ -123,6 +123,14 @@ class Pair:
     metavar="FILE.svg|.png",
     help="Iteration times by rank: idle waves.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(["max-plus", "sst"]),
+    default="max-plus",
+    show_default=True,
+    help="sst: see 'pready sst run'.",
+)
+@click.option("--topology", default="single", show_default=True, metavar="NAME", help="Of --engine sst.")
 @click.option("--thread-grid", metavar="X,Y,Z", help="Threads in space: a face is sent by the threads that touch it.")
 @click.option(
     "--export",
@@ -147,6 +155,8 @@ def simulate(
     as_json: bool,
     as_csv: bool,
     picture: Path | None,
+    engine: str,
+    topology: str,
     thread_grid: str | None,
     export: tuple[str, Path] | None,
 ) -> None:
@@ -163,6 +173,9 @@ def simulate(
 
     if as_json and as_csv:
         raise PreadyError("--json and --csv exclude each other", valid="one of them")
+    if engine == "sst":
+        _with_sst(workload, machine, topology, ranks, iterations, seed, approach, library, as_json, as_csv)
+        return
     if picture is not None:
         plot.check(picture)
     on, what = machines.load(machine), workloads.load(workload)
@@ -210,6 +223,41 @@ def simulate(
     if pair.fine.interrupted or pair.bulk.interrupted:
         click.echo(f"pready: interrupted after {pair.fine.iterations} of {count} iterations", err=True)
         raise SystemExit(130)
+
+
+def _with_sst(
+    workload: str,
+    machine: str,
+    topology: str,
+    ranks: str | None,
+    iterations: int | None,
+    seed: int,
+    approach: str | None,
+    library: str | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """The same as ``pready sst run`` with what both commands have."""
+    from pready.sst.commands import run as sst_run
+
+    click.get_current_context().invoke(
+        sst_run,
+        workload=workload,
+        machine=machine,
+        topology=topology,
+        ranks=(ranks or "").replace("x", ","),
+        iterations=iterations or 10,
+        seed=seed,
+        extra=(),
+        parameters=None,
+        names=() if approach is None else (approach,),
+        library=library,
+        keep=None,
+        processes=1,
+        sst_threads=1,
+        as_json=as_json,
+        as_csv=as_csv,
+    )
 
 
 def _export(path: Path, machine: Machine, workload: Workload, approach: Approach, options: dict[str, Any]) -> None:

@@ -1,0 +1,142 @@
+"""Firefly's parameters for a Machine, corrected until SST's own ping-pong takes the Machine's times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pready.model.machine import Machine, PathName
+from pready.sst.firefly import Band, Firefly, handshake_ns, initial, latency_ns, ping_time, with_gap_kept
+
+SIZES = tuple(sorted({8 << i for i in range(22)} | {12 << i for i in range(0, 20, 3)}))
+"""8 B to 16 MiB, powers of two and some between."""
+ROUNDS = 5
+GOOD = 0.01
+"""A fit whose residuals are all below this needs no further round."""
+
+Measure = Callable[[Firefly, Sequence[int]], Sequence[float]]
+"""One-way times (s) of messages of the given sizes under the given parameters."""
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One size of the comparison; times in seconds."""
+
+    size: int
+    machine: float
+    simulated: float
+    near_threshold: bool
+    """Within a factor of 2 of a protocol threshold."""
+
+    @property
+    def relative(self) -> float:
+        """(simulated − machine) / machine."""
+        return self.simulated / self.machine - 1
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Parameters, and how well SST reproduces the Machine with them."""
+
+    firefly: Firefly
+    residuals: tuple[Residual, ...]
+    rounds: int
+
+    @property
+    def worst(self) -> float:
+        """Largest relative residual, absolute, away from thresholds."""
+        return max((abs(r.relative) for r in self.residuals if not r.near_threshold), default=0.0)
+
+
+def sizes_for(machine: Machine, path: PathName = "inter", sizes: Sequence[int] = SIZES) -> list[int]:
+    """`sizes` with both sides of every protocol threshold."""
+    edges = [round(s.from_) for s in machine.path(path).segments[1:]]
+    inside = [n for e in edges for n in (e - 1, e) if sizes[0] <= n <= sizes[-1]]
+    return sorted({*sizes, *inside})
+
+
+def fit(
+    machine: Machine,
+    measure: Measure,
+    path: PathName = "inter",
+    cache: str = "hot",
+    sizes: Sequence[int] | None = None,
+    rounds: int = ROUNDS,
+) -> Fit:
+    """Correct the parameters by what `measure` answers.
+
+    Each round fits a line to each band's residuals, in relative terms: constants go to the latency, the
+    handshake and each band's receive overhead, slopes to the band's cost per byte and the link's rate.
+    The best round is returned, not the last.
+    """
+    sizes = sizes_for(machine, path) if sizes is None else list(sizes)
+    target = np.array([ping_time(machine, n, path, cache) for n in sizes])
+    edges = [s.from_ for s in machine.path(path).segments[1:]]
+    near = [any(e / 2 < n < 2 * e for e in edges) for n in sizes]
+    firefly = initial(machine, path, cache)
+    best: tuple[float, Firefly, np.ndarray] | None = None
+    done = 0
+    while done < rounds:
+        done += 1
+        simulated = np.asarray(measure(firefly, sizes), dtype=np.float64)
+        worst = float(np.abs(simulated / target - 1).max())
+        if best is None or worst < best[0]:
+            best = (worst, firefly, simulated)
+        if worst < GOOD:
+            break
+        firefly = corrected(firefly, np.array(sizes), target - simulated, target)
+    assert best is not None
+    rows = zip(sizes, target.tolist(), best[2].tolist(), near, strict=True)
+    return Fit(best[1], tuple(Residual(*row) for row in rows), done)
+
+
+def corrected(firefly: Firefly, sizes: np.ndarray, missing: np.ndarray, target: np.ndarray) -> Firefly:
+    """The parameters with `missing` (s, target − simulated) put where it belongs."""
+    lines = [_line(sizes, 1e9 * missing, 1e9 * target, *span) for span in _spans(firefly)]
+    eager = [a for (a, _), b in zip(lines, firefly.bands, strict=True) if not b.rendezvous]
+    late = [a for (a, _), b in zip(lines, firefly.bands, strict=True) if b.rendezvous]
+    # The least shared part moves the wire, so that no band needs a negative overhead for it.
+    shared = min(eager or late)
+    handshake = handshake_ns(firefly)
+    if handshake is not None and eager:
+        handshake += min(late) - shared
+    moved = with_gap_kept(firefly, latency_ns(firefly) + shared, handshake)
+    # What rounding and bounds did not allow to move stays with the bands.
+    did = latency_ns(moved) - latency_ns(firefly)
+    did_late = did + (handshake_ns(moved) or 0.0) - (handshake_ns(firefly) or 0.0)
+    bands, faster = [], 0.0
+    for (constant, slope), band in zip(lines, firefly.bands, strict=True):
+        rest = constant - (did_late if band.rendezvous else did)
+        per_byte = band.rx_ns_per_byte + slope
+        faster = min(faster, per_byte)
+        bands.append(_shifted(replace(band, rx_ns_per_byte=max(0.0, per_byte)), rest))
+    link = 1e9 / firefly.link_bytes_per_s
+    # No band can be faster than the link: if one must be, the link is (by at most a tenth: it is a known rate).
+    link = max(link + faster, 0.9 * link)
+    return replace(moved, bands=tuple(bands), link_bytes_per_s=1e9 / link)
+
+
+def _spans(firefly: Firefly) -> list[tuple[float, float]]:
+    starts = [b.start for b in firefly.bands]
+    return list(zip(starts, [*starts[1:], np.inf], strict=True))
+
+
+def _line(sizes: np.ndarray, missing: np.ndarray, target: np.ndarray, low: float, high: float) -> tuple[float, float]:
+    """Constant and slope of what is missing in a band, by least squares of the relative error."""
+    chosen = (sizes >= low) & (sizes < high)
+    x, y, w = sizes[chosen].astype(float), missing[chosen], 1 / target[chosen]
+    if not len(x):
+        return 0.0, 0.0
+    if len(x) < 3 or x[-1] < 4 * x[0]:
+        return float(np.average(y, weights=w)), 0.0
+    solution = np.linalg.lstsq(np.column_stack([w, w * x]), w * y, rcond=None)[0]
+    return float(solution[0]), float(solution[1])
+
+
+def _shifted(band: Band, constant: float) -> Band:
+    """The band with `constant` ns more CPU time, on the receiver first, never below zero."""
+    rx = band.rx_ns + constant
+    tx = band.tx_ns + min(rx, 0.0)
+    return replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0))

@@ -1,0 +1,292 @@
+"""A Machine as Firefly and merlin parameters: which of SST's knobs stands for which of the model's.
+
+Firefly sends up to `short` bytes eagerly; beyond, the header goes first, the receiver's NIC fetches the
+buffer when the receiver is inside MPI, and an acknowledgement follows. In Firefly's terms
+
+* o_s, o_r: ``txSetup``, ``rxSetup`` (CPU, by size); O_s, O_r: ``txMemcpy``, ``rxMemcpy`` (CPU, per byte);
+* L: two crossings host - NIC (``nic2host_lat``), the NIC's start (``txDelay``) and the links;
+* a rendezvous: two more crossings, two more times the links, one more start, and the read at the
+  sender (``hostReadDelay``), so handshake = 2 host + 2 wire + gap + read, without the sender's CPU;
+* g: ``txDelay``, between the starts of messages (where there is no rendezvous, see `send_machines`);
+* G: the link's rate is what several messages reach; what one message alone lacks (G − G_link) is
+  charged per byte to the receiving CPU (``rxMemcpy``, or ``rxFini`` after a rendezvous). Pipelined
+  messages hide it behind each other as the model's do, as long as G ≤ 2 G_link and the receiver waits.
+
+`initial` solves these for a Machine; `pready.sst.calibrate` corrects them by SST's own ping-pong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine, PathName, Segment
+
+HEADER_BYTES = 32
+"""Firefly's match header: copied by the sender's CPU with every message."""
+PACKET_BYTES = 2048
+QUEUED_PACKETS = 4
+"""A NIC hands on no more packets than keep its link busy, so that a short message need not wait for a long one."""
+MOST_MACHINES = 64
+LARGEST_MESSAGE = 2**31 - 1
+"""Firefly computes the time of a copy in 32-bit signed bytes."""
+HOP_NS = 100.0
+"""Between two routers, where there is more than one: the Machine does not know. Assumed."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """CPU costs of messages from `start` bytes up to the next band."""
+
+    start: int
+    rendezvous: bool
+    tx_ns: float
+    rx_ns: float
+    tx_ns_per_byte: float
+    rx_ns_per_byte: float
+
+
+@dataclass(frozen=True)
+class Firefly:
+    """Parameters of Firefly's host and NIC and of merlin's links."""
+
+    link_bytes_per_s: float
+    wire_ns: float
+    """From NIC to NIC through one router."""
+    host_ns: int
+    gap_ns: int
+    read_ns: int
+    match_ns: int
+    """Per receive that the search passes."""
+    bands: tuple[Band, ...]
+
+    @property
+    def short(self) -> int | None:
+        """The largest eager message; None if every message is."""
+        return next((b.start - 1 for b in self.bands if b.rendezvous), None)
+
+    def band(self, size: float) -> Band:
+        """The band that a message of `size` bytes falls into."""
+        return [b for b in self.bands if b.start <= size][-1]
+
+    def ping(self, size: int) -> float:
+        """Firefly's time of one message to a waiting receiver, in seconds: the formula behind `initial`.
+
+        Packets, flits and rounding to whole nanoseconds are left out; SST itself is the measure.
+        """
+        b = self.band(size)
+        header = self.band(HEADER_BYTES).tx_ns_per_byte * HEADER_BYTES
+        cpu = b.tx_ns + header + b.rx_ns + b.rx_ns_per_byte * size + self.match_ns
+        stream = size / self.link_bytes_per_s * 1e9
+        if b.rendezvous:
+            total = cpu + 4 * self.host_ns + 3 * self.wire_ns + 2 * self.gap_ns + self.read_ns + stream
+        else:
+            total = cpu + b.tx_ns_per_byte * size + 2 * self.host_ns + self.wire_ns + self.gap_ns + stream
+        return total * 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Firefly:
+        """The inverse of `to_dict`.
+
+        Raises
+        ------
+        PreadyError
+            Data that are not such parameters.
+        """
+        try:
+            return Firefly(**{**data, "bands": tuple(Band(**b) for b in data["bands"])})
+        except (TypeError, KeyError) as error:
+            raise PreadyError(f"parameters of SST: {error}", valid="what `pready sst calibrate -o` wrote") from None
+
+
+def ping_time(machine: Machine, size: float, path: PathName = "inter", cache: str = "hot") -> float:
+    """The Machine's time of one message to a receiver that waits with one receive posted, in seconds."""
+    s = machine.path(path).segment(size)
+    o_s, o_r = copies(machine, s, cache)
+    times = (s.o_s, s.L, s.o_r, machine.matching.base)
+    handshake = 0.0 if s.handshake is None else s.handshake.value
+    return sum(t.value for t in times) + handshake + (s.G.value + o_s + o_r) * size
+
+
+def copies(machine: Machine, segment: Segment, cache: str) -> tuple[float, float]:
+    """O_s and O_r in s/B: the segment's own, else the node's copy for the buffered protocol, else none."""
+    rate = machine.memory.copy_hot if cache == "hot" else machine.memory.copy_cold
+    default = 1 / rate.value if segment.protocol == "bcopy" else 0.0
+    given = (segment.O_s, segment.O_r)
+    o_s, o_r = (default if v is None else float(v.value) for v in given)
+    return o_s, o_r
+
+
+def split(latency_ns: float, handshake_ns: float | None, gap_ns: int) -> tuple[float, int, int]:
+    """Wire, host crossing and read delay (ns) that give an eager latency and a rendezvous' handshake.
+
+    latency = 2 host + wire + gap and handshake = 2 host + 2 wire + gap + read. Without a rendezvous the
+    latency is shared so that a crossing is a fifth of it.
+
+    A handshake shorter than the latency would need a negative wire; the shortest that Firefly can do
+    is taken then, and the calibration's residual shows it.
+    """
+    rest = max(latency_ns - gap_ns, 2.0)
+    wire = 0.6 * rest if handshake_ns is None else handshake_ns - gap_ns - rest
+    wire = min(max(wire, 1.0), rest)
+    host = int((rest - wire) / 2)
+    wire = rest - 2 * host
+    read = 0 if handshake_ns is None else max(0, round(handshake_ns - gap_ns - 2 * host - 2 * wire))
+    return wire, host, read
+
+
+def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> Firefly:
+    """Firefly's parameters for a Machine, by its formula.
+
+    Raises
+    ------
+    PreadyError
+        An eager protocol above a rendezvous: Firefly has one threshold.
+    """
+    network = machine.path(path)
+    segments = network.segments
+    kinds = [s.protocol == "rendezvous" for s in segments]
+    if kinds != sorted(kinds):
+        raise PreadyError(
+            "segments: an eager protocol above a rendezvous",
+            valid="for SST, one threshold between eager and rendezvous",
+        )
+    eager = [s for s in segments if s.handshake is None]
+    late = [s for s in segments if s.handshake is not None]
+    gap = max(0, round(segments[0].g.value * 1e9))
+    # Segments may differ in L; Firefly has one wire, so that the least goes there and the rest to the receiving CPU.
+    latency = min(s.L.value for s in eager or segments)
+    handshake = min(s.handshake.value + s.L.value - latency for s in late if s.handshake) if late else None
+    wire, host, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
+    large = segments[-1].G_link
+    link = 1 / network.link_bandwidth.value if large is None else large.value
+    bands = []
+    header = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
+    for s in segments:
+        o_s, o_r = copies(machine, s, cache)
+        extra = s.L.value - latency
+        if s.handshake is not None and handshake is not None:
+            extra += s.handshake.value - handshake
+        bands.append(
+            Band(
+                start=round(s.from_),
+                rendezvous=s.handshake is not None,
+                tx_ns=max(0.0, s.o_s.value * 1e9 - header),
+                rx_ns=max(0.0, (s.o_r.value + machine.matching.base.value + extra) * 1e9),
+                tx_ns_per_byte=o_s * 1e9,
+                rx_ns_per_byte=(o_r + max(0.0, s.G.value - link)) * 1e9,
+            )
+        )
+    match = round(machine.matching.per_entry.value * 1e9)
+    return Firefly(1 / link, wire, host, gap, read, match, tuple(bands))
+
+
+def with_gap_kept(firefly: Firefly, latency_ns: float, handshake_ns: float | None) -> Firefly:
+    """The same with wire, host crossing and read delay for another latency and handshake."""
+    wire, host, read = split(latency_ns, handshake_ns, firefly.gap_ns)
+    return replace(firefly, wire_ns=wire, host_ns=host, read_ns=read)
+
+
+def latency_ns(firefly: Firefly) -> float:
+    """Eager latency without CPU."""
+    return 2 * firefly.host_ns + firefly.wire_ns + firefly.gap_ns
+
+
+def handshake_ns(firefly: Firefly) -> float | None:
+    """What a rendezvous adds; None if there is none."""
+    if firefly.short is None:
+        return None
+    return 2 * firefly.host_ns + 2 * firefly.wire_ns + firefly.gap_ns + firefly.read_ns
+
+
+def flit_bytes(link_bytes_per_s: float) -> int:
+    """A flit takes at least 1 ns, so that the period's rounding to picoseconds stays below a thousandth."""
+    flit = 8
+    while flit < link_bytes_per_s * 1e-9:
+        flit *= 2
+    return flit
+
+
+def buffer_bytes(firefly: Firefly) -> int:
+    """Buffers of a port: twice what is on its way between two credits, and at least 16 packets."""
+    round_trip = 2 * max(firefly.wire_ns / 2, HOP_NS) * 1e-9
+    return max(16 * PACKET_BYTES, int(2 * round_trip * firefly.link_bytes_per_s) // PACKET_BYTES * PACKET_BYTES)
+
+
+def ranges(firefly: Firefly, prefix: str, values: list[float], unit: str) -> dict[str, str]:
+    """A value per band in the words of ``firefly.LatencyMod``: ``range.0: "0-2047:30ns"``."""
+    out = {}
+    ends = [b.start - 1 for b in firefly.bands[1:]] + [None]
+    for i, (band, end, value) in enumerate(zip(firefly.bands, ends, values, strict=True)):
+        out[f"{prefix}.range.{i}"] = f"{band.start}-{'' if end is None else end}:{value:.6g}{unit}"
+    return out
+
+
+def host_parameters(firefly: Firefly, largest: int, receives: int) -> dict[str, object]:
+    """The parameter set ``firefly.ctrl``.
+
+    Parameters
+    ----------
+    largest
+        Bytes of the largest message: Firefly allocates real memory of the eager limit per receive.
+    receives
+        Receives that a rank has posted at once.
+    """
+    bands = firefly.bands
+    eager = largest if firefly.short is None else min(firefly.short, largest)
+    out: dict[str, object] = {
+        "shortMsgLength": max(eager, 64),
+        "matchDelay_ns": firefly.match_ns,
+        "regRegionBaseDelay_ns": 0,
+        "regRegionPerPageDelay_ns": 0,
+        "sendAckDelay_ns": 0,
+        "pqs.maxPostedShortBuffers": max(16, 2 * receives + 8),
+        "pqs.maxUnexpectedMsg": max(16, 2 * receives + 8),
+    }
+    setups = {"txSetup": [b.tx_ns for b in bands], "rxSetup": [b.rx_ns for b in bands]}
+    per_byte = {
+        "txMemcpy": [b.tx_ns_per_byte for b in bands],
+        "rxMemcpy": [0.0 if b.rendezvous else b.rx_ns_per_byte for b in bands],
+        "rxFini": [b.rx_ns_per_byte if b.rendezvous else 0.0 for b in bands],
+    }
+    for name in ("txSetup", "rxSetup", "txMemcpy", "rxMemcpy", "rxFini"):
+        out[f"{name}Mod"] = "firefly.LatencyMod"
+        out[f"{name}ModParams.base"] = "0ns"
+    for name, values in setups.items():
+        out |= ranges(firefly, f"{name}ModParams", values, "ns")
+    for name, values in per_byte.items():
+        out[f"{name}ModParams.op"] = "Mult"
+        out |= ranges(firefly, f"{name}ModParams", [1e3 * v for v in values], "ps")
+    return out
+
+
+def send_machines(firefly: Firefly, largest: int, messages: int) -> int:
+    """How many messages a NIC streams at once.
+
+    One, so that g lies between messages, unless there are rendezvous: their headers and requests then
+    pass the data of others, as on a real adapter, instead of waiting behind them.
+    """
+    late = firefly.short is not None and largest > firefly.short
+    return min(messages + 2, MOST_MACHINES) if late else 1
+
+
+def nic_parameters(firefly: Firefly, largest: int, messages: int) -> dict[str, object]:
+    """The parameter set ``nic``; `largest` bytes of a message, `messages` that a rank sends at once."""
+    return {
+        "nic2host_lat": f"{firefly.host_ns}ns",
+        "txDelay_ns": firefly.gap_ns,
+        "rxMatchDelay_ns": 0,
+        "hostReadDelay_ns": firefly.read_ns,
+        "packetSize": f"{PACKET_BYTES}B",
+        "packetOverhead": 0,
+        "numSendMachines": send_machines(firefly, largest, messages),
+        "maxSendMachineQsize": QUEUED_PACKETS,
+        "maxRecvMachineQsize": 100,
+        "maxActiveRecvStreams": 1024,
+        "maxPendingRecvPkts": 1024,
+    }

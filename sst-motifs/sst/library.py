@@ -1,0 +1,135 @@
+"""SST on this machine: finding it, and building the element library on first use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pready.model.errors import PreadyError
+from pready.sst.parameters import SOURCES
+
+INSTALL = "spack install sst-elements (or build sst-core and sst-elements), then put its bin folder on PATH"
+
+
+class MissingSST(PreadyError):
+    """SST, or a part of it that is needed, is not there."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An SST that was found."""
+
+    sst: str
+    config: str
+    info: str
+    version: str
+
+
+@cache
+def find() -> Installation:
+    """The SST on PATH.
+
+    Raises
+    ------
+    MissingSST
+        Names what is missing and how to get it.
+    """
+    paths = {name: shutil.which(name) for name in ("sst", "sst-config", "sst-info")}
+    missing = [name for name, path in paths.items() if path is None]
+    if missing:
+        raise MissingSST(f"SST is not installed here: no {', '.join(missing)} on PATH", valid=INSTALL)
+    found = {name: str(path) for name, path in paths.items()}
+    if not _asked(found["sst-config"], "SST_ELEMENT_LIBRARY", "ember") and not source_folder(found["sst-config"]):
+        raise MissingSST("SST is installed without its element library ember", valid=INSTALL)
+    return Installation(
+        found["sst"], found["sst-config"], found["sst-info"], _asked(found["sst"], "--version") or "unknown version"
+    )
+
+
+def available() -> bool:
+    """Is there an SST to use?"""
+    try:
+        find()
+    except MissingSST:
+        return False
+    return True
+
+
+def _asked(command: str, *arguments: str) -> str:
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False, timeout=60)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def source_folder(config: str) -> str:
+    """Where sst-elements says its sources are; empty if it does not say."""
+    return _asked(config, "SST_ELEMENT_SOURCE", "ember")
+
+
+def cache_folder() -> Path:
+    """Where built libraries and fitted parameters are kept."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("pready")) / "sst"
+
+
+def fingerprint(installation: Installation) -> str:
+    """A name that changes with the sources and with the SST that they are built for."""
+    digest = hashlib.sha256()
+    for path in sorted(SOURCES.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    for text in (installation.version, installation.config, source_folder(installation.config)):
+        digest.update(text.encode())
+    return digest.hexdigest()[:16]
+
+
+def build() -> Path:
+    """The folder of ``libpready.so``, built if it is not there yet.
+
+    Raises
+    ------
+    MissingSST
+        No SST, no CMake or no compiler.
+    PreadyError
+        The build failed; the log is named.
+    """
+    installation = find()
+    folder = cache_folder() / f"library-{fingerprint(installation)}"
+    if (folder / "libpready.so").exists():
+        return folder
+    cmake = shutil.which("cmake")
+    if cmake is None:
+        raise MissingSST("the element library is built with CMake, which is not on PATH", valid="pip install cmake")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
+    log = folder.parent / "build.log"
+    with log.open("w", encoding="utf-8") as stream:
+        for step in (
+            [cmake, "-S", str(SOURCES), "-B", str(work), f"-DSST_CONFIG={installation.config}"],
+            [cmake, "--build", str(work), "--parallel", str(os.cpu_count() or 1)],
+        ):
+            if subprocess.run(step, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode:
+                shutil.rmtree(work, ignore_errors=True)
+                raise PreadyError(f"the element library did not build: {_reason(log)}", valid=f"see {log}")
+    try:
+        work.rename(folder)
+    except OSError:  # somebody else was faster
+        shutil.rmtree(work, ignore_errors=True)
+    return folder
+
+
+def _reason(log: Path) -> str:
+    """The first line of a build log that names an error."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    for i, line in enumerate(lines):
+        if line.startswith("CMake Error"):
+            return " ".join(lines[i + 1 : i + 3]).strip() or line
+        if re.search(r"\b(fatal )?error\b", line):
+            return line.strip()
+    return lines[-1].strip() if lines else "no output"

@@ -1,0 +1,172 @@
+#include "motif.hpp"
+
+#include <cmath>
+#include <exception>
+
+using SST::Ember::EmberMessagePassingGenerator;
+
+namespace pready {
+
+Motif::Motif(SST::ComponentId_t id, SST::Params& params, const std::string& name, Pattern pattern)
+    : EmberMessagePassingGenerator(id, params, name)
+{
+    checked([&] {
+        settings_ = Settings::read([&](const std::string& key, const std::string& fallback) {
+            return params.find<std::string>("arg." + key, fallback);
+        });
+        if (!settings_.arrivals.empty())
+            arrivals_ = std::make_unique<Arrivals>(
+                settings_.arrivals, static_cast<std::uint64_t>(size()), settings_.user_partitions());
+        phases_ = pattern(settings_, rank(), size());
+    });
+    if (rank() == 0)
+        output("pready.%s: %d ranks, %s, %llu threads x %llu partitions, %llu B per peer, %llu iterations\n",
+            name.c_str(), size(), settings_.approach.c_str(), static_cast<unsigned long long>(settings_.threads),
+            static_cast<unsigned long long>(settings_.partitions), static_cast<unsigned long long>(settings_.bytes),
+            static_cast<unsigned long long>(settings_.iterations));
+}
+
+// Errors of the plain headers end the simulation with one line.
+void Motif::checked(const std::function<void()>& action)
+{
+    try {
+        action();
+    } catch (const std::exception& error) {
+        fatal(CALL_INFO, 1, "pready: error: %s\n", error.what());
+    }
+}
+
+// Called whenever everything enqueued has happened: a state machine in simulated time.
+bool Motif::generate(Events& events)
+{
+    if (phases_.empty()) return true;  // nobody to talk to
+    while (events.empty()) {
+        switch (state_) {
+        case State::first:
+            prepare(events);
+            state_ = State::start;
+            break;
+        case State::start:
+            origin_ = record_.start = now();
+            state_ = phases_[phase_].receives_first ? State::receive : State::compute;
+            break;
+        case State::compute:
+            if (compute(events)) state_ = receives_done_ ? State::finish : State::receive;
+            break;
+        case State::receive:
+            if (!received(events)) break;
+            receives_done_ = true;
+            if (phases_[phase_].receives_first) {
+                origin_ = now();
+                state_ = State::compute;
+            } else {
+                state_ = State::finish;
+            }
+            break;
+        case State::finish:
+            if (!sends_.empty()) enQ_waitall(events, static_cast<int>(sends_.size()), sends_.data());
+            state_ = State::next;
+            break;
+        case State::next:
+            record();
+            if (++phase_ == phases_.size()) {
+                phase_ = 0;
+                if (++iteration_ == settings_.iterations) {
+                    const unsigned process = getRank().rank;
+                    if (!settings_.record.empty())
+                        checked([&] { append_record(record_path(settings_.record, process), lines_); });
+                    return true;
+                }
+            }
+            prepare(events);
+            state_ = State::start;
+            break;
+        }
+    }
+    return false;
+}
+
+// Plans the current phase and posts its receives.
+void Motif::prepare(Events& events)
+{
+    checked([&] {
+        const Phase& phase = phases_[phase_];
+        const Count draw = iteration_ * phase.draws + phase.draw;
+        const auto who = static_cast<std::uint64_t>(rank());
+        plan_ = plan(settings_, phase, arrivals_ ? (*arrivals_)(who, draw) : built_in(settings_), iteration_);
+    });
+    step_ = 0;
+    receives_done_ = waiting_ = false;
+    record_ = Record{};
+    sends_.clear();
+    std::size_t sends = 0;
+    for (const Step& step : plan_.steps) sends += step.sends.size();
+    sends_.reserve(sends);  // requests are written where they lie
+    receives_.assign(plan_.receives.size(), nullptr);
+    for (std::size_t i = 0; i < receives_.size(); ++i) {
+        const Message& m = plan_.receives[i];
+        enQ_irecv(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
+            SST::Hermes::MP::GroupWorld, &receives_[i]);
+    }
+}
+
+// Computes until the next transport partition is ready and sends it; true when the threads have met.
+bool Motif::compute(Events& events)
+{
+    if (step_ < plan_.steps.size()) {
+        const Step& step = plan_.steps[step_];
+        if (!computed_until(events, step.at)) return false;
+        for (const Message& m : step.sends) {
+            if (settings_.contention_ns > 0)
+                enQ_compute(events, static_cast<std::uint64_t>(std::llround(settings_.contention_ns)));
+            sends_.push_back(nullptr);
+            enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
+                SST::Hermes::MP::GroupWorld, &sends_.back());
+            ++record_.messages;
+            record_.bytes += m.bytes;
+        }
+        ++step_;
+        return false;
+    }
+    if (record_.messages && record_.issued < 0) record_.issued = now();
+    if (!phases_[phase_].computes) return true;
+    if (!computed_until(events, plan_.join)) return false;
+    record_.ready = origin_ + std::llround(plan_.ready * 1e3);
+    record_.join = origin_ + std::llround(plan_.join * 1e3);
+    return true;
+}
+
+// True when the time `at` (ns) has come; otherwise computes towards it, entering MPI now and then if progress is modelled.
+bool Motif::computed_until(Events& events, double at)
+{
+    const double left = at - static_cast<double>(now() - origin_) * 1e-3;
+    if (left < 0.5) return true;
+    const bool pause = settings_.progress_ns > 0 && left > settings_.progress_ns;
+    enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(pause ? settings_.progress_ns : left))));
+    if (pause) enQ_makeProgress(events);
+    return false;
+}
+
+// True when every receive is complete; otherwise waits for the next one.
+bool Motif::received(Events& events)
+{
+    if (waiting_) {
+        waiting_ = false;
+        receives_.erase(receives_.begin() + arrived_);
+        if (record_.first_arrival < 0) record_.first_arrival = now();
+        if (settings_.messages) record_.arrivals.push_back(now());
+        record_.completion = now();
+    }
+    if (receives_.empty()) return true;
+    waiting_ = true;
+    enQ_waitany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_);
+    return false;
+}
+
+void Motif::record()
+{
+    record_.end = now();
+    lines_ += line(rank(), iteration_, phase_, record_);
+}
+
+}  // namespace pready

@@ -1,0 +1,65 @@
+// The glue between a plan (plan.hpp) and Ember: receives posted, computing, sends, waiting, times.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "mpi/embermpigen.h"
+
+#include "arrivals.hpp"
+#include "pattern.hpp"
+#include "plan.hpp"
+#include "record.hpp"
+#include "settings.hpp"
+
+// A parameter as SST documents it.
+#define PREADY_ELI(name, type, fallback, meaning) {"arg." #name, meaning, #fallback},
+
+namespace pready {
+
+class Motif : public SST::Ember::EmberMessagePassingGenerator {
+   public:
+    bool generate(std::queue<SST::Ember::EmberEvent*>& events) override;
+
+   protected:
+    // What a rank does in an iteration.
+    using Pattern = std::vector<Phase> (*)(const Settings&, std::int32_t rank, std::int32_t ranks);
+
+    Motif(SST::ComponentId_t id, SST::Params& params, const std::string& name, Pattern pattern);
+
+   private:
+    using Events = std::queue<SST::Ember::EmberEvent*>;
+    enum class State { first, start, compute, receive, finish, next };
+
+    void checked(const std::function<void()>& action);
+    void prepare(Events& events);
+    bool compute(Events& events);
+    bool computed_until(Events& events, double at);
+    bool received(Events& events);
+    void record();
+    std::int64_t now() const { return static_cast<std::int64_t>(getCurrentSimTime("1ps")); }
+
+    Settings settings_;
+    std::vector<Phase> phases_;
+    std::unique_ptr<Arrivals> arrivals_;
+
+    State state_ = State::first;
+    std::uint64_t iteration_ = 0;
+    std::size_t phase_ = 0;
+    Plan plan_;
+    std::size_t step_ = 0;
+    bool waiting_ = false;
+    bool receives_done_ = false;
+    int arrived_ = -1;
+    std::int64_t origin_ = 0;  // ready times count from here
+    std::vector<SST::Hermes::MP::MessageRequest> receives_, sends_;
+    Record record_;
+    std::string lines_;
+};
+
+}  // namespace pready

@@ -1,0 +1,44 @@
+// Every parameter of the motifs, once: name, type, default, meaning.
+//
+// Read by the C++ structure (settings.hpp), by SST's documentation of the motifs (`sst-info pready`) and
+// by the Python side (pready.sst.parameters), so that a default exists in one place. One parameter per
+// line; no comma and no quote inside a meaning.
+
+#pragma once
+
+#define PREADY_COMMON(X)                                                                                            \
+    X(approach, Text, bulk, "bulk - partitioned - many (one send per thread and partition without MPI_Pready)")      \
+    X(threads, Count, 1, "user threads of a rank")                                                                  \
+    X(partitions, Count, 1, "user partitions of each thread")                                                       \
+    X(transport, Count, 1, "transport partitions: messages per peer unless the approach is bulk")                   \
+    X(bytes, Count, 1048576, "bytes per peer")                                                                      \
+    X(iterations, Count, 10, "exchanges")                                                                           \
+    X(compute_ns, Time, 0, "when every user partition is ready - after the start - unless arrivals are given")       \
+    X(laggard_ns, Time, 0, "how much later the last user partition is ready")                                       \
+    X(arrivals, Text, , "file of ready times in seconds: a 2-D .npy array with rows rank x draw")                    \
+    X(pready_ns, Time, 0, "cost of one MPI_Pready")                                                                 \
+    X(barrier_ns, Time, 0, "time of the barrier in which the threads meet")                                         \
+    X(contention_ns, Time, 0, "CPU time added to each send: threads that share a VCI")                              \
+    X(progress_ns, Time, 0, "interval at which MPI progresses while computing; 0: only inside MPI calls")           \
+    X(record, Text, , "CSV file of times; no file if empty")                                                        \
+    X(messages, Count, 0, "1: the CSV also lists when each message completed")
+
+#define PREADY_PINGPONG(X)                                                                                          \
+    X(receiver, Text, waiting, "waiting - computing: where the receiver is while the sender computes")              \
+    X(pong, Count, 0, "1: the buffer is sent back the same way; 0: one byte is")
+
+#define PREADY_HALO3D(X)                                                                                            \
+    X(px, Count, 0, "ranks along x; 0: a near cube is chosen")                                                      \
+    X(py, Count, 0, "ranks along y")                                                                                \
+    X(pz, Count, 0, "ranks along z")                                                                                \
+    X(periodic, Count, 1, "1: the domain wraps around; 0: ranks at its border have fewer peers")
+
+#define PREADY_HALO3D26(X)                                                                                          \
+    X(edge_bytes, Count, 0, "bytes per peer across an edge; 0: as for a face")                                      \
+    X(corner_bytes, Count, 0, "bytes per peer across a corner; 0: as for a face")
+
+#define PREADY_SWEEP3D(X)                                                                                           \
+    X(px, Count, 0, "ranks along x; 0: a near square is chosen")                                                    \
+    X(py, Count, 0, "ranks along y")                                                                                \
+    X(blocks, Count, 1, "blocks of planes that each octant is swept in")                                            \
+    X(octants, Count, 8, "octants per iteration: 1 to 8")

@@ -1,0 +1,18 @@
+// Wavefront sweeps over a 2-D grid of ranks, one after the other from each octant.
+
+#pragma once
+
+#include "motif.hpp"
+
+namespace pready {
+
+class PartSweep3D : public Motif {
+   public:
+    SST_ELI_REGISTER_SUBCOMPONENT(PartSweep3D, "pready", "PartSweep3DMotif", SST_ELI_ELEMENT_VERSION(1, 0, 0), "Partitioned or bulk wavefront sweep",
+        SST::Ember::EmberGenerator)
+    SST_ELI_DOCUMENT_PARAMS(PREADY_COMMON(PREADY_ELI) PREADY_SWEEP3D(PREADY_ELI))
+
+    PartSweep3D(SST::ComponentId_t id, SST::Params& params);
+};
+
+}  // namespace pready

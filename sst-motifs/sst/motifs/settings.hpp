@@ -1,0 +1,102 @@
+// The parameters of a motif as a structure, read strictly: a value that is not what it should be is an error.
+
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "parameters.hpp"
+
+namespace pready {
+
+using Text = std::string;
+using Count = std::uint64_t;
+using Time = double;  // nanoseconds
+
+// Looks a parameter up: its text, or the default given.
+using Lookup = std::function<std::string(const std::string& name, const std::string& fallback)>;
+
+inline void parse(const std::string&, const std::string& text, Text& value) { value = text; }
+
+inline void parse(const std::string& name, const std::string& text, Count& value)
+{
+    std::size_t used = 0;
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    try {
+        value = digits ? std::stoull(text, &used) : 0;
+    } catch (const std::out_of_range&) {
+        used = 0;
+    }
+    if (!digits || used != text.size()) throw std::invalid_argument(name + " = " + text + "; valid: a whole number, at least 0");
+}
+
+inline void parse(const std::string& name, const std::string& text, Time& value)
+{
+    std::size_t used = 0;
+    try {
+        value = std::stod(text, &used);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != text.size() || !std::isfinite(value) || value < 0)
+        throw std::invalid_argument(name + " = " + text + "; valid: nanoseconds, finite, at least 0");
+}
+
+struct Settings {
+#define PREADY_FIELD(name, type, fallback, meaning) type name{};
+    PREADY_COMMON(PREADY_FIELD)
+    PREADY_PINGPONG(PREADY_FIELD)
+    PREADY_HALO3D(PREADY_FIELD)
+    PREADY_HALO3D26(PREADY_FIELD)
+    Count blocks{};
+    Count octants{};
+#undef PREADY_FIELD
+
+    // Reads every group; a motif has only the parameters of its own groups set, the rest stay at their defaults.
+    static Settings read(const Lookup& lookup)
+    {
+        Settings s;
+#define PREADY_READ(name, type, fallback, meaning) parse(#name, lookup(#name, #fallback), s.name);
+        PREADY_COMMON(PREADY_READ)
+        PREADY_PINGPONG(PREADY_READ)
+        PREADY_HALO3D(PREADY_READ)
+        PREADY_HALO3D26(PREADY_READ)
+        PREADY_SWEEP3D(PREADY_READ)
+#undef PREADY_READ
+        s.check();
+        return s;
+    }
+
+    Count user_partitions() const { return threads * partitions; }
+    bool bulk() const { return approach == "bulk"; }
+
+   private:
+    void check() const
+    {
+        const auto require = [](bool holds, const std::string& problem, const std::string& valid) {
+            if (!holds) throw std::invalid_argument(problem + "; valid: " + valid);
+        };
+        const Count most = 1'000'000;
+        require(approach == "bulk" || approach == "partitioned" || approach == "many", "approach = " + approach,
+            "bulk, partitioned, many");
+        require(receiver == "waiting" || receiver == "computing", "receiver = " + receiver, "waiting, computing");
+        require(threads >= 1 && threads <= most, "threads = " + std::to_string(threads), "1 to 1000000");
+        require(partitions >= 1 && partitions <= most, "partitions = " + std::to_string(partitions), "1 to 1000000");
+        require(transport >= 1 && user_partitions() % transport == 0, "transport = " + std::to_string(transport),
+            "a divisor of threads x partitions = " + std::to_string(user_partitions()));
+        require(iterations >= 1 && iterations <= most, "iterations = " + std::to_string(iterations), "1 to 1000000");
+        // Firefly computes the time of a copy in 32-bit signed bytes.
+        for (const Count size : {bytes, edge_bytes, corner_bytes})
+            require(size < (Count{1} << 31), "bytes = " + std::to_string(size), "below 2 GiB");
+        require(bytes >= 1, "bytes = 0", "at least 1");
+        require(octants >= 1 && octants <= 8, "octants = " + std::to_string(octants), "1 to 8");
+        require(blocks >= 1 && blocks <= most, "blocks = " + std::to_string(blocks), "1 to 1000000");
+        for (const Count flag : {pong, periodic, messages})
+            require(flag <= 1, "a switch = " + std::to_string(flag), "0 or 1");
+    }
+};
+
+}  // namespace pready

@@ -1,0 +1,223 @@
+"""Reading what the motifs recorded and what SST said: times per rank and iteration, and failures."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.errors import PreadyError
+from pready.model.values import Array
+
+COLUMNS = (
+    "rank",
+    "iteration",
+    "phase",
+    "start_ps",
+    "ready_ps",
+    "join_ps",
+    "issued_ps",
+    "first_arrival_ps",
+    "completion_ps",
+    "end_ps",
+    "messages",
+    "bytes",
+    "arrivals_ps",
+)
+END_OF_TIME = "18.4467 Ms"
+"""2**64 ps: SST's clock when every event queue has run empty without anybody saying that it is done."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The motifs' CSV, one row per rank, iteration and phase, sorted by them.
+
+    Times in seconds of simulated time, shape (rows,); NaN where a rank sent or received nothing.
+    """
+
+    rank: NDArray[np.int64]
+    iteration: NDArray[np.int64]
+    phase: NDArray[np.int64]
+    start: Array
+    ready: Array
+    join: Array
+    issued: Array
+    first_arrival: Array
+    completion: Array
+    end: Array
+    messages: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    arrivals: tuple[tuple[float, ...], ...]
+    """When each message was complete, if that was recorded."""
+
+    def table(self, values: Array, phase: int = 0) -> Array:
+        """One phase's values as an array of shape (iterations, ranks)."""
+        chosen = self.phase == phase
+        ranks, iterations = int(self.rank.max()) + 1, int(self.iteration.max()) + 1
+        out = np.full((iterations, ranks), np.nan)
+        out[self.iteration[chosen], self.rank[chosen]] = values[chosen]
+        return out
+
+
+def read_records(path: Path, ranks: int, iterations: int) -> Record:
+    """The CSV of a run, with the parts that further processes wrote (``path.1``, …).
+
+    Raises
+    ------
+    PreadyError
+        No file, an odd file, or ranks or iterations missing.
+    """
+    parts = [path, *sorted(path.parent.glob(f"{path.name}.*"))]
+    parts = [p for p in parts if p.exists()]
+    if not parts:
+        raise PreadyError("SST ended without recording anything", source=str(path))
+    rows = [row for part in parts for row in _rows(part)]
+    return parse_records(rows, ranks, iterations, str(path))
+
+
+def _rows(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))
+    if not rows or tuple(rows[0]) != COLUMNS:
+        raise PreadyError("is not a record of pready's motifs", valid=f"columns {','.join(COLUMNS)}", source=str(path))
+    return rows[1:]
+
+
+def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, source: str = "record") -> Record:
+    """Rows of the CSV, without its header.
+
+    Raises
+    ------
+    PreadyError
+        A row that does not parse, a row twice, or a rank that did not finish.
+    """
+    parsed: dict[tuple[int, int, int], tuple[list[float], int, int, tuple[float, ...]]] = {}
+    for number, row in enumerate(rows, 2):
+        try:
+            if len(row) != len(COLUMNS):
+                raise ValueError(f"{len(row)} columns")
+            key = (int(row[0]), int(row[1]), int(row[2]))
+            times = [float(t) * 1e-12 if t else float("nan") for t in row[3:10]]
+            arrivals = tuple(float(t) * 1e-12 for t in row[12].split())
+            value = (times, int(row[10]), int(row[11]), arrivals)
+        except ValueError as error:
+            raise PreadyError(f"line {number} is damaged: {error}", source=source) from None
+        if key in parsed:
+            raise PreadyError(f"line {number}: rank {key[0]}, iteration {key[1]} is there twice", source=source)
+        parsed[key] = value
+    done = {rank for rank, iteration, _ in parsed if iteration == iterations - 1}
+    missing = sorted(set(range(ranks)) - done)
+    if missing:
+        some = ", ".join(map(str, missing[:4])) + (", …" if len(missing) > 4 else "")
+        raise PreadyError(f"{len(missing)} of {ranks} ranks did not finish (rank {some})", source=source)
+    keys = sorted(parsed)
+    index = np.array(keys, dtype=np.int64)
+    seconds = np.array([parsed[k][0] for k in keys])
+    start, ready, join, issued, first_arrival, completion, end = seconds.T
+    return Record(
+        rank=index[:, 0],
+        iteration=index[:, 1],
+        phase=index[:, 2],
+        start=start,
+        ready=ready,
+        join=join,
+        issued=issued,
+        first_arrival=first_arrival,
+        completion=completion,
+        end=end,
+        messages=np.array([parsed[k][1] for k in keys], dtype=np.int64),
+        bytes=np.array([parsed[k][2] for k in keys], dtype=np.int64),
+        arrivals=tuple(parsed[k][3] for k in keys),
+    )
+
+
+_FAILURES: tuple[tuple[str, str], ...] = (
+    (
+        r"^.*\bpready: error: (?P<what>.*)$",
+        "{what}",
+    ),
+    (
+        re.escape(END_OF_TIME),
+        f"the simulation ran to the end of time ({END_OF_TIME} = 2^64 ps): ranks wait for messages that never come "
+        "(a deadlock), or the job never started",
+    ),
+    (
+        r"(?:can't find requested element library|unable to find.*library|could not load).*?['\"]?(?P<what>pready|ember"
+        r"|firefly|merlin|hermes|thornhill)",
+        "SST does not find its element library {what} (sst-info {what})",
+    ),
+    (
+        r"(?:no|can't find|unknown|failed to load).{0,80}?(?P<what>(?:pready|ember|firefly|merlin)\.\w+)",
+        "SST has no element {what} (is the element library registered and built for this SST?)",
+    ),
+    (r"ModuleNotFoundError: No module named '(?P<what>sst\.\w+)'", "SST has no Python module {what}"),
+    (
+        r"(?:PortControl|LinkControl).*(?:init|protocol)",
+        "merlin's ports did not initialise (seen with mpirun on some topologies): run with one process, or sst -n",
+    ),
+    (r"std::bad_alloc|Cannot allocate memory", "SST ran out of memory"),
+    (
+        r"(?:There are not enough slots|more processes than the ppr)",
+        "mpirun has fewer slots than processes were asked for",
+    ),
+)
+
+
+def failure(output: str, status: int) -> str | None:
+    """What went wrong, in one line, from what SST printed and its exit status; None if nothing did."""
+    for pattern, said in _FAILURES:
+        if found := re.search(pattern, output, re.IGNORECASE | re.MULTILINE):
+            return said.format(**found.groupdict())
+    if status < 0:
+        import signal
+
+        return f"SST was ended by {signal.Signals(-status).name}"
+    if status:
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        telling = next((line for line in lines if re.search(r"error|fatal|abort", line, re.IGNORECASE)), "")
+        return f"SST ended with status {status}: {telling or (lines[-1] if lines else 'no output')}"
+    if "Simulation is complete" not in output:
+        return "SST ended without saying that the simulation is complete"
+    return None
+
+
+_SIMULATED = re.compile(r"Simulation is complete, simulated time: ([\d.]+) (\w+)")
+_SCALE = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "Ks": 1e3, "Ms": 1e6}
+
+
+def simulated_time(output: str) -> float:
+    """Seconds of simulated time that SST says it ran for.
+
+    Raises
+    ------
+    PreadyError
+        It does not say so.
+    """
+    found = _SIMULATED.search(output)
+    if found is None or found[2] not in _SCALE:
+        raise PreadyError("SST did not say how long it simulated", valid="'Simulation is complete, simulated time: …'")
+    return float(found[1]) * _SCALE[found[2]]
+
+
+def statistics(lines: Iterable[str]) -> dict[str, int]:
+    """Sums of SST's accumulator statistics by name, from its CSV output.
+
+    The columns that SST writes differ between versions; those used are ComponentName, StatisticName and
+    the one whose name begins with ``Sum``.
+    """
+    reader = csv.reader(lines, skipinitialspace=True)
+    header = next(reader, None)
+    if header is None:
+        return {}
+    name = header.index("StatisticName")
+    total = next(i for i, column in enumerate(header) if column.startswith("Sum."))
+    out: dict[str, int] = {}
+    for row in reader:
+        if len(row) > total and row[total]:
+            out[row[name]] = out.get(row[name], 0) + int(float(row[total]))
+    return out

@@ -1,0 +1,480 @@
+"""A Workload on a Machine, simulated by SST: runs of bulk and of each approach, and a Prediction from them.
+
+Every run draws the same ready times (the model's, from a file). Iteration 0 has no arrival spread and
+serves as warm-up and as the papers' "without noise"; the others are what the means are taken over.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.model import arrivals as model_arrivals
+from pready.model import metrics
+from pready.model.approach import MANY, PART, SINGLE, Approach, issuing_threads, transport_counts
+from pready.model.closed_form import closed_form
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.predict import effective_library
+from pready.model.prediction import Advice, ApproachPrediction, Prediction, Verdict
+from pready.model.units import format_time
+from pready.model.values import Array
+from pready.model.version import VERSION
+from pready.model.workload import Workload
+from pready.sst import config, results
+from pready.sst.calibrate import Fit, fit
+from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
+from pready.sst.parameters import motif_line
+from pready.sst.results import Record
+from pready.sst.run import How, Run
+from pready.sst.run import run as run_sst
+from pready.sst.topology import Topology, topology
+
+MOTIFS = {"pt2pt": "PartPingPong", "halo3d": "PartHalo3D", "halo3d26": "PartHalo3D26", "sweep3d": "PartSweep3D"}
+PROGRESS_NS = 500.0
+"""How often a rank with asynchronous progress enters MPI while computing. Assumed."""
+RECORDED_MESSAGES = 200_000
+"""Above it, the record does not list every message."""
+TRANSPORTS = 4
+"""How many counts of transport partitions are tried if none are named."""
+RESAMPLES = 400
+CONGESTED = 0.1
+"""A share of the gain that is worth a warning when congestion takes it."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What to simulate: a workload on a machine, on so many ranks of a topology."""
+
+    machine: Machine
+    workload: Workload
+    topology: Topology
+    ranks: int
+    grid: tuple[int, ...] = ()
+    """Ranks along x, y, z; empty: the motif chooses."""
+    iterations: int = 10
+    """Counted ones; one more goes before them."""
+    seed: int = 0
+    firefly: Firefly | None = None
+    """Calibrated parameters; None: the formula's."""
+    extra: dict[str, object] = field(default_factory=dict)
+    """Further parameters of the motif."""
+
+    @property
+    def motif(self) -> str:
+        """The motif of the workload's pattern."""
+        if self.workload.pattern not in MOTIFS:
+            raise PreadyError(f"pattern = {self.workload.pattern!r} has no motif", valid=", ".join(MOTIFS))
+        return MOTIFS[self.workload.pattern]
+
+    @property
+    def parameters(self) -> Firefly:
+        """Firefly's parameters."""
+        return self.firefly or initial(self.machine, self.workload.path, self.workload.cache)
+
+
+def setup(
+    machine: Machine,
+    workload: Workload,
+    network: str = "single",
+    ranks: Sequence[int] = (),
+    **options: Any,
+) -> Setup:
+    """A `Setup` from names and sizes.
+
+    Parameters
+    ----------
+    network
+        See `pready.sst.topology.topology`.
+    ranks
+        Their number, or their grid; empty: 2 for pt2pt, 8 otherwise.
+
+    Raises
+    ------
+    PreadyError
+        A topology, number of ranks or pattern that does not fit.
+    """
+    shape = tuple(ranks) or ((2,) if workload.pattern == "pt2pt" else (8,))
+    count = int(np.prod(shape))
+    grid = shape if len(shape) > 1 else ()
+    if len(shape) not in (1, 2 if workload.pattern == "sweep3d" else 3):
+        raise PreadyError(f"ranks = {','.join(map(str, shape))}", valid="a number, or one per dimension of the pattern")
+    made = Setup(machine, workload, topology(network, count), count, grid, **options)
+    if made.iterations < 1:
+        raise PreadyError(f"iterations = {made.iterations}", valid="at least 1")
+    if workload.buffer > LARGEST_MESSAGE:
+        raise PreadyError(f"buffer = {workload.buffer:g} B", valid=f"at most {LARGEST_MESSAGE} B for SST")
+    if made.motif and workload.buffer != int(workload.buffer):
+        raise PreadyError(f"buffer = {workload.buffer:g} B", valid="whole bytes")
+    return made
+
+
+def draws_per_iteration(motif: str, extra: dict[str, object]) -> int:
+    """How many rows of ready times a rank uses per iteration: one per octant and block in a sweep."""
+    if motif != "PartSweep3D":
+        return 1
+    return int(str(extra.get("octants", 8))) * int(str(extra.get("blocks", 1)))
+
+
+def ready_times(s: Setup) -> Array:
+    """Ready times of all ranks as the motifs read them, in seconds.
+
+    Returns
+    -------
+    Array of shape (ranks · draws, N_part), draws = (1 + iterations) · draws per iteration. A rank's first
+    iteration has no spread; its draw k after that is the model's iteration k.
+    """
+    each = draws_per_iteration(s.motif, s.extra)
+    w = s.workload
+    calm = np.full((each, w.n_partitions), w.thread_time)
+    return np.concatenate(
+        [
+            part
+            for rank in range(s.ranks)
+            for part in (calm, model_arrivals.draw(w, s.iterations * each, s.seed, rank=rank))
+        ]
+    )
+
+
+def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> dict[str, object]:
+    """The motif's parameters for one approach."""
+    m, w, key = s.machine, s.workload, approach.interface.key
+    transports = approach.transport_partitions if approach.interface.splits else 1
+    segment = m.path(w.path).segment(w.buffer / transports)
+    sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
+    stretch = m.threads.contention.at(sharing) - 1 if sharing > 1 else 0.0
+    halo = w.pattern in ("halo3d", "halo3d26")
+    # In a halo everyone computes: a receiver "inside MPI" is one whose messages progress meanwhile.
+    progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
+    waits = w.receiver == "waiting" and w.pattern == "pt2pt"
+    values: dict[str, object] = {
+        "approach": {"single": "bulk", "part": "partitioned", "many": "many"}[key],
+        "threads": w.threads,
+        "partitions": w.partitions_per_thread,
+        "transport": transports if approach.interface.splits else 1,
+        "bytes": int(w.buffer),
+        "iterations": s.iterations + 1,
+        "arrivals": arrivals,
+        "pready_ns": m.threads.pready.value * 1e9 if approach.interface.counts else 0.0,
+        "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
+        "contention_ns": stretch * segment.o_s.value * 1e9,
+        "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
+        "record": record,
+        "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),
+    }
+    if s.motif == "PartPingPong":
+        values["receiver"] = w.receiver
+    values |= dict(zip(("px", "py", "pz"), s.grid, strict=False))
+    values |= s.extra
+    # Zeros as the header writes them.
+    return {k: 0 if isinstance(v, float) and v == 0 else v for k, v in values.items()}
+
+
+def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
+    """What the configuration of one approach says."""
+    w = s.workload
+    transports = approach.transport_partitions if approach.interface.splits else 1
+    values = motif_values(s, approach, arrivals, record)
+    return config.Simulation(
+        title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
+        firefly=s.parameters,
+        topology=s.topology,
+        ranks=s.ranks,
+        motifs=(motif_line(s.motif, **values),),
+        largest=-(-int(w.buffer) // transports),
+        receives=w.peers * transports,
+        statistics=counts,
+    )
+
+
+def write_config(s: Setup, approach: Approach, path: Path, library: Path | None = None) -> Path:
+    """Write a configuration and, beside it, its arrivals.
+
+    Returns
+    -------
+    The record that a run of it will write, beside it too. Names in the file are relative: run `sst` there.
+    """
+    arrivals = path.with_suffix(".arrivals.npy")
+    record = path.with_suffix(".csv")
+    np.save(arrivals, ready_times(s))
+    config.write(
+        simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name), path, library
+    )
+    return record
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One approach's run."""
+
+    approach: Approach
+    record: Record
+    run: Run
+    counts: dict[str, int]
+    """Sums over all NICs and routers of what SST counted."""
+
+
+def simulate_approach(
+    s: Setup, approach: Approach, folder: Path, how: How | None = None, progress: Callable[[float], None] | None = None
+) -> Outcome:
+    """Write, run and read one approach in `folder`."""
+    name = f"{approach.interface.key}-{approach.transport_partitions}"
+    path = folder / f"{name}.py"
+    record = write_config(s, approach, path)
+    for old in record.parent.glob(f"{record.name}*"):
+        old.unlink()
+    ran = run_sst(path, how, progress)
+    idle = s.ranks % 2 if s.motif == "PartPingPong" else 0
+    times = results.read_records(record, s.ranks - idle, s.iterations + 1)
+    counts: dict[str, int] = {}
+    for part in folder.glob(f"{name}.counts*.csv"):
+        for key, value in results.statistics(part.read_text().splitlines()).items():
+            counts[key] = counts.get(key, 0) + value
+    return Outcome(approach, times, ran, counts)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of one run, shape (iterations + 1, samples), in seconds; row 0 has no spread."""
+
+    after_ready: Array
+    """From the last partition ready at the sender to everything received."""
+    compute: Array
+    """From the start to the last partition ready."""
+    join: Array
+    """From the last partition ready to the threads' joining."""
+    arrived: Array
+    """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
+
+
+def times(pattern: str, record: Record) -> Times:
+    """What a Prediction needs of a record.
+
+    pt2pt: the sender's last ready partition to the receiver's completion, one column per pair. Halos:
+    each rank's own, which is where its neighbours' lateness shows. Sweeps: the whole iteration, since
+    ranks wait for each other in a chain; `compute` is then 0.
+    """
+    if pattern == "sweep3d":
+        return _sweep_times(record)
+    send = slice(0, None, 2) if pattern == "pt2pt" else slice(None)
+    receive = slice(1, None, 2) if pattern == "pt2pt" else slice(None)
+    start, ready, join = (record.table(v)[:, send] for v in (record.start, record.ready, record.join))
+    done = record.table(record.completion)[:, receive]
+    at = {
+        (r, i): j for j, (r, i, p) in enumerate(zip(record.rank, record.iteration, record.phase, strict=True)) if p == 0
+    }
+    ranks = np.arange(int(record.rank.max()) + 1)
+    share = np.full(done.shape, np.nan)
+    for iteration in range(len(done)):
+        for column, rank in enumerate(ranks[receive]):
+            arrivals = record.arrivals[at[rank, iteration]]
+            if arrivals:
+                share[iteration, column] = np.mean(np.array(arrivals) <= join[iteration, column])
+    return Times(done - ready, ready - start, join - ready, share)
+
+
+def _sweep_times(record: Record) -> Times:
+    iterations = int(record.iteration.max()) + 1
+    last = np.array([record.end[record.iteration == i].max() for i in range(iterations)])
+    first = np.array([record.start[record.iteration == i].min() for i in range(iterations)])
+    whole = (last - first)[:, None]
+    nothing = np.zeros_like(whole)
+    return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
+
+
+def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
+    """The approaches to run: bulk, then `chosen` or what the library offers on one VCI."""
+    if chosen:
+        return [Approach(SINGLE), *(a for a in chosen if a.interface is not SINGLE)]
+    w, profile = s.workload, effective_library(s.machine, library)
+    counts = list(w.transport_partitions or transport_counts(w.n_partitions, TRANSPORTS))
+    found = [Approach(SINGLE)]
+    if profile.part is PART:
+        found += [Approach(PART, t) for t in profile.transports(counts, w.threads, w.n_partitions)]
+    return found + [Approach(MANY, t) for t in counts]
+
+
+def simulate(
+    s: Setup,
+    *,
+    library: str | None = None,
+    approaches: Sequence[Approach] = (),
+    folder: Path | None = None,
+    how: How | None = None,
+    on_run: Callable[[int, int, Approach], None] | None = None,
+) -> Prediction:
+    """Simulate bulk and the approaches, each in a run of its own with the same draws.
+
+    Parameters
+    ----------
+    library
+        MPI library profile; absent, the machine's own.
+    approaches
+        What to compare with bulk; absent, what the library offers.
+    folder
+        Where configurations, arrivals, records and logs stay; absent, they are removed.
+    on_run
+        Called before each run with its number, the number of runs, and the approach.
+
+    Raises
+    ------
+    MissingSST
+        There is no SST.
+    PreadyError
+        What went wrong in a run.
+    """
+    todo = candidates(s, library, approaches)
+    where = Path(tempfile.mkdtemp(prefix="pready-sst-")) if folder is None else folder
+    where.mkdir(parents=True, exist_ok=True)
+    outcomes = []
+    for number, approach in enumerate(todo):
+        if on_run is not None:
+            on_run(number, len(todo), approach)
+        outcomes.append(simulate_approach(s, approach, where, how))
+    if folder is None:  # a failure leaves it, with the log that its message names
+        shutil.rmtree(where, ignore_errors=True)
+    return prediction(s, library, [(o.approach, times(s.workload.pattern, o.record)) for o in outcomes])
+
+
+def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Times]]) -> Prediction:
+    """A Prediction from the times of several runs, bulk first."""
+    w = s.workload
+    bulk = runs[0][1]
+    spread = np.ptp(ready_times(s), axis=1).reshape(s.ranks, -1)
+    delay = float(spread[:, draws_per_iteration(s.motif, s.extra) :].mean())
+    rows = [_row(s, approach, t, bulk, delay) for approach, t in runs]
+    rate = 1 / s.machine.path(w.path).segments[-1].G.value
+    form = closed_form(w.threads, w.partitions_per_thread, delay / w.partition_size, rate)
+    profile = effective_library(s.machine, library)
+    return Prediction(
+        version=VERSION,
+        seed=s.seed,
+        machine=s.machine.name,
+        library=profile.name,
+        workload=w.model_dump(mode="json"),
+        closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": delay},
+        approaches=rows,
+        advice=_advice(s, library, rows),
+        engine=f"sst, {s.ranks} ranks on {s.topology.title}",
+    )
+
+
+def _resampled(values: Array, rng: np.random.Generator) -> Array:
+    """Means of resampled iterations (rows): ranks of one iteration are not independent of each other."""
+    means = values.mean(axis=1)
+    return np.asarray(means[rng.integers(len(means), size=(RESAMPLES, len(means)))].mean(axis=1), dtype=np.float64)
+
+
+def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> ApproachPrediction:
+    barrier = s.machine.threads.barrier.at(s.workload.threads)
+    after, after_bulk = t.after_ready[1:], bulk.after_ready[1:]
+    splits = approach.interface.splits
+    time, time_bulk = float(after.mean()), float(after_bulk.mean())
+    # The same resampled iterations for both: they had the same draws.
+    drawn = _resampled(after, np.random.default_rng(s.seed))
+    drawn_bulk = _resampled(after_bulk, np.random.default_rng(s.seed))
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    eta = float(metrics.eta(time_bulk, time))
+    eta_low, eta_high = np.percentile(metrics.eta(drawn_bulk, drawn), [2.5, 97.5])
+    pt2pt = float(bulk.after_ready[0].mean()) - barrier
+    calm = float(t.after_ready[0].mean()) - (0.0 if splits else barrier)
+    compute, compute_bulk = t.compute[1:], bulk.compute[1:]
+    # The first MPI_Pready is `delay` before the last.
+    first = -delay if splits else barrier
+    join = float(t.join[1:].mean())
+    before_join = min(join, time) - first if splits else 0.0
+    share = t.arrived[1:]
+    peers = s.workload.peers
+    return ApproachPrediction(
+        name=approach.name,
+        key=approach.interface.key,
+        transport_partitions=approach.transport_partitions,
+        vcis=approach.vcis,
+        messages=(approach.transport_partitions if splits else 1) * peers,
+        time_s=time,
+        time_low_s=min(float(low), time),
+        time_high_s=max(float(high), time),
+        eta=eta,
+        eta_low=min(float(eta_low), eta),
+        eta_high=max(float(eta_high), eta),
+        speedup_percent=float(
+            metrics.speedup_percent((compute_bulk + after_bulk).mean(), (compute + after).mean()),
+        ),
+        overhead=float(metrics.overhead(calm, pt2pt)),
+        perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(s.workload.buffer, time)),
+        availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
+        early_bird_percent=float(metrics.early_bird_percent(before_join, time - first)),
+        arrived_early_percent=0.0 if np.isnan(share).all() else 100 * float(np.nanmean(share)),
+        available=True,
+    )
+
+
+def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Advice:
+    profile = effective_library(s.machine, library)
+    best = max(rows[1:] or rows, key=lambda r: r.eta)
+    verdict: Verdict = "undecided"
+    if best.eta_low > 1:
+        verdict = "port"
+    elif best.eta <= 1 or best.eta_high <= 1:
+        verdict = "do not port"
+    chosen = best if verdict != "do not port" else rows[0]
+    approach = Approach({"single": SINGLE, "part": PART, "many": MANY}[best.key], best.transport_partitions)
+    because = (
+        f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "
+        f"partition is ready, bulk {format_time(rows[0].time_s)}"
+    )
+    settings = profile.settings(approach, s.workload.buffer, s.workload.n_partitions) if verdict == "port" else []
+    return Advice(
+        verdict=verdict,
+        approach=chosen.name,
+        transport_partitions=chosen.transport_partitions,
+        vcis=chosen.vcis,
+        eta=chosen.eta,
+        eta_low=chosen.eta_low,
+        eta_high=chosen.eta_high,
+        break_even_bytes=None,
+        settings=settings,
+        because=because,
+        warnings=[],
+    )
+
+
+def ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None = None) -> list[float]:
+    """SST's one-way time (s) of messages of each size between two ranks on one router: half a round trip.
+
+    One run for all sizes; of three round trips the last counts.
+    """
+    lines = tuple(
+        motif_line("PartPingPong", approach="bulk", bytes=n, iterations=3, pong=1, record=f"ping-{n}.csv")
+        for n in sizes
+    )
+    made = config.Simulation(
+        "ping-pong", firefly, topology("single", 2), 2, lines, largest=max(sizes), receives=1, statistics=""
+    )
+    path = folder / "ping-pong.py"
+    config.write(made, path)
+    run_sst(path, how)
+    out = []
+    for n in sizes:
+        record = results.read_records(folder / f"ping-{n}.csv", 2, 3)
+        sender = (record.rank == 0) & (record.iteration == 2)
+        begun = record.start[sender & (record.phase == 0)][0]
+        out.append(float(record.completion[sender & (record.phase == 1)][0] - begun) / 2)
+    return out
+
+
+def calibrate(machine: Machine, path: str = "inter", cache: str = "hot", how: How | None = None) -> Fit:
+    """Fit Firefly's parameters to the Machine by SST's own ping-pong."""
+    with tempfile.TemporaryDirectory(prefix="pready-sst-") as folder:
+        return fit(
+            machine,
+            lambda firefly, sizes: ping_pong(firefly, sizes, Path(folder), how),
+            "intra" if path == "intra" else "inter",
+            cache,
+        )

@@ -1,0 +1,106 @@
+"""Networks by name and size: what a merlin topology of so many ranks looks like.
+
+``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one rank per router;
+``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up); ``dragonfly`` balanced
+groups (hosts, routers and global links 1 : 2 : 1), minimal routing. A torus may be given its shape:
+``torus:4x4x4``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from pready.model.errors import PreadyError, shown
+
+NAMES = ("single", "torus", "fattree", "dragonfly")
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A merlin topology: its class, its settings in merlin's words, and how many hosts it has room for."""
+
+    name: str
+    merlin: str
+    settings: dict[str, object]
+    hosts: int
+
+    @property
+    def title(self) -> str:
+        """Name and size, as a table says it."""
+        shape = self.settings.get("shape")
+        return f"{self.name} of {self.hosts} hosts" if shape is None else f"{self.name} {shape} of {self.hosts} hosts"
+
+
+def topology(name: str, ranks: int) -> Topology:
+    """The topology of that name with room for `ranks` hosts.
+
+    Raises
+    ------
+    PreadyError
+        An unknown name, or a size that does not fit.
+    """
+    if ranks < 2:
+        raise PreadyError(f"ranks = {ranks}", valid="at least 2")
+    kind, _, size = name.partition(":")
+    match kind:
+        case "single" if not size:
+            return Topology("single", "topoSingle", {"num_ports": ranks}, ranks)
+        case "torus":
+            return _torus(size, ranks)
+        case "fattree":
+            return _fattree(size, ranks)
+        case "dragonfly" if not size:
+            return _dragonfly(ranks)
+    raise PreadyError(f"topology = {shown(name)} is unknown", valid="single, torus[:XxYxZ], fattree[:TAPER], dragonfly")
+
+
+def near_cube(n: int) -> tuple[int, int, int]:
+    """Three factors of n with the least sum, the largest first."""
+    best = (n, 1, 1)
+    for z in range(1, math.isqrt(n) + 1):
+        if n % z or z**3 > n:
+            continue
+        for y in range(z, math.isqrt(n // z) + 1):
+            if n // z % y == 0 and n // z // y + y + z < sum(best):
+                best = (n // z // y, y, z)
+    return best
+
+
+def _torus(size: str, ranks: int) -> Topology:
+    if size and not re.fullmatch(r"\d{1,4}(x\d{1,4}){0,4}", size):
+        raise PreadyError(f"topology: torus shape {shown(size)}", valid="extents such as 4x4x4")
+    extents = [int(n) for n in size.split("x")] if size else list(near_cube(ranks))
+    hosts = math.prod(extents)
+    if hosts < ranks:
+        raise PreadyError(f"topology: a torus of {size} has {hosts} hosts", valid=f"at least {ranks}")
+    # merlin puts two cables in a direction of two routers, and cannot cable one router to itself.
+    extents = [n for n in extents if n > 1] or [1]
+    settings = {"shape": "x".join(map(str, extents)), "width": "x".join("1" for _ in extents), "local_ports": 1}
+    return Topology("torus", "topoTorus", settings, hosts)
+
+
+def _fattree(size: str, ranks: int) -> Topology:
+    if size and not (size.isdigit() and 1 <= int(size) <= 1024):
+        raise PreadyError(f"topology: taper {shown(size)}", valid="a whole number, 1 for full bisection")
+    taper = int(size or 1)
+    down = max(2, math.isqrt(ranks - 1) + 1)  # hosts per edge router, about as many as there are edge routers
+    edges = -(-ranks // down)
+    up = max(1, down // taper)
+    return Topology("fattree", "topoFatTree", {"shape": f"{down},{up}:{edges}"}, down * edges)
+
+
+def _dragonfly(ranks: int) -> Topology:
+    p = 1
+    while p * 2 * p * (2 * p * p + 1) < ranks:
+        p += 1
+    routers, groups = 2 * p, max(2, -(-ranks // (p * 2 * p)))
+    settings: dict[str, object] = {
+        "hosts_per_router": p,
+        "routers_per_group": routers,
+        "intergroup_links": max(1, routers * p // (groups - 1)),
+        "num_groups": groups,
+        "algorithm": ["minimal"],
+    }
+    return Topology("dragonfly", "topoDragonFly", settings, p * routers * groups)

@@ -1,0 +1,41 @@
+"""What the tests of ``pready sst`` share: the plan's test program, and SST where there is one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pready.sst import library
+from pready.sst.parameters import SOURCES
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+
+Dump = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    """Runs the plan's test program, compiled without SST, under the undefined-behaviour sanitizer."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    assert compiler is not None, "a C++ compiler is needed"
+    program = tmp_path_factory.mktemp("plan") / "plan_dump"
+    source = Path(__file__).with_name("plan_dump.cpp")
+    sanitize = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    command = [compiler, "-std=c++17", "-O1", *WARNINGS, *sanitize, f"-I{SOURCES}", str(source), "-o", str(program)]
+    subprocess.run(command, check=True)
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [str(program), *map(str, arguments)]
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def sst() -> Path:
+    """The element library's folder, built for the SST that is installed."""
+    return library.build()

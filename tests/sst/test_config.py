@@ -1,0 +1,119 @@
+"""The configuration that is written: run against stand-ins for SST's Python modules."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.machine import load
+from pready.model.workload import Workload
+from pready.sst import config
+from pready.sst.simulate import setup, simulation
+
+
+class Recorder:
+    """Takes any attribute, remembers what was set and called."""
+
+    made: list[Recorder]
+
+    def __init__(self, *arguments: object) -> None:
+        self.__dict__["arguments"], self.__dict__["calls"], self.__dict__["set"] = arguments, [], {}
+        type(self).made.append(self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self.__dict__["set"][name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: object) -> None:
+            self.__dict__["calls"].append((name, *arguments))
+
+        call.enableStatistics = lambda *a: self.__dict__["calls"].append((f"{name}.statistics", *a))  # type: ignore[attr-defined]
+        return call
+
+
+def executed(monkeypatch: pytest.MonkeyPatch, source: str) -> dict[str, list[Any]]:
+    """Run a configuration; what it made, by class."""
+    made: dict[str, list[Any]] = {}
+
+    def recorder(name: str) -> type:
+        made[name] = []
+        return type(name, (Recorder,), {"made": made[name]})
+
+    platform = recorder("Platform")
+    platform.compose = classmethod(lambda cls, *a: cls(*a))  # type: ignore[attr-defined]
+    platform.setCurrentPlatform = classmethod(lambda cls, name: None)  # type: ignore[attr-defined]
+    sst = types.ModuleType("sst")
+    top = recorder("Sst")()
+    sst.__getattr__ = lambda name: getattr(top, name)  # type: ignore[method-assign]
+    contents: dict[str, dict[str, object]] = {
+        "sst.ember": {"EmberMPIJob": recorder("EmberMPIJob")},
+        "sst.merlin": {},
+        "sst.merlin.base": {
+            "PlatformDefinition": platform,
+            "System": recorder("System"),
+            "hr_router": recorder("Router"),
+        },
+        "sst.merlin.interface": {"LinkControl": recorder("LinkControl")},
+        "sst.merlin.topology": {n: recorder(n) for n in ("topoSingle", "topoTorus", "topoFatTree", "topoDragonFly")},
+    }
+    monkeypatch.setitem(sys.modules, "sst", sst)
+    for name, items in contents.items():
+        module = types.ModuleType(name)
+        module.__dict__.update(items)
+        monkeypatch.setitem(sys.modules, name, module)
+    exec(compile(source, "config.py", "exec"), {"__name__": "__main__"})
+    return made
+
+
+def workload(**fields: Any) -> Workload:
+    return Workload.model_validate({"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", **fields})
+
+
+@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly"])
+def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPatch, network: str) -> None:
+    made_ = setup(load("meluxina"), workload(), network, (4, 2, 1))
+    source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv"), "f.py", "/lib")
+    made = executed(monkeypatch, source)
+    (job,) = made["EmberMPIJob"]
+    assert job.arguments == (0, 8)
+    motifs = [c[1] for c in job.calls if c[0] == "addMotif"]
+    assert motifs[0] == "Init"
+    assert motifs[-1] == "Fini"
+    assert motifs[1].split()[0] == "pready.PartHalo3D"
+    assert {"approach=many", "transport=4", "threads=4", "px=4", "arrivals=a.npy", "record=r.csv"} <= set(
+        motifs[1].split()
+    )
+    (topology,) = made[made_.topology.merlin]
+    assert {k: topology.set[k] for k in made_.topology.settings} == made_.topology.settings
+    assert topology.set["link_latency"].endswith("ps")
+    assert ("host_link_latency" in topology.set) == (network != "single")
+    (router,) = made["Router"]
+    assert router.set["link_bw"] == "25000000000B/s"
+    sets = {c[1]: c[2] for c in made["Platform"][0].calls if c[0] == "addParamSet"}
+    assert sets["firefly.ctrl"]["shortMsgLength"] == 16383
+    assert sets["firefly.functionsm"]["defaultEnterLatency"] == 0
+    assert sets["nic"]["nic2host_lat"] == "255ns"
+    assert [c[0] for c in made["System"][0].calls] == ["setTopology", "allocateNodes", "build"]
+
+
+def test_without_counts_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = setup(load("meluxina"), workload(), "single", (8,))
+    found = executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))
+    assert not found["Sst"][0].calls
+
+
+def test_a_title_cannot_end_the_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = workload(name='""" + open("/x").read() + """')
+    made = setup(load("meluxina"), odd, "single", (8,))
+    executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))
+
+
+def test_the_file_is_kept_as_it_is_if_it_cannot_be_replaced(tmp_path: Path) -> None:
+    made = setup(load("meluxina"), workload(), "single", (8,))
+    with pytest.raises(ValueError, match="is a directory"):
+        config.write(simulation(made, Approach(SINGLE), "a.npy", "r.csv"), tmp_path)

@@ -1,0 +1,152 @@
+"""A Machine in Firefly's terms, by formula and by fit against a response that the formula does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine, load, profiles
+from pready.sst.calibrate import SIZES, fit, sizes_for
+from pready.sst.firefly import (
+    Firefly,
+    buffer_bytes,
+    flit_bytes,
+    host_parameters,
+    initial,
+    ping_time,
+    split,
+)
+
+
+def test_ping_time_is_the_sum_of_the_steps() -> None:
+    m = load("meluxina")
+    # short: o_s + L + o_r + matching = 30 + 1110 + 60 + 20 ns; per byte G + O_s = 0.04 + 0.3 ns.
+    assert ping_time(m, 8) == pytest.approx(1220e-9 + 8 * 0.34e-9, rel=1e-12)
+    # rendezvous: 397 + 1110 + 200 + 20 + 1700 ns, and G.
+    assert ping_time(m, 2**20) == pytest.approx(3427e-9 + 2**20 * 0.04e-9, rel=1e-12)
+
+
+def test_the_formula_gives_the_machine_back() -> None:
+    m = load("meluxina")
+    f = initial(m)
+    for n in SIZES:
+        assert f.ping(n) == pytest.approx(ping_time(m, n), abs=2e-9)
+
+
+@pytest.mark.parametrize(
+    ("latency", "handshake", "gap", "exact"),
+    [(1110.0, 1700.0, 10, True), (1110.0, 1110.0, 0, True), (1110.0, 9000.0, 10, True), (1110.0, 500.0, 10, False)],
+)
+def test_split_meets_both_or_comes_as_close_as_firefly_can(
+    latency: float, handshake: float, gap: int, exact: bool
+) -> None:
+    wire, host, read = split(latency, handshake, gap)
+    assert min(wire, host, read) >= 0
+    assert 2 * host + wire + gap == pytest.approx(latency)
+    found = 2 * host + 2 * wire + gap + read
+    if exact:
+        assert found == pytest.approx(handshake, abs=2)
+    else:
+        assert found == pytest.approx(latency, abs=3)  # no negative wire: at least one latency
+
+
+@pytest.mark.parametrize("name", sorted(profiles()))
+def test_every_profile_has_parameters_that_firefly_takes(name: str) -> None:
+    f = initial(load(name))
+    assert f.link_bytes_per_s > 0
+    assert min(f.wire_ns, f.host_ns, f.gap_ns, f.read_ns) >= 0
+    for b in f.bands:
+        assert min(b.tx_ns, b.rx_ns, b.tx_ns_per_byte, b.rx_ns_per_byte) >= 0
+    assert Firefly.from_dict(f.to_dict()) == f
+
+
+def test_bands_become_ranges_of_bytes() -> None:
+    f = initial(load("meluxina"))
+    p = host_parameters(f, largest=2**20, receives=3)
+    assert p["shortMsgLength"] == 16383
+    assert p["rxSetupModParams.range.0"] == "0-2047:80ns"
+    assert p["rxSetupModParams.range.2"] == "16384-:220ns"
+    assert p["txMemcpyModParams.range.0"] == "0-2047:300ps"
+    assert p["txMemcpyModParams.range.2"] == "16384-:0ps"
+    # Firefly allocates the eager limit for each receive: no more than the largest message needs.
+    assert host_parameters(f, largest=1000, receives=3)["shortMsgLength"] == 1000
+
+
+def test_what_one_message_lacks_of_the_link_is_charged_per_byte() -> None:
+    m = load("meluxina")
+    slow = [s.model_copy(update={"G": s.G.model_copy(update={"value": 80e-12})}) for s in m.inter.segments]
+    half = m.model_copy(update={"inter": m.inter.model_copy(update={"segments": tuple(slow)})})
+    f = initial(half)
+    assert f.link_bytes_per_s == pytest.approx(25e9)
+    assert f.bands[-1].rx_ns_per_byte == pytest.approx(0.04)
+    assert f.ping(2**24) == pytest.approx(ping_time(half, 2**24), rel=1e-4)
+
+
+def test_flits_and_buffers_follow_the_link() -> None:
+    assert flit_bytes(125e6) == 8
+    assert flit_bytes(25e9) == 32
+    f = initial(load("meluxina"))
+    assert buffer_bytes(f) > f.link_bytes_per_s * f.wire_ns * 1e-9  # a link full of data, and its credits
+    assert buffer_bytes(replace(f, link_bytes_per_s=1e6)) == 16 * 2048
+
+
+def test_an_eager_protocol_above_a_rendezvous_is_refused() -> None:
+    m = load("meluxina")
+    s = m.inter.segments
+    swapped = (s[0], s[2].model_copy(update={"from_": 2048.0}), s[1].model_copy(update={"from_": 16384.0}))
+    odd = m.model_copy(update={"inter": m.inter.model_copy(update={"segments": swapped})})
+    with pytest.raises(PreadyError, match="an eager protocol above a rendezvous"):
+        initial(odd)
+
+
+class Recorded:
+    """A response like SST's: the formula, plus what the formula does not know, in whole nanoseconds."""
+
+    def __init__(self, hop_ns: float = 0.0, byte_ns: float = 0.0, ack_ns: float = 0.0) -> None:
+        self.hop_ns, self.byte_ns, self.ack_ns, self.rounds = hop_ns, byte_ns, ack_ns, 0
+
+    def __call__(self, f: Firefly, sizes: Sequence[int]) -> list[float]:
+        self.rounds += 1
+        out = []
+        for n in sizes:
+            late = f.band(n).rendezvous
+            extra = self.hop_ns * (3 if late else 1) + self.byte_ns * n + (self.ack_ns if late else 0)
+            out.append(round(1e9 * f.ping(n) + extra) * 1e-9)
+        return out
+
+
+@pytest.mark.parametrize("machine", sorted(profiles()))
+def test_a_fit_finds_what_the_formula_does_not_know(machine: str) -> None:
+    m = load(machine)
+    response = Recorded(hop_ns=37, byte_ns=0.002, ack_ns=90)
+    before = np.array(response(initial(m), sizes_for(m))) / [ping_time(m, n) for n in sizes_for(m)] - 1
+    found = fit(m, response)
+    after = np.array([r.relative for r in found.residuals])
+    assert np.abs(after).max() < 0.02 < np.abs(before).max()
+    assert found.rounds <= 5
+
+
+def test_a_response_that_no_parameters_explain_shows_in_the_residuals() -> None:
+    # Three times the time whatever is asked for: bounded corrections cannot hide it.
+    m = load("meluxina")
+    found = fit(m, lambda f, sizes: [3 * ping_time(m, n) for n in sizes])
+    assert found.worst == pytest.approx(2.0)
+
+
+def test_thresholds_are_measured_on_both_sides() -> None:
+    sizes = sizes_for(load("meluxina"))
+    assert {2047, 2048, 16383, 16384} <= set(sizes)
+    assert sizes[0] == 8
+    assert sizes[-1] == 2**24
+
+
+def test_residuals_say_what_is_near_a_threshold() -> None:
+    m: Machine = load("meluxina")
+    found = fit(m, Recorded())
+    near = {r.size for r in found.residuals if r.near_threshold}
+    assert 16384 in near
+    assert 2**20 not in near

@@ -1,0 +1,225 @@
+"""What a rank does, decided by plain C++: against the model's timeline and against counting."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pready.model.timeline import Setting, marked_by_threads
+from pready.sst.topology import near_cube
+
+Dump = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@dataclass
+class Phase:
+    """One phase of one rank, as the test program prints it."""
+
+    computes: bool
+    receives_first: bool
+    ready: float
+    join: float
+    receives: list[tuple[int, int, int]] = field(default_factory=list)
+    sends: list[tuple[float, int, int, int]] = field(default_factory=list)
+
+
+def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: object) -> dict[tuple[int, int], Phase]:
+    done = dump(pattern, ranks, iteration, *(f"{k}={v}" for k, v in values.items()))
+    assert done.returncode == 0, done.stderr
+    out: dict[tuple[int, int], Phase] = {}
+    for line in done.stdout.splitlines():
+        kind, rank, phase, *rest = line.split()
+        key = (int(rank), int(phase))
+        if kind == "phase":
+            out[key] = Phase(rest[0] == "1", rest[1] == "1", float(rest[2]), float(rest[3]))
+        elif kind == "recv":
+            out[key].receives.append((int(rest[0]), int(rest[1]), int(rest[2])))
+        else:
+            out[key].sends.append((float(rest[0]), int(rest[1]), int(rest[2]), int(rest[3])))
+    return out
+
+
+def test_a_default_ping_pong_is_one_mebibyte_and_one_byte_back(dump: Dump) -> None:
+    found = plans(dump, "pingpong", 2)
+    assert [s[1:] for s in found[0, 0].sends] == [(1, 0, 1048576)]
+    assert found[1, 0].receives == [(0, 0, 1048576)]
+    assert found[1, 0].computes is False
+    assert [s[3] for s in found[1, 1].sends] == [1]
+
+
+PATTERNS = ("pingpong", "halo3d", "halo3d26", "sweep3d")
+RANKS = {"pingpong": (2, 3, 8), "halo3d": (2, 8, 12, 27), "halo3d26": (2, 8, 27, 36), "sweep3d": (2, 6, 16)}
+CASES = [(p, r) for p in PATTERNS for r in RANKS[p]]
+
+
+@pytest.mark.parametrize(("pattern", "ranks"), CASES)
+@pytest.mark.parametrize("approach", ["bulk", "partitioned", "many"])
+@pytest.mark.parametrize("periodic", [0, 1])
+def test_every_send_has_its_receive(dump: Dump, pattern: str, ranks: int, approach: str, periodic: int) -> None:
+    found = plans(
+        dump, pattern, ranks, approach=approach, threads=4, partitions=2, transport=4, bytes=1003, periodic=periodic
+    )
+    sent = Counter((rank, to, tag, n) for (rank, _), p in found.items() for _, to, tag, n in p.sends)
+    received = Counter((of, rank, tag, n) for (rank, _), p in found.items() for of, tag, n in p.receives)
+    assert sent == received
+    assert max(sent.values()) == 1, "two messages between the same ranks share a tag"
+    assert all(a != b for a, b, _, _ in sent)
+
+
+@pytest.mark.parametrize(("pattern", "peers"), [("halo3d", 6), ("halo3d26", 26)])
+def test_a_periodic_halo_has_as_many_peers_as_the_model_says(dump: Dump, pattern: str, peers: int) -> None:
+    found = plans(dump, pattern, 27, approach="partitioned", threads=3, transport=3, bytes=3000)
+    for phase in found.values():
+        assert len(phase.sends) == len(phase.receives) == 3 * peers
+        assert sum(n for *_, n in phase.sends) == peers * 3000
+
+
+def test_an_open_halo_has_fewer_at_its_corners(dump: Dump) -> None:
+    found = plans(dump, "halo3d", 27, approach="bulk", periodic=0)
+    assert Counter(len(p.sends) for p in found.values()) == {3: 8, 4: 12, 5: 6, 6: 1}
+
+
+def test_edges_and_corners_have_their_own_sizes(dump: Dump) -> None:
+    found = plans(dump, "halo3d26", 27, approach="bulk", bytes=900, edge_bytes=30, corner_bytes=1)
+    for phase in found.values():
+        assert Counter(n for *_, n in phase.sends) == {900: 6, 30: 12, 1: 8}
+
+
+def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
+    # 3 x 2 ranks: in octant k the rank at the corner that the sweep starts from receives nothing.
+    found = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2, octants=4)
+    starts = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.receives} for phase in range(4)}
+    assert starts == {0: {0}, 1: {2}, 2: {3}, 3: {5}}
+    ends = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.sends} for phase in range(4)}
+    assert ends == {0: {5}, 1: {3}, 2: {2}, 3: {0}}
+    assert all(x.receives_first for x in found.values())
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    threads=st.integers(1, 5),
+    theta=st.integers(1, 4),
+    cost=st.sampled_from([0.0, 0.5, 106.0]),
+    barrier=st.sampled_from([0, 500]),
+    seed=st.integers(0, 2**32 - 1),
+    data=st.data(),
+)
+def test_ready_times_are_the_models(
+    dump: Dump, tmp_path: Path, threads: int, theta: int, cost: float, barrier: int, seed: int, data: st.DataObject
+) -> None:
+    n = threads * theta
+    transport = data.draw(st.sampled_from([t for t in range(1, n + 1) if n % t == 0]))
+    rng = np.random.default_rng(seed)
+    times = rng.uniform(0, 3e-6, (2 * 3, n)) * rng.integers(0, 2, (2 * 3, n))  # two ranks, three draws, with ties
+    path = tmp_path / "times.npy"
+    np.save(path, times)
+    for iteration in (0, 2, 4):  # draws repeat
+        ready = times[iteration % 3]
+        given_ = {"threads": threads, "partitions": theta, "transport": transport, "pready_ns": cost}
+        found = plans(
+            dump, "pingpong", 2, iteration, approach="partitioned", arrivals=path, barrier_ns=barrier, **given_
+        )
+        marks = (
+            marked_by_threads(ready[None, :], Setting(threads, theta, 1, 1, "on-call"), np.array([cost * 1e-9]))[0]
+            * 1e9
+        )
+        expected = np.sort(marks.reshape(transport, -1).max(axis=1))
+        assert [s[0] for s in found[0, 0].sends] == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-9)
+        assert found[0, 0].join == pytest.approx(marks.max() + barrier, rel=1e-12)
+        assert found[0, 0].ready == pytest.approx(ready.max() * 1e9, rel=1e-12, abs=1e-9)
+
+
+def test_bulk_leaves_when_the_threads_have_met(dump: Dump) -> None:
+    values = {"threads": 4, "compute_ns": 1000, "laggard_ns": 250, "barrier_ns": 30, "pready_ns": 7}
+    found = plans(dump, "pingpong", 2, approach="bulk", **values)
+    assert [s[0] for s in found[0, 0].sends] == [1280]  # bulk marks nothing
+
+
+def test_only_the_last_transport_partition_waits_for_the_laggard(dump: Dump) -> None:
+    values = {"threads": 4, "transport": 4, "compute_ns": 1000, "laggard_ns": 250}
+    found = plans(dump, "pingpong", 2, approach="many", **values)
+    assert [s[0] for s in found[0, 0].sends] == [1000, 1000, 1000, 1250]
+
+
+def test_tags_of_neighbouring_iterations_differ(dump: Dump) -> None:
+    tags = [{s[2] for p in plans(dump, "halo3d26", 8, i).values() for s in p.sends} for i in range(3)]
+    assert tags[0] == tags[2]
+    assert not tags[0] & tags[1]
+
+
+@pytest.mark.parametrize("ranks", [2, 6, 7, 8, 12, 64, 100, 512])
+def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
+    every = itertools.product(range(1, ranks + 1), repeat=3) if ranks < 20 else ()
+    least = min((sum(g) for g in every if np.prod(g) == ranks), default=sum(near_cube(ranks)))
+    assert sum(near_cube(ranks)) == least
+    x, y, z = near_cube(ranks)
+    explicit = plans(dump, "halo3d", ranks, approach="bulk", px=x, py=y, pz=z) if ranks < 100 else None
+    if explicit is not None:
+        assert plans(dump, "halo3d", ranks, approach="bulk") == explicit
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["threads=0"], "threads = 0; valid: 1 to 1000000"),
+        (["threads=3", "transport=2"], "transport = 2; valid: a divisor of threads x partitions = 3"),
+        (["threads=-1"], "threads = -1; valid: a whole number, at least 0"),
+        (["threads=99999999999999999999999"], "valid: a whole number, at least 0"),
+        (["bytes=1e6"], "bytes = 1e6; valid: a whole number"),
+        (["bytes=2147483648"], "valid: below 2 GiB"),
+        (["bytes=0"], "bytes = 0; valid: at least 1"),
+        (["compute_ns=nan"], "compute_ns = nan; valid: nanoseconds"),
+        (["compute_ns=-1"], "valid: nanoseconds"),
+        (["approach=early"], "approach = early; valid: bulk, partitioned, many"),
+        (["receiver=gone"], "receiver = gone; valid: waiting, computing"),
+        (["periodic=2"], "valid: 0 or 1"),
+        (["px=3", "py=1", "pz=1"], "px x py x pz = 3 x 1 x 1; valid: a product of 8 ranks"),
+        (["arrivals=/nowhere"], "/nowhere: cannot be read"),
+    ],
+)
+def test_bad_values_are_named(dump: Dump, arguments: list[str], message: str) -> None:
+    done = dump("halo3d", 8, 0, *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: p.write_bytes(b""), "is not a .npy file"),
+        (lambda p: p.write_bytes(b"\x93NUMPY\x01\x00"), "ends in its header"),
+        (lambda p: np.save(p, np.zeros((2, 3), dtype=np.float32)), "does not hold little-endian 64-bit floats"),
+        (lambda p: np.save(p, np.zeros((3, 2)).T), "is in Fortran order"),
+        (lambda p: np.save(p, np.zeros(6)), "is not 2-D"),
+        (lambda p: np.save(p, np.zeros((2, 4))), "has 4 columns; valid: 3, one per user partition"),
+        (lambda p: np.save(p, np.zeros((3, 3))), "has 3 rows; valid: a multiple of 2 ranks"),
+        (lambda p: np.save(p, np.zeros((0, 3))), "has 0 rows"),
+        (lambda p: np.save(p, np.full((2, 3), np.nan)), "row 1 holds nan; valid: finite, at least 0"),
+        (lambda p: np.save(p, np.full((2, 3), -1.0)), "row 1 holds -1"),
+    ],
+)
+def test_bad_arrivals_are_named(dump: Dump, tmp_path: Path, make: object, message: str) -> None:
+    path = tmp_path / "times.npy"
+    assert callable(make)
+    make(path)
+    done = dump("pingpong", 2, 0, "threads=3", f"arrivals={path}")
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+def test_a_cut_arrivals_file_is_named(dump: Dump, tmp_path: Path) -> None:
+    path = tmp_path / "times.npy"
+    np.save(path, np.zeros((2, 3)))
+    path.write_bytes(path.read_bytes()[:-8])
+    done = dump("pingpong", 2, 0, "threads=3", f"arrivals={path}")
+    assert "ends in row 2" in done.stderr

@@ -1,0 +1,132 @@
+"""Reading what a run left behind: recorded files, damaged files, and every way in which SST fails."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pready.model.errors import PreadyError
+from pready.sst.results import COLUMNS, failure, parse_records, read_records, simulated_time, statistics
+
+Dump = Callable[..., "subprocess.CompletedProcess[str]"]
+HEADER = ",".join(COLUMNS) + "\n"
+DONE = "Simulation is complete, simulated time: 12.345 us\n"
+
+
+def test_the_motifs_writer_and_the_reader_agree(dump: Dump, tmp_path: Path) -> None:
+    path = tmp_path / "times.csv"
+    assert dump("record", 2, 0, f"record={path}").returncode == 0
+    assert path.read_text().startswith(HEADER)
+    assert (tmp_path / "times.csv.1").exists()  # what a second process writes
+    with pytest.raises(PreadyError, match=r"1 of 2 ranks did not finish \(rank 1\)"):
+        read_records(path, ranks=2, iterations=2)
+    found = read_records(path, ranks=2, iterations=1)
+    assert found.rank.tolist() == [0, 0, 1]
+    assert found.completion.tolist() == pytest.approx([5e-9] * 3)
+    assert np.isnan(found.ready).all()
+    assert found.arrivals[0] == pytest.approx((4e-9, 5e-9))
+    table = found.table(found.end)
+    assert table.shape == (2, 2)
+    assert np.isnan(table[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not a record of pready's motifs; valid: columns rank,iteration"),
+        ("a,b\n1,2\n", "is not a record"),
+        (HEADER + "0,0,0,1,,,,,5,6,0,0\n", "line 2 is damaged: 12 columns"),
+        (HEADER + "0,0,0,x,,,,,5,6,0,0,\n", "line 2 is damaged: could not convert"),
+        (HEADER + "0,0,0,1,,,,,5,6,0,0,\n" * 2, "line 3: rank 0, iteration 0 is there twice"),
+        (HEADER, "1 of 1 ranks did not finish (rank 0)"),
+    ],
+)
+def test_damaged_records_are_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "times.csv"
+    path.write_text(text)
+    with pytest.raises(PreadyError) as error:
+        read_records(path, 1, 1)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_no_record_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PreadyError, match="SST ended without recording anything"):
+        read_records(tmp_path / "times.csv", 1, 1)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.text(st.characters(codec="ascii"), max_size=8), max_size=14), max_size=5))
+def test_rubbish_is_refused_or_read_never_a_crash(rows: list[list[str]]) -> None:
+    with pytest.raises(PreadyError):
+        parse_records(rows, ranks=1, iterations=1)
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "message"),
+    [
+        ("Simulation is complete, simulated time: 18.4467 Ms\n", 0, "a deadlock"),
+        (
+            "@t:0:EmberEngine: pready: error: transport = 3; valid: a divisor of 4\n",
+            1,
+            "transport = 3; valid: a divisor of 4",
+        ),
+        ("FATAL: SST Core: can't find requested element library 'pready'\n", 1, "its element library pready"),
+        (
+            "FATAL: failed to load subcomponent. No such element pready.PartHalo3DMotif\n",
+            1,
+            "SST has no element pready.PartHalo3DMotif",
+        ),
+        ("ModuleNotFoundError: No module named 'sst.ember'\n", 1, "SST has no Python module sst.ember"),
+        (
+            "Error during LinkControl protocol initialization.  The most likely cause\n",
+            1,
+            "merlin's ports did not initialise",
+        ),
+        ("terminate called after throwing an instance of 'std::bad_alloc'\n", -6, "ran out of memory"),
+        ("There are not enough slots available in the system\n", 1, "fewer slots"),
+        ("", -11, "SST was ended by SIGSEGV"),
+        ("something\nERROR: a strange one\nmore\n", 3, "SST ended with status 3: ERROR: a strange one"),
+        ("", 1, "SST ended with status 1: no output"),
+        ("all quiet\n", 0, "without saying that the simulation is complete"),
+    ],
+)
+def test_failures_are_recognised(output: str, status: int, message: str) -> None:
+    said = failure(output, status)
+    assert said is not None
+    assert message in said
+    assert "\n" not in said
+
+
+def test_a_good_run_is_none_of_them() -> None:
+    assert failure("pready.PartHalo3D: 8 ranks\n" + DONE, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("12.345 us", 12.345e-6), ("1.5 ms", 1.5e-3), ("2 s", 2.0), ("18.4467 Ms", 18.4467e6)]
+)
+def test_simulated_time(text: str, seconds: float) -> None:
+    assert simulated_time(f"Simulation is complete, simulated time: {text}\n") == pytest.approx(seconds)
+
+
+def test_a_run_without_a_time_is_refused() -> None:
+    with pytest.raises(PreadyError, match="did not say how long"):
+        simulated_time("nothing")
+
+
+def test_statistics_add_up_over_components() -> None:
+    lines = [
+        "ComponentName,StatisticName,StatisticSubId,StatisticType,SimTime,Rank,Sum.u64,SumSQ.u64,Count.u64,Min.u64,Max.u64",
+        "nic0,sentByteCount,,Accumulator,1000,0,100,10000,1,100,100",
+        "nic1,sentByteCount,,Accumulator,1000,0,23,529,1,23,23",
+        "nic1,sentPkts,,Accumulator,1000,0,1,1,1,1,1",
+        "",
+    ]
+    assert statistics(lines) == {"sentByteCount": 123, "sentPkts": 1}
+    assert statistics([]) == {}

@@ -1,0 +1,104 @@
+"""The motifs inside SST. Skipped, with the reason counted, where there is none."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.errors import PreadyError
+from pready.model.machine import load
+from pready.model.predict import predict
+from pready.model.workload import Workload
+from pready.sst import library
+from pready.sst.firefly import HEADER_BYTES
+from pready.sst.parameters import GROUPS, parameters
+from pready.sst.run import How
+from pready.sst.simulate import Outcome, calibrate, setup, simulate_approach, times
+
+pytestmark = [
+    pytest.mark.skipif(
+        not library.available(),
+        reason="SST is not installed (no sst-config on PATH): what runs inside SST is left out",
+    ),
+    pytest.mark.usefixtures("sst"),
+]
+
+
+def workload(**fields: Any) -> Workload:
+    base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "64 KiB", "pattern": "halo3d", "receiver": "computing"}
+    return Workload.model_validate(base | {"compute": {"time": "20 us"}} | fields)
+
+
+def outcome(tmp_path: Path, network: str, ranks: tuple[int, ...], approach: Approach, **options: Any) -> Outcome:
+    how = options.pop("how", None)
+    fields = options.pop("fields", {})
+    s = setup(load("meluxina"), workload(**fields), network, ranks, **({"iterations": 2} | options))
+    return simulate_approach(s, approach, tmp_path, how)
+
+
+def test_sst_knows_the_library_and_its_parameters(sst: Path) -> None:
+    command = [library.find().info, f"--add-lib-path={sst}", "pready"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "warning" not in (done.stdout + done.stderr).lower()
+    for motif in GROUPS:
+        assert f"{motif}Motif" in done.stdout
+        for p in parameters(motif).values():
+            assert f"arg.{p.name}" in done.stdout
+            assert p.meaning in done.stdout
+
+
+@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly"])
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26", "sweep3d"])
+def test_every_motif_on_every_topology(tmp_path: Path, network: str, pattern: str) -> None:
+    approach = Approach(MANY, 4)
+    found = outcome(tmp_path, network, (8,), approach, fields={"pattern": pattern})
+    sent, size = int(found.record.messages.sum()), int(found.record.bytes.sum())
+    # 3 iterations. 2 x 2 x 2 periodic: 6 messages to 3 peers; 27-point: 26 to 7 peers; sweep: 10 edges of a 4 x 2 grid.
+    buffers = {"pt2pt": 4, "halo3d": 8 * 6, "halo3d26": 8 * 26, "sweep3d": 8 * 10}[pattern]
+    acks = 3 * 4 if pattern == "pt2pt" else 0
+    assert sent == 3 * buffers * 4 + acks
+    assert size == 3 * buffers * 65536 + acks
+    # Every NIC sends what the motif says, and a header with each (16 KiB is Firefly's rendezvous: then also 2 B back).
+    control = found.counts["sentByteCount"] - size - HEADER_BYTES * sent
+    assert control >= 0
+    assert found.counts["rcvdByteCount"] == found.counts["sentByteCount"]
+    assert control <= 64 * sent
+
+
+def test_calibrated_ping_pong_is_the_machines() -> None:
+    found = calibrate(load("meluxina"))
+    for r in found.residuals:
+        assert abs(r.relative) < (0.10 if r.near_threshold else 0.05), r
+
+
+def test_two_ranks_agree_with_predict(tmp_path: Path) -> None:
+    machine = load("meluxina")
+    fitted = calibrate(machine).firefly
+    w = workload(
+        pattern="pt2pt",
+        receiver="waiting",
+        buffer="4 MiB",
+        arrivals={"model": "laggard", "delay": "50 us"},
+    )
+    s = setup(machine, w, "single", (2,), iterations=2, firefly=fitted)
+    model = {(a.key, a.transport_partitions, a.vcis): a.time_s for a in predict(machine, w, draws=0).approaches}
+    for approach in (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, 4)):
+        found = times("pt2pt", simulate_approach(s, approach, tmp_path).record).after_ready[1:].mean()
+        expected = model[approach.interface.key, approach.transport_partitions, 1]
+        assert found == pytest.approx(expected, rel=0.05)
+
+
+def test_two_threads_of_sst_give_the_times_of_one(tmp_path: Path) -> None:
+    serial = outcome(tmp_path, "torus", (8,), Approach(MANY, 4))
+    threaded = outcome(tmp_path, "torus", (8,), Approach(MANY, 4), how=How(threads=2))
+    assert np.array_equal(serial.record.completion, threaded.record.completion, equal_nan=True)
+
+
+def test_an_error_of_a_motif_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PreadyError, match=r"px x py x pz = 3 x 1 x 1; valid: a product of 8 ranks"):
+        outcome(tmp_path, "single", (8,), Approach(SINGLE), extra={"px": 3, "py": 1, "pz": 1})

@@ -1,0 +1,297 @@
+"""From a workload to a Prediction, with a stand-in for SST that obeys a formula; and the command line over it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.model import arrivals
+from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.errors import PreadyError
+from pready.model.machine import load
+from pready.model.workload import Workload
+from pready.sst import library
+from pready.sst.commands import sst as commands
+from pready.sst.run import How
+from pready.sst.simulate import (
+    Setup,
+    draws_per_iteration,
+    motif_values,
+    ready_times,
+    setup,
+    simulate,
+    simulate_approach,
+)
+
+# Reads the motif's line in the configuration, and its arrivals; every rank takes 8 us for the buffer after
+# its last partition, shared among the transport partitions: η is their number.
+STAND_IN = """\
+#!{python}
+import re, sys, pathlib
+import numpy as np
+if sys.argv[1:2] == ["--version"]:
+    print("SST (stand-in)"); sys.exit()
+text = pathlib.Path(sys.argv[-1]).read_text()
+ranks = int(re.search(r"^RANKS = (\\d+)", text, re.M)[1])
+line = re.search(r"pready\\.Part(\\w+)([^\\]]*)", text)
+words = dict(w.split("=") for w in re.sub(r"['\\n]| +", " ", line[2]).split())
+transport = 1 if words.get("approach", "bulk") == "bulk" else int(words.get("transport", 1))
+ready = np.load(words["arrivals"]).max(axis=1).reshape(ranks, -1)
+with open(words["record"], "w") as out:
+    out.write("rank,iteration,phase,start_ps,ready_ps,join_ps,issued_ps,first_arrival_ps,completion_ps,end_ps,"
+              "messages,bytes,arrivals_ps\\n")
+    for r in range(ranks):
+        for i in range(int(words.get("iterations", 10))):
+            t0 = i * 10**10
+            last = t0 + round(ready[r, i] * 1e12)
+            done = last + 8_000_000 // transport
+            cells = [r, i, 0, t0, last, last + 500000, last, done, done, done, 1, 8, done]
+            print(*cells, sep=",", file=out)
+print("Simulation is complete, simulated time: 1 ms")
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A PATH on which SST is the stand-in, with a library that needs no building."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sst", "sst-config", "sst-info"):
+        program = folder / name
+        program.write_text(STAND_IN.format(python=sys.executable) if name == "sst" else "#!/bin/sh\necho here\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(library, "build", lambda: folder)
+    library.find.cache_clear()
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    yield folder
+    library.find.cache_clear()
+
+
+def workload(**fields: Any) -> Workload:
+    base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing"}
+    return Workload.model_validate(
+        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "noise": 0.1}} | fields
+    )
+
+
+def test_ready_times_are_the_models_draws() -> None:
+    s = setup(load("meluxina"), workload(), "single", (8,), iterations=5, seed=3)
+    found = ready_times(s).reshape(8, 6, 4)
+    assert (found[:, 0] == s.workload.thread_time).all()  # no spread
+    for rank in range(8):
+        assert (found[rank, 1:] == arrivals.draw(s.workload, 5, 3, rank=rank)).all()
+
+
+def test_a_sweep_draws_for_every_octant_and_block() -> None:
+    s = setup(load("meluxina"), workload(pattern="sweep3d"), "single", (4, 2), iterations=3, extra={"blocks": "2"})
+    assert draws_per_iteration(s.motif, s.extra) == 16
+    assert ready_times(s).shape == (8 * 4 * 16, 4)
+
+
+def values(approach: Approach, **fields: Any) -> dict[str, object]:
+    return motif_values(setup(load("meluxina"), workload(**fields), "single", ()), approach, "a", "r")
+
+
+def test_the_machines_costs_become_the_motifs() -> None:
+    v = values(Approach(PART, 4))
+    assert v["pready_ns"] == pytest.approx(106)
+    assert v["barrier_ns"] == pytest.approx(200)
+    # Four threads on one VCI: 3.77 times o_s of the rendezvous, 397 ns.
+    assert v["contention_ns"] == pytest.approx(2.77 * 397)
+    assert values(Approach(MANY, 4))["pready_ns"] == 0
+    assert values(Approach(MANY, 1))["contention_ns"] == 0
+    assert values(Approach(SINGLE))["approach"] == "bulk"
+
+
+@pytest.mark.parametrize(
+    ("fields", "polls"),
+    [
+        ({}, False),  # MeluXina progresses in calls only
+        ({"receiver": "waiting"}, True),  # in a halo: somebody else is inside MPI
+        ({"pattern": "pt2pt", "receiver": "waiting"}, False),
+        ({"pattern": "pt2pt"}, False),
+    ],
+)
+def test_who_progresses_while_computing(fields: dict[str, str], polls: bool) -> None:
+    assert bool(values(Approach(MANY, 4), **fields)["progress_ns"]) is polls
+
+
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_a_prediction_from_runs(stand_in: Path, pattern: str) -> None:
+    s = setup(load("meluxina"), workload(pattern=pattern, receiver="waiting"), "single", (), iterations=20)
+    if pattern == "pt2pt":  # the stand-in has no pairs: only halos are worth more than running through
+        simulate(s, approaches=[Approach(MANY, 4)])
+        return
+    found = simulate(s, approaches=[Approach(MANY, 2), Approach(MANY, 4)])
+    assert [(a.key, a.transport_partitions) for a in found.approaches] == [("single", 1), ("many", 2), ("many", 4)]
+    assert [a.time_s for a in found.approaches] == pytest.approx([8e-6, 4e-6, 2e-6], rel=1e-5)
+    assert [a.eta for a in found.approaches] == pytest.approx([1, 2, 4], rel=1e-5)
+    assert found.engine.startswith("sst, 8 ranks on single")
+    assert found.advice.verdict == "port"
+    assert found.advice.transport_partitions == 4
+    assert found.closed_form["delay_s"] == pytest.approx(np.ptp(ready_times(s).reshape(8, 21, 4)[:, 1:], axis=2).mean())
+    bulk, _, best = found.approaches
+    # Compute is the same; 8 us of about 118 us become 2 us.
+    compute = ready_times(s).reshape(8, 21, 4)[:, 1:].max(axis=2).mean()
+    assert best.speedup_percent == pytest.approx(100 * 6e-6 / (compute + 8e-6), rel=1e-4)
+    assert bulk.arrived_early_percent == 0
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_no_gain_is_not_advised(stand_in: Path) -> None:
+    s = setup(load("meluxina"), workload(), "single", (), iterations=5)
+    found = simulate(s, approaches=[Approach(MANY, 1)])
+    assert found.advice.verdict == "do not port"
+    assert found.advised is found.approaches[0]
+
+
+def fails(stand_in: Path, text: str) -> str:
+    (stand_in / "sst").write_text(f"#!/bin/sh\n{text}\n")
+    s = setup(load("meluxina"), workload(), "single", (), iterations=2)
+    with pytest.raises(PreadyError) as error:
+        simulate_approach(s, Approach(SINGLE), stand_in.parent, How(timeout_s=5))
+    return str(error.value)
+
+
+def test_failures_of_a_run_are_one_line(stand_in: Path) -> None:
+    assert "a deadlock" in fails(stand_in, "echo 'Simulation is complete, simulated time: 18.4467 Ms'")
+    assert "SIGKILL" in fails(stand_in, "kill -9 $$")
+    assert "SST ended with status 4: oops" in fails(stand_in, "echo oops; exit 4")
+    assert "without recording anything" in fails(stand_in, "echo 'Simulation is complete, simulated time: 1 us'")
+
+
+def test_a_run_that_takes_too_long_is_ended(stand_in: Path) -> None:
+    (stand_in / "sst").write_text('#!/bin/sh\n[ "$1" = --version ] && exec echo SST-Core Version 14.0\nexec sleep 60\n')
+    s = setup(load("meluxina"), workload(), "single", (), iterations=2)
+    with pytest.raises(PreadyError, match=r"SST took more than 0.2 s"):
+        simulate_approach(s, Approach(SINGLE), stand_in.parent, How(timeout_s=0.2))
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        (How(), ["sst", "--add-lib-path=L", "c.py"]),
+        (How(threads=2), ["sst", "--add-lib-path=L", "-n", "2", "c.py"]),
+        (How(processes=2, launcher="sh"), ["/bin/sh", "-n", "2", "sst", "--add-lib-path=L", "c.py"]),
+    ],
+)
+def test_how_sst_is_started(how: How, expected: list[str]) -> None:
+    found = how.command("sst", Path("c.py"), Path("L"))
+    assert [Path(w).name if w.endswith("/sh") else w for w in found] == [w.replace("/bin/", "") for w in expected]
+
+
+def test_a_launcher_that_is_not_there() -> None:
+    with pytest.raises(PreadyError, match="no-such-mpirun is not on PATH"):
+        How(processes=2, launcher="no-such-mpirun").command("sst", Path("c.py"), Path("L"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ranks": (1,)}, "ranks = 1; valid: at least 2"),
+        ({"ranks": (2, 2)}, "ranks = 2,2; valid: a number, or one per dimension"),
+        ({"network": "hypercube"}, "topology = 'hypercube' is unknown"),
+        ({"iterations": 0}, "iterations = 0; valid: at least 1"),
+    ],
+)
+def test_setups_that_do_not_fit(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(PreadyError) as error:
+        setup(load("meluxina"), workload(), **arguments)
+    assert message in str(error.value)
+
+
+def test_a_pattern_without_a_motif() -> None:
+    with pytest.raises(PreadyError, match="pattern = 'neighbours' has no motif; valid: pt2pt, halo3d"):
+        setup(load("meluxina"), workload(pattern="neighbours", neighbours=3))
+
+
+HALO = "examples/halo3d.toml"
+
+
+def command(*arguments: str) -> int:
+    """The exit status, as `pready` computes it."""
+    result = commands.main(list(arguments), prog_name="pready sst", standalone_mode=False)
+    return result if isinstance(result, int) else 0
+
+
+@pytest.fixture
+def no_sst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    library.find.cache_clear()
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+
+
+@pytest.mark.usefixtures("no_sst")
+@pytest.mark.parametrize("arguments", [("run", HALO), ("calibrate",), ("info",)])
+def test_without_sst_one_line_and_status_3(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    assert command(*arguments) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "SST is not installed here: no sst, sst-config, sst-info on PATH" in captured.err
+    assert "spack install sst-elements" in captured.err
+    library.find.cache_clear()
+
+
+@pytest.mark.usefixtures("no_sst")
+def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "halo.py"
+    assert command("config", HALO, "--topology", "torus", "--ranks", "4,2,2", "--transport", "8", "-o", str(path)) == 0
+    assert "PartHalo3D" in path.read_text()
+    assert np.load(tmp_path / "halo.arrivals.npy").shape == (16 * 11, 32)
+    assert "a run writes halo.csv" in capsys.readouterr().err
+    library.find.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--ranks", "two"), "--ranks 'two'"),
+        (("--ranks", "0"), "--ranks '0'"),
+        (("--transport", "5"), "transport_partitions = 5 does not divide 32"),
+        (("--approach", "rma"), "approach = 'rma'; valid: single, part, many"),
+        (("--set", "px"), "--set 'px'; valid: NAME=VALUE"),
+        (("--set", "pong=1"), "PartHalo3D has no parameter 'pong'"),
+        (("--parameters", "/nowhere.json"), "no such file"),
+        (("-o", "/nowhere/x.py"), "does not exist"),
+        (("-o", "x.txt"), "suffix"),
+    ],
+)
+def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    output = () if "-o" in arguments else ("-o", str(tmp_path / "x.py"))
+    with pytest.raises(PreadyError) as error:
+        command("config", HALO, *output, *arguments)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"firefly": 1}', '{"firefly": {"bands": [{}]}}', "[" * 100_000])
+def test_odd_parameter_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(text)
+    with pytest.raises(PreadyError):
+        command("config", HALO, "-o", str(tmp_path / "x.py"), "--parameters", str(path))
+
+
+def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command("run", HALO, "--iterations", "2", "--approach", "many:8", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["engine"].startswith("sst, 8 ranks")
+    assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
+    assert command("run", HALO, "--iterations", "2", "--approach", "many:8") == 0
+    assert "Pt2Pt many" in capsys.readouterr().out
+
+
+def test_setup_is_a_value() -> None:
+    a = setup(load("meluxina"), workload(), "torus", (2, 2, 2))
+    assert isinstance(a, Setup)
+    assert a.topology.hosts == a.ranks == 8

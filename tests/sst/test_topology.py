@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from pready.model.errors import PreadyError
+from pready.sst.topology import near_cube, topology
+
+
+@pytest.mark.parametrize("name", ["single", "torus", "fattree", "fattree:2", "fattree:4", "dragonfly"])
+@pytest.mark.parametrize("ranks", [2, 3, 7, 8, 16, 64, 100, 512])
+def test_there_is_room_for_all_ranks(name: str, ranks: int) -> None:
+    made = topology(name, ranks)
+    assert ranks <= made.hosts <= max(3 * ranks, 8)
+
+
+def test_a_torus_is_near_cubic_unless_told() -> None:
+    assert topology("torus", 64).settings["shape"] == "4x4x4"
+    assert topology("torus", 8).settings == {"shape": "2x2x2", "width": "1x1x1", "local_ports": 1}
+    assert topology("torus:8x8", 64).settings["shape"] == "8x8"
+    assert topology("torus", 7).settings["shape"] == "7"  # 7x1x1: no cable from a router to itself
+
+
+def test_a_taper_thins_the_links_up() -> None:
+    # 64 ranks: 8 hosts on each of 8 edge routers.
+    assert topology("fattree", 64).settings["shape"] == "8,8:8"
+    assert topology("fattree:4", 64).settings["shape"] == "8,2:8"
+
+
+def test_a_dragonfly_has_links_between_all_groups() -> None:
+    for ranks in (2, 8, 64, 512, 1000):
+        s = topology("dragonfly", ranks).settings
+        p, a, g, links = (
+            int(str(s[k])) for k in ("hosts_per_router", "routers_per_group", "num_groups", "intergroup_links")
+        )
+        assert (g - 1) * links <= a * p  # h = p global links per router
+        assert g >= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "message"),
+    [
+        ("ring", 8, "topology = 'ring' is unknown; valid: single, torus"),
+        ("single:4", 8, "is unknown"),
+        ("torus:4xx4", 8, "torus shape '4xx4'"),
+        ("torus:2x2", 8, "a torus of 2x2 has 4 hosts; valid: at least 8"),
+        ("fattree:0", 8, "taper '0'"),
+        ("single", 1, "ranks = 1; valid: at least 2"),
+    ],
+)
+def test_what_does_not_fit_is_named(name: str, ranks: int, message: str) -> None:
+    with pytest.raises(PreadyError) as error:
+        topology(name, ranks)
+    assert message in str(error.value)
+
+
+def test_near_cube_multiplies_back() -> None:
+    for n in range(1, 300):
+        x, y, z = near_cube(n)
+        assert x * y * z == n
+        assert x >= y >= z
