@@ -6,7 +6,7 @@ about the neighbours than about the program. Wall time is shown for two cores.
     python benchmarks/engine.py                       # everything but the million ranks
     python benchmarks/engine.py --million             # a million ranks, 27-point: minutes
     LOGGOPSIM=/path/to/folder python benchmarks/engine.py   # with LogGOPSim and txt2bin in it
-    EMBER_MESSAGES_PER_S=11000 python benchmarks/engine.py  # SST Ember's rate, measured elsewhere
+    PATH=/path/to/sst/bin:$PATH python benchmarks/engine.py  # with SST: pready's own Ember motif, the same workload
 """
 
 from __future__ import annotations
@@ -209,6 +209,29 @@ def against_loggopsim(iterations: int = 5) -> None:
             )
 
 
+def against_ember(profile: Machine) -> None:
+    """SST Ember with pready's motif on the same workload and grid: messages per second of wall time."""
+    from pready.sst import library
+    from pready.sst.simulate import setup, simulate_approach
+
+    if not library.available():
+        print("\nSST Ember: put sst, sst-config and sst-info on PATH", flush=True)
+        return
+    grid, iterations = (8, 8, 8), 2
+    approach, what = Approach(BY_KEY["many"], 8, 1), workload("halo3d")
+    with tempfile.TemporaryDirectory() as folder:
+        library.build()
+        ran = simulate_approach(setup(profile, what, "torus", grid, iterations=iterations), approach, Path(folder))
+    messages = 512 * 6 * 8 * (iterations + 1)  # one more iteration, without noise, goes before
+    theirs = messages / ran.run.wall_s
+    ours, _ = rate(partial(simulate, profile, what, approach, grid=grid, iterations=100))
+    print(
+        f"\nSST Ember, halo3d, 512 ranks on a torus, 8 transport partitions: {messages} messages in "
+        f"{ran.run.wall_s:.1f} s, {theirs:.3g} messages/s; the engine {ours:.3g}: {ours / theirs:.0f}×",
+        flush=True,
+    )
+
+
 def million(on: Machine) -> None:
     for key, vcis in (("part", 1), ("many", 8)):
         began = time.process_time()
@@ -235,7 +258,4 @@ if __name__ == "__main__":
     two_cores(profile)
     against_numpy(profile)
     against_loggopsim()
-    ember = os.environ.get("EMBER_MESSAGES_PER_S")
-    if ember:
-        fast, _ = rate(partial(simulate, profile, workload("halo3d"), PART, grid=(16, 16, 16), iterations=30))
-        print(f"\nSST Ember at {float(ember):.3g} messages/s: {fast / float(ember):.0f}×", flush=True)
+    against_ember(profile)
