@@ -95,23 +95,25 @@ def fit(
 def corrected(firefly: Firefly, sizes: np.ndarray, missing: np.ndarray, target: np.ndarray) -> Firefly:
     """The parameters with `missing` (s, target − simulated) put where it belongs."""
     lines = [_line(sizes, 1e9 * missing, 1e9 * target, *span) for span in _spans(firefly)]
-    eager = [a for (a, _), b in zip(lines, firefly.bands, strict=True) if not b.rendezvous]
     late = [a for (a, _), b in zip(lines, firefly.bands, strict=True) if b.rendezvous]
-    # The least shared part moves the wire, so that no band needs a negative overhead for it.
-    shared = min(eager or late)
+    # What the first band lacks moves the wire, what the first rendezvous lacks besides moves the handshake.
+    shared = lines[0][0]
     handshake = handshake_ns(firefly)
-    if handshake is not None and eager:
-        handshake += min(late) - shared
+    if handshake is not None:
+        handshake += late[0] - shared
     moved = with_gap_kept(firefly, latency_ns(firefly) + shared, handshake)
     # What rounding and bounds did not allow to move stays with the bands.
     did = latency_ns(moved) - latency_ns(firefly)
     did_late = did + (handshake_ns(moved) or 0.0) - (handshake_ns(firefly) or 0.0)
     bands, faster = [], 0.0
-    for (constant, slope), band in zip(lines, firefly.bands, strict=True):
+    spans = _spans(firefly)
+    for (constant, slope), band, (_, stop) in zip(lines, firefly.bands, spans, strict=True):
         rest = constant - (did_late if band.rendezvous else did)
         per_byte = band.rx_ns_per_byte + slope
         faster = min(faster, per_byte)
-        bands.append(_shifted(replace(band, rx_ns_per_byte=max(0.0, per_byte)), rest))
+        inside = sizes[(sizes >= band.start) & (sizes < stop)]
+        middle = float(np.exp(np.log(inside).mean())) if len(inside) else 0.0
+        bands.append(_shifted(replace(band, rx_ns_per_byte=max(0.0, per_byte)), rest, middle))
     link = 1e9 / firefly.link_bytes_per_s
     # No band can be faster than the link: if one must be, the link is (by at most a tenth: it is a known rate).
     link = max(link + faster, 0.9 * link)
@@ -135,8 +137,11 @@ def _line(sizes: np.ndarray, missing: np.ndarray, target: np.ndarray, low: float
     return float(solution[0]), float(solution[1])
 
 
-def _shifted(band: Band, constant: float) -> Band:
-    """The band with `constant` ns more CPU time, on the receiver first, never below zero."""
+def _shifted(band: Band, constant: float, middle: float) -> Band:
+    """The band with `constant` ns more CPU time at `middle` bytes: on the receiver first, never below zero."""
+    if not middle:
+        return band  # nothing was measured in it
     rx = band.rx_ns + constant
     tx = band.tx_ns + min(rx, 0.0)
-    return replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0))
+    slope = band.rx_ns_per_byte + min(tx, 0.0) / middle
+    return replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0), rx_ns_per_byte=max(slope, 0.0))

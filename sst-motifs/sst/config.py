@@ -9,13 +9,14 @@ from pathlib import Path
 from pready.model.version import VERSION
 from pready.sst.firefly import (
     HOP_NS,
-    PACKET_BYTES,
     QUEUED_PACKETS,
+    XBAR_SPEEDUP,
     Firefly,
     buffer_bytes,
     flit_bytes,
     host_parameters,
     nic_parameters,
+    packet_bytes,
 )
 from pready.sst.topology import Topology
 
@@ -85,7 +86,7 @@ PlatformDefinition.setCurrentPlatform("pready")
 
 router = hr_router()
 router.link_bw = LINK_BANDWIDTH
-router.xbar_bw = LINK_BANDWIDTH
+router.xbar_bw = "{xbar}B/s"  # {speedup} times a link: a packet for a busy port holds up fewer of the others
 router.flit_size = FLIT
 router.input_latency = "0ns"
 router.output_latency = "0ns"
@@ -147,10 +148,12 @@ def text(simulation: Simulation, name: str = "FILE", library: str = "LIBRARY") -
         host=_shown(host_parameters(f, simulation.largest, simulation.receives)),
         functions=_shown({"defaultEnterLatency": 0, "defaultReturnLatency": 0}),
         nic=_shown(nic_parameters(f, simulation.largest, simulation.receives)),
-        nic_buffer=QUEUED_PACKETS * PACKET_BYTES,
+        nic_buffer=QUEUED_PACKETS * packet_bytes(f),
         topology=_shown(topology.settings),
         topology_title=topology.title,
         link=round(f.link_bytes_per_s),
+        xbar=XBAR_SPEEDUP * round(f.link_bytes_per_s),
+        speedup=XBAR_SPEEDUP,
         host_link=max(1, round(1e3 * f.wire_ns / 2)),
         hop=round(1e3 * HOP_NS),
         flit=flit_bytes(f.link_bytes_per_s),

@@ -17,6 +17,7 @@ buffer when the receiver is inside MPI, and an acknowledgement follows. In Firef
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -25,10 +26,16 @@ from pready.model.machine import Machine, PathName, Segment
 
 HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
-PACKET_BYTES = 2048
+LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
 QUEUED_PACKETS = 4
 """A NIC hands on no more packets than keep its link busy, so that a short message need not wait for a long one."""
 MOST_MACHINES = 64
+STEP, NEGLIGIBLE = 1.05, 0.002
+XBAR_SPEEDUP = 4
+"""Of merlin's crossbar over a link. At 1, packets for a busy port block those behind them in the input queue, and
+a single router passes no more than 59 % of its links' rate when all its ports are busy."""
+PORT_PACKETS = 256
+"""Least buffer of a router's port, in packets. Assumed."""
 LARGEST_MESSAGE = 2**31 - 1
 """Firefly computes the time of a copy in 32-bit signed bytes."""
 HOP_NS = 100.0
@@ -156,34 +163,56 @@ def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> F
             "segments: an eager protocol above a rendezvous",
             valid="for SST, one threshold between eager and rendezvous",
         )
-    eager = [s for s in segments if s.handshake is None]
     late = [s for s in segments if s.handshake is not None]
     gap = max(0, round(segments[0].g.value * 1e9))
-    # Segments may differ in L; Firefly has one wire, so that the least goes there and the rest to the receiving CPU.
-    latency = min(s.L.value for s in eager or segments)
-    handshake = min(s.handshake.value + s.L.value - latency for s in late if s.handshake) if late else None
+    # Segments may differ in L and handshake; Firefly has one wire: the first's go there, the rest to the receiving CPU.
+    latency = segments[0].L.value
+    handshake = late[0].handshake.value + late[0].L.value - latency if late and late[0].handshake else None
     wire, host, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
     large = segments[-1].G_link
     link = 1 / network.link_bandwidth.value if large is None else large.value
-    bands = []
+    # Where a burst passes faster than the link, the link cannot be what holds long messages back: then the CPU is.
+    link = min([link, *(s.G.value for s in segments)])
+    bands: list[Band] = []
     header = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
-    for s in segments:
+    for s, following in zip(segments, [*segments[1:], None], strict=True):
         o_s, o_r = copies(machine, s, cache)
         extra = s.L.value - latency
         if s.handshake is not None and handshake is not None:
             extra += s.handshake.value - handshake
-        bands.append(
-            Band(
-                start=round(s.from_),
-                rendezvous=s.handshake is not None,
-                tx_ns=max(0.0, s.o_s.value * 1e9 - header),
-                rx_ns=max(0.0, (s.o_r.value + machine.matching.base.value + extra) * 1e9),
-                tx_ns_per_byte=o_s * 1e9,
-                rx_ns_per_byte=(o_r + max(0.0, s.G.value - link)) * 1e9,
-            )
+        band = Band(
+            start=round(s.from_),
+            rendezvous=s.handshake is not None,
+            tx_ns=max(0.0, s.o_s.value * 1e9 - header),
+            rx_ns=0.0,
+            tx_ns_per_byte=o_s * 1e9,
+            rx_ns_per_byte=(o_r + s.G.value - link) * 1e9,
         )
+        constant = (s.o_r.value + machine.matching.base.value + extra) * 1e9
+        bands += _shifted(band, constant, math.inf if following is None else following.from_)
     match = round(machine.matching.per_entry.value * 1e9)
     return Firefly(1 / link, wire, host, gap, read, match, tuple(bands))
+
+
+def _shifted(band: Band, constant: float, end: float) -> list[Band]:
+    """The band with `constant` ns on the receiver; what would be below zero comes off the sender, then off the slope.
+
+    A line with a negative intercept becomes steps of `STEP` in size, each a slope through the line's middle.
+    """
+    rx = band.rx_ns + constant
+    tx = band.tx_ns + min(rx, 0.0)
+    if tx >= 0 or band.start == 0:
+        return [replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0))]
+    bands, start = [], float(band.start)
+    while start < end:
+        stop = min(start * STEP, end)
+        slope = band.rx_ns_per_byte + tx / math.sqrt(start * stop)
+        bands.append(replace(band, start=round(start), rx_ns=0.0, tx_ns=0.0, rx_ns_per_byte=max(0.0, slope)))
+        if -tx < NEGLIGIBLE * band.rx_ns_per_byte * start:
+            bands[-1] = replace(bands[-1], rx_ns_per_byte=band.rx_ns_per_byte)
+            break
+        start = stop
+    return bands
 
 
 def with_gap_kept(firefly: Firefly, latency_ns: float, handshake_ns: float | None) -> Firefly:
@@ -212,10 +241,22 @@ def flit_bytes(link_bytes_per_s: float) -> int:
     return flit
 
 
+def packet_bytes(firefly: Firefly) -> int:
+    """Bytes of a packet: a power of two that takes no more than a tenth of the latency.
+
+    A packet is there when its head is, so that a message's last packet costs no time on the link.
+    """
+    packet = LARGEST_PACKET
+    while packet > SMALLEST_PACKET and packet / firefly.link_bytes_per_s > 0.1e-9 * latency_ns(firefly):
+        packet //= 2
+    return packet
+
+
 def buffer_bytes(firefly: Firefly) -> int:
-    """Buffers of a port: twice what is on its way between two credits, and at least 16 packets."""
+    """Buffers of a port: twice what is on its way between two credits, and at least `PORT_PACKETS`."""
     round_trip = 2 * max(firefly.wire_ns / 2, HOP_NS) * 1e-9
-    return max(16 * PACKET_BYTES, int(2 * round_trip * firefly.link_bytes_per_s) // PACKET_BYTES * PACKET_BYTES)
+    packet = packet_bytes(firefly)
+    return max(PORT_PACKETS * packet, int(2 * round_trip * firefly.link_bytes_per_s) // packet * packet)
 
 
 def ranges(firefly: Firefly, prefix: str, values: list[float], unit: str) -> dict[str, str]:
@@ -282,7 +323,7 @@ def nic_parameters(firefly: Firefly, largest: int, messages: int) -> dict[str, o
         "txDelay_ns": firefly.gap_ns,
         "rxMatchDelay_ns": 0,
         "hostReadDelay_ns": firefly.read_ns,
-        "packetSize": f"{PACKET_BYTES}B",
+        "packetSize": f"{packet_bytes(firefly)}B",
         "packetOverhead": 0,
         "numSendMachines": send_machines(firefly, largest, messages),
         "maxSendMachineQsize": QUEUED_PACKETS,
