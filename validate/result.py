@@ -1,0 +1,155 @@
+"""What a validation finds, whatever it compared with: claims of papers, and cases measured or simulated."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Status = Literal["ok", "off", "out of scope"]
+Shown = float | bool | str | None
+"""A number, a yes or no, or words such as "0.9-1.1"."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another way to read a place where a paper contradicts itself, with what we get for it."""
+
+    says: str
+    expected: Shown
+    got: Shown
+    status: Status
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim of a paper beside what the model says.
+
+    `says` is the claim in our words, `tolerance` and `why` how close we ask to be and for what reason;
+    for a claim out of scope `why` is the reason no model of ours can address it.
+    """
+
+    id: str
+    paper: str
+    where: str
+    says: str
+    quantity: str
+    unit: str
+    expected: Shown
+    got: Shown
+    tolerance: str
+    status: Status
+    why: str = ""
+    configuration: str = ""
+    readings: tuple[Reading, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One configuration, measured (or simulated by SST) and predicted. Times in seconds after the last partition is ready.
+
+    `spread` is the measurement's own, relative: what no prediction can be better than. `eta` is bulk's
+    time over this approach's, with the same arrivals; `eta_closed_form` is Eq. 3 of gillis2023 alone.
+    """
+
+    id: str
+    library: str
+    approach: str
+    transport_partitions: int
+    vcis: int
+    threads: int
+    partitions_per_thread: int
+    buffer: int
+    arrivals: str
+    measured_s: float
+    measured_low_s: float
+    measured_high_s: float
+    spread: float
+    predicted_s: float
+    predicted_low_s: float
+    predicted_high_s: float
+    eta_measured: float
+    eta_measured_low: float
+    eta_measured_high: float
+    eta_predicted: float
+    eta_predicted_low: float
+    eta_predicted_high: float
+    eta_closed_form: float | None = None
+    suspect: str = ""
+    """The term of the model that the error points at, from a measurement that isolates it where there is one."""
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured time, minus 1."""
+        return self.predicted_s / self.measured_s - 1
+
+    @property
+    def eta_error(self) -> float:
+        """Predicted over measured η, minus 1."""
+        return self.eta_predicted / self.eta_measured - 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure over many cases against the limit it has to keep."""
+
+    name: str
+    value: float
+    limit: float
+    sense: Literal["at most", "at least"]
+    unit: str = ""
+    note: str = ""
+    cases: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Does it keep the limit?"""
+        return self.value <= self.limit if self.sense == "at most" else self.value >= self.limit
+
+
+@dataclass(frozen=True)
+class Control:
+    """A Machine made wrong on purpose: the same checks must reject it."""
+
+    name: str
+    says: str
+    checks: tuple[Check, ...]
+
+    @property
+    def rejected(self) -> bool:
+        """Does at least one check fail, as it must?"""
+        return any(not c.ok for c in self.checks)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Predictions against measurements of one kind: `source` is "live" or "sst"."""
+
+    source: Literal["live", "sst"]
+    title: str
+    cases: tuple[CaseResult, ...]
+    checks: tuple[Check, ...]
+    controls: tuple[Control, ...] = ()
+    notes: tuple[str, ...] = ()
+    about: dict[str, str] = field(default_factory=dict)
+    """Versions, machine, seed, where the raw measurements lie."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that one `pready validate` found."""
+
+    version: str
+    seed: int
+    about: dict[str, str]
+    claims: tuple[ClaimResult, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; the keys are part of the public interface."""
+        data = asdict(self)
+        for comparison, plain in zip(self.comparisons, data["comparisons"], strict=True):
+            for check, c in zip(comparison.checks, plain["checks"], strict=True):
+                c["ok"] = check.ok
+            for control, c in zip(comparison.controls, plain["controls"], strict=True):
+                c["rejected"] = control.rejected
+        return data
