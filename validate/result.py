@@ -47,8 +47,9 @@ class ClaimResult:
 class CaseResult:
     """One configuration, measured (or simulated by SST) and predicted.
 
-    Times in seconds after the last partition is ready. `spread` is the measurement's own, relative: what no prediction can be better than. `eta` is bulk's
-    time over this approach's, with the same arrivals; `eta_closed_form` is Eq. 3 of gillis2023 alone.
+    Times in seconds after the last partition is ready. `spread` is the measurement's own, relative:
+    what no prediction can be better than. `eta` is bulk's time over this approach's, with the same
+    arrivals; `eta_closed_form` is Eq. 3 of gillis2023 alone.
     """
 
     id: str
