@@ -13,18 +13,20 @@ import numpy as np
 
 from pready.calibrate import observe
 from pready.calibrate.build import Built
-from pready.calibrate.describe import Described, describe
+from pready.calibrate.describe import Described, describe, stall_bracket
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
 from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
 from pready.calibrate.records import Content, Point
-from pready.calibrate.run import Outcome, Progress, measure, plan
+from pready.calibrate.run import Outcome, Progress, measure, ping, plan
 from pready.model.version import VERSION
 
 REFINEMENTS = 20
 """Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
 CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
+BRACKET = 1.02
+"""Ratio of the sizes between which a rendezvous begins, below which no closer look is taken."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool
     except ThinDataError as thin:
         enough = False
         sizes = sorted({*thin.measure_next, *(refine_sizes(thin.estimate) if thin.estimate is not None else ())})
-    pings = [Point.of("pingpong", bytes=int(size), mode="isend") for size in sizes]
+    pings = [ping(int(size)) for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
     some = affordable[:: max(len(affordable) // TRAIN_SIZES, 1)]
@@ -99,7 +101,20 @@ def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool
         for size in some
         for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
     ]
-    return pings + trains, enough
+    stalls = _stalls(content, key)
+    return pings + trains + stalls, enough and not stalls
+
+
+def _stalls(content: Content, key: str) -> list[Point]:
+    """The size halfway between a message that moves by itself and one that waits for progress.
+
+    The wait does not show in a ping-pong, so that the fit cannot find its limit.
+    """
+    bracket = stall_bracket(observe.probes(content, key))
+    if bracket is None or bracket[1] <= BRACKET * bracket[0]:
+        return []
+    size = round((bracket[0] * bracket[1]) ** 0.5)
+    return [Point.of("overlap", bytes=size, who=who) for who in ("receiver", "sender")]
 
 
 def calibrate(

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+import numpy as np
+
+from pready.calibrate.describe_exchanges import refined
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.observe import Probes, Record, Sample
+from pready.calibrate.observe import Probes, Record, Sample, cores_per_rank
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
@@ -28,6 +31,10 @@ TOO_SMALL_TO_OVERLAP = 8192
 """Bytes; below, calls take as long as the transfer, and nothing can be hidden."""
 CONTAINED = 1e-12
 """Seconds of a handshake whose cost is in L already; positive, because it still has to be answered."""
+FAST_BELOW = 0.5
+"""Time per byte over that of large messages, below which messages fit into the bucket of a shaped link."""
+BURST_SHOWS = 2.0
+"""A link counts as shaped if large messages are early by more than this multiple of the smallest's time."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 
@@ -77,12 +84,13 @@ def describe(
         "inter": {
             "segments": segments,
             "link_bandwidth": _reciprocal(link, "windows of messages in flight"),
+            **_burst(fit, notes),
         },
         "threads": {
             "pready": _pready(probes, notes),
             "vci_poll": _assumed(1e-7, Unit.TIME, "not measured: one poll of an idle progress engine", 5.0),
             "barrier": _barrier(probes, notes),
-            "contention": _contention(fit, notes),
+            "contention": _contention(fit, probes, cores_per_rank(about), notes),
         },
         "matching": {
             "base": _exact(0.0, Unit.TIME, "contained in o_r, which was measured with matching"),
@@ -96,7 +104,23 @@ def describe(
         },
         "memory": {f"copy_{c}": _copy(probes, c) for c in ("hot", "cold")},
     }
+    data = refined(data, probes.exchanges, active_messages=probes.early_send is False)
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
+
+
+def stall_bracket(probes: Probes) -> tuple[int, int] | None:
+    """The largest size that moves by itself, and the smallest above it that waits for a computing rank.
+
+    None if all sizes move: then no message needs an answer before it moves, or progress needs no rank.
+    """
+    waits = {
+        size: max(probes.exposed_share.get(size, 0.0), probes.exposed_share_sender.get(size, 0.0)) >= PROGRESSES_BELOW
+        for size in {*probes.exposed_share, *probes.exposed_share_sender}
+        if size > TOO_SMALL_TO_OVERLAP
+    }
+    moving = max((size for size, stalled in waits.items() if not stalled), default=TOO_SMALL_TO_OVERLAP)
+    stalled = [size for size in waits if size > moving]
+    return (moving, min(stalled)) if stalled else None
 
 
 def stalls_from(probes: Probes, thresholds: Sequence[float]) -> float | None:
@@ -106,16 +130,11 @@ def stalls_from(probes: Probes, thresholds: Sequence[float]) -> float | None:
     ping-pong. A threshold of the fit between the last size that moves and the first that waits is
     taken as the limit; else all between are taken to wait, which advises the less.
     """
-    waits = {
-        size: max(probes.exposed_share.get(size, 0.0), probes.exposed_share_sender.get(size, 0.0)) >= PROGRESSES_BELOW
-        for size in {*probes.exposed_share, *probes.exposed_share_sender}
-        if size > TOO_SMALL_TO_OVERLAP
-    }
-    moving = max((size for size, stalled in waits.items() if not stalled), default=TOO_SMALL_TO_OVERLAP)
-    stalled = [size for size in waits if size > moving]
-    if not stalled:
+    bracket = stall_bracket(probes)
+    if bracket is None:
         return None
-    return next((t for t in thresholds if moving < t <= min(stalled)), moving + 1.0)
+    moving, stalled = bracket
+    return next((t for t in thresholds if moving < t <= stalled), moving + 1.0)
 
 
 def _with_rendezvous(
@@ -300,17 +319,24 @@ def _shared(fit: Fit) -> str | None:
     return next((m for m in ("one", "communicators") if m in fit.contention), None)
 
 
-def _contention(fit: Fit, notes: list[str]) -> dict[str, Any]:
+def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> dict[str, Any]:
     mechanism = _shared(fit)
+    most = max(probes.barrier, default=2)
+    if cores == 1:
+        why = "a rank has one core here: its threads take turns, and no two want a lock at once"
+        return {"threads": [1, most], "stretch": [1.0, 1.0], "source": "measured", "why": why}
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
         notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
         return _borrowed(load(REFERENCE).threads.contention)
     c = fit.contention[mechanism]
     excess = c.stretch[-1] - 1
     relative = float((c.high[-1] - c.low[-1]) / 2 / excess) if excess > 0 else 0.0
+    beyond = [most] if most > c.threads[-1] else []
+    if beyond:
+        notes.append(f"contention of more than {c.threads[-1]:g} threads taken as of these: a rank has no more cores")
     return {
-        "threads": [int(t) for t in c.threads],
-        "stretch": [float(s) for s in c.stretch],
+        "threads": [*(int(t) for t in c.threads), *beyond],
+        "stretch": [*(float(s) for s in c.stretch), *(float(c.stretch[-1]) for _ in beyond)],
         "interval": min(relative, 0.95),
         "source": "measured",
         "why": f"message rate over threads, mechanism {mechanism}",
@@ -319,7 +345,7 @@ def _contention(fit: Fit, notes: list[str]) -> dict[str, Any]:
 
 def _contexts(fit: Fit) -> dict[str, Any]:
     shared, own = fit.contention.get("one"), fit.contention.get("communicators")
-    if shared is None or own is None:
+    if shared is None or own is None or len(own.threads) < 2:
         return {
             "value": 1,
             "source": "assumed",
@@ -355,6 +381,31 @@ def _borrowed(curve: Contention | Barrier) -> dict[str, Any]:
     if isinstance(curve, Contention):
         return data | {"stretch": list(curve.stretch), "interval": 0.5}
     return data | {"time": [format_exact(t, Unit.TIME) for t in curve.time]}
+
+
+def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:
+    """The token bucket of a shaped link, where there is one.
+
+    Large messages then lie on a line at the link's rate that starts below zero: what passes at once
+    is missing from their time.
+    """
+    last = len(fit.segments) - 1
+    fast = [k for k, s in enumerate(fit.segments) if s.G.value < FAST_BELOW * fit.segments[last].G.value]
+    if not fast:
+        return {}
+    below = fast[-1]
+    fixed = [sum(getattr(s, n).value for n in ("L", "o_s", "o_r")) for s in fit.segments]
+    drawn = {n: fit.draws[n][:, last] - fit.draws[n][:, below] for n in ("L", "o_s", "o_r", "G")}
+    sizes = -(drawn["L"] + drawn["o_s"] + drawn["o_r"]) / np.where(drawn["G"] > 0, drawn["G"], np.nan)
+    if fixed[below] - fixed[last] < BURST_SHOWS * fixed[below] or not (sizes > 0).all():
+        return {}
+    # A size of the faster line, for a reader of the machine to find it again.
+    most = fit.segments[below + 1].from_bytes - 1
+    crossing = (fixed[below] - fixed[last]) / (fit.segments[last].G.value - fit.segments[below].G.value)
+    e = Estimate.of(min(crossing, most), np.minimum(sizes, most))
+    size = Estimate(e.value, min(e.low, e.value), max(e.high, e.value))
+    notes.append(f"the link lets {size.value:.0f} B through at once after a pause: it is shaped")
+    return {"burst": _measured(size, Unit.SIZE, "where the lines of one message below and above it cross", [], "")}
 
 
 def _pready(probes: Probes, notes: list[str]) -> dict[str, Any]:

@@ -35,6 +35,21 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """One whole exchange: time from its start, and after its last partition was ready."""
+
+    approach: str
+    bytes: int
+    threads: int
+    theta: int
+    delay_s: float
+    total: Sample
+    after: Sample
+    ready: tuple[tuple[float, ...], ...]
+    """When each user partition of a repeat was ready, a row per repeat; empty if there were too many to list."""
+
+
+@dataclass(frozen=True)
 class Probes:
     """What is read off the records directly; empty where there are none, as for imported files.
 
@@ -51,6 +66,7 @@ class Probes:
     pready: Sample | None = None
     barrier: Mapping[int, Sample] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
+    exchanges: tuple[Exchange, ...] = ()
     unsupported: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -98,7 +114,7 @@ def observations(content: Content, key: str) -> Observations:
         prtt_n=_train(plain),
         prtt_n_delay=_train(delayed),
         window=_window(windows),
-        message_rate=_rates(_select(content, "rate", key)),
+        message_rate=_rates(_select(content, "rate", key), cores_per_rank(content.environments[key])),
         matching={
             queue: _curve(_by(found, "length"))
             for queue in ("posted", "unexpected")
@@ -110,8 +126,11 @@ def observations(content: Content, key: str) -> Observations:
 def probes(content: Content, key: str) -> Probes:
     """What needs no fit."""
     early = _select(content, "early", key)
+    cores = cores_per_rank(content.environments[key])
     pready = _select(content, "pready", key)
     copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
+    # More threads than cores take turns: their calls last as long as somebody else's time slice.
+    pready = [r for r in pready if cores is None or int(r["parameters"]["threads"]) <= cores] or pready
     busiest = max(pready, key=lambda r: int(r["parameters"]["threads"]), default=None)
     return Probes(
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
@@ -122,7 +141,24 @@ def probes(content: Content, key: str) -> Probes:
         pready=None if busiest is None else Sample.of(busiest),
         barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
+        exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
         unsupported=content.unsupported(),
+    )
+
+
+def _exchange(record: Record) -> Exchange:
+    p = record["parameters"]
+    total, after = (Sample.of(record["also"][n]) for n in ("total", "after"))
+    ready = tuple(tuple(row) for row in record.get("lists", {}).get("ready_s", ()))
+    return Exchange(
+        str(p["approach"]),
+        int(p["bytes"]),
+        int(p["threads"]),
+        int(p["theta"]),
+        float(p["delay_s"]),
+        total,
+        after,
+        ready,
     )
 
 
@@ -185,8 +221,19 @@ def _window(records: list[dict[str, Any]]) -> Window | None:
     )
 
 
-def _rates(records: list[dict[str, Any]]) -> dict[str, MessageRate]:
-    """Messages per second by threads; every mechanism as if on one context, which `describe` compares."""
+def cores_per_rank(about: Record) -> int | None:
+    """Cores that a rank has for its threads, from an environment record; None if it does not say."""
+    hosts, cores = about.get("hosts"), about.get("cores_online")
+    return max(int(cores) // max(map(hosts.count, hosts)), 1) if hosts and cores else None
+
+
+def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, MessageRate]:
+    """Messages per second by threads; every mechanism as if on one context, which `describe` compares.
+
+    Only threads that have a core each can contend for a lock. More take turns, and their rate says
+    how long a time slice is.
+    """
+    records = [r for r in records if cores is None or int(r["parameters"]["threads"]) <= cores]
     out = {}
     for mechanism in sorted({r["parameters"]["mechanism"] for r in records}):
         mine = {int(r["parameters"]["threads"]): r for r in records if r["parameters"]["mechanism"] == mechanism}

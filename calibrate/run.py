@@ -343,6 +343,18 @@ def sizes(largest: int = 4 << 20) -> list[int]:
     return sorted(size for size in found if size <= largest)
 
 
+DRAINS_FROM = 4096
+"""Bytes from which repeats in a row may find the token bucket of a shaped link drained."""
+REFILL_S = 1e-3
+"""Idle before an exchange, in which such a bucket fills again."""
+
+
+def ping(size: int, mode: str = "isend") -> Point:
+    """A ping-pong; larger messages with a pause before each, so that all meet the same, rested link."""
+    pause: dict[str, Value] = {"pause_s": REFILL_S} if size >= DRAINS_FROM else {}
+    return Point.of("pingpong", bytes=size, mode=mode, **pause)
+
+
 MEASUREMENTS = (
     "pingpong",
     "early",
@@ -364,7 +376,6 @@ def plan(
     threads: int,
     only: Iterable[str] | None = None,
     largest: int = 4 << 20,
-    receive_threads: int = 0,
 ) -> list[Point]:
     """The points of a calibration, the most valuable first.
 
@@ -375,7 +386,6 @@ def plan(
         threads: most threads of one rank.
         only: names from `MEASUREMENTS`; all of them if None.
         largest: largest message in bytes.
-        receive_threads: threads that receive in `approach`; 0 for as many as send.
 
     Raises:
         PreadyError: for a name that is not a measurement, or fewer than one thread.
@@ -390,7 +400,7 @@ def plan(
     passes = chain(
         _first_pass(threads, teams, largest),
         _second_pass(threads, teams, largest),
-        _third_pass(threads, teams, largest, receive_threads),
+        _third_pass(largest),
     )
     return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
 
@@ -406,7 +416,7 @@ def _powers(low: int, high: int, step: int) -> list[int]:
 
 def _first_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
     for size in _powers(1, largest, 2):
-        yield Point.of("pingpong", bytes=size, mode="isend")
+        yield ping(size)
     for delay_by in ("sleep", "test"):
         for size in (64 << 10, 1 << 20):
             yield Point.of("early", bytes=size, delay_by=delay_by)
@@ -427,7 +437,8 @@ def _first_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]
 
 def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
     for size in sizes(largest):
-        yield Point.of("pingpong", bytes=size, mode="isend")
+        yield ping(size)
+    yield from exchanges(teams)
     for size in _powers(1, min(largest, 1 << 20), 2):
         for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
             yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
@@ -445,26 +456,65 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
     yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
-def _third_pass(threads: int, teams: list[int], largest: int, receive_threads: int) -> Iterator[Point]:
-    for about in (16 << 10, 256 << 10, 1 << 20, 4 << 20):
-        size = about // threads * threads
-        for approach in APPROACHES:
-            for delay in (0.0, 0.01):
-                if 0 < size <= max(largest, threads):
-                    yield Point.of(
-                        "approach",
-                        approach=approach,
-                        bytes=size,
-                        threads=threads,
-                        receive_threads=receive_threads,
-                        delay_s=delay,
-                    )
+SMALL_EXCHANGE = 1 << 10
+PUTS = 8
+COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
+COLD_PAUSES = (1e-3, 4e-3, 16e-3)
+ACTIVE_PAUSE = COLD_PAUSES[1]
+EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 10, 64 << 10, 1 << 20, 4 << 20), 4, 0.15
+"""Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
+TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
+
+
+def exchanges(teams: Iterable[int]) -> Iterator[Point]:
+    """Whole exchanges, each for what it has more than another (`describe_exchanges`).
+
+    One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
+    last one late: up to which size do they move early? ``MPI_Psend`` and a send of the same size. A send after pauses.
+    Last, small ones by teams: what meeting, and waking up to send, cost.
+    """
+
+    def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
+        return Point.of(
+            "approach",
+            approach=approach,
+            bytes=size,
+            threads=threads,
+            receive_threads=1,
+            theta=theta,
+            pause_s=REFILL_S,
+            min_repeats=6,
+            max_repeats=200,
+            budget_s=0.5,
+            **{"delay_s": 0.0, **when},
+        )
+
+    for approach in APPROACHES:
+        if approach.startswith("rma"):
+            yield one(approach, SMALL_EXCHANGE)
+            yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
+    for size in COLD_SIZES:
+        for delay in (0.0, *COLD_PAUSES):
+            yield one("single", size, delay_s=delay)
+        yield one("part", size, delay_s=ACTIVE_PAUSE)
+    for size in EARLY_SIZES:
+        for delay in (0.0, EARLY_DELAY_S):
+            yield one("rma-single-passive", size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
+    for team in (team for team in teams if team > 1):
+        in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
+        for approach in ("single", "many"):
+            for size in TEAM_PARTITIONS:
+                yield one(approach, size * team, 1, team)
+                yield one(approach, size * team, 1, team, ready_s=in_turn)
+
+
+def _third_pass(largest: int) -> Iterator[Point]:
     for who in ("receiver", "sender"):
         for size in _powers(1 << 12, largest, 2):
             yield Point.of("overlap", bytes=size, who=who)
     for mode in ("send", "persistent"):
         for size in _powers(1, largest, 2):
-            yield Point.of("pingpong", bytes=size, mode=mode)
+            yield ping(size, mode)
     # last: a provider that keeps few unexpected messages hangs here, and the watchdog takes its time
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="unexpected", length=length)

@@ -15,11 +15,12 @@ import numpy as np
 
 from pready.model import normal
 from pready.model.counter import uniforms
-from pready.model.machine import Machine, Segment
+from pready.model.machine import Machine, Segment, SizeCurve
 from pready.model.values import Z95, Array, Value, spread
 from pready.model.workload import Workload
 
 STREAM_PARAMETERS = 1 << 31
+_FIXED = ("o_s", "L", "o_r")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Costs:
     Every field is an array of shape (rows,) or ().
     """
 
+    size: Array
+    """m: bytes of the message."""
     hold: Array
     """o_s: holding the VCI's lock for one message; stretched by contention."""
     copy_in: Array
@@ -45,6 +48,19 @@ class Costs:
     """Seconds that the message occupies the link; at most `stream`."""
     wire: Array
     """L."""
+    ack: Array
+    """L of a message without payload, such as an acknowledgement."""
+    drain: Array
+    """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
+    credit: Array
+    """How much earlier than at that rate it may leave: what the bucket holds beyond what this message
+    alone uses."""
+    cold: Array
+    """What this message takes longer after a long pause."""
+    cooling: Array
+    """The pause after which 63 % of `cold` is paid."""
+    active: Array
+    """What an active message takes longer than a send, copies aside."""
     receive: Array
     """o_r + O_r m + the constant part of matching."""
     unmatched: Array
@@ -57,10 +73,25 @@ class Costs:
     """m over the copy bandwidth: what an active message adds on each side."""
     pready: Array
     barrier: Array
+    wake: Array
+    """What a message takes longer that a thread of a team issues itself."""
     poll: Array
     epoch: Array
+    flush: Array
+    """As `epoch`, for passive synchronisation."""
+    window: Array
+    """As `epoch`, for each window after the first."""
     stretch: Array
     """Shape (threads + 1,) or (rows, threads + 1): contention for k sharing threads."""
+
+    def row(self, row: int) -> Costs:
+        """The costs of one row, every field a scalar (`stretch`: of shape (threads + 1,))."""
+
+        def one(name: str) -> Array:
+            value: Array = getattr(self, name)
+            return value if value.ndim == (name == "stretch") else np.asarray(value[row])
+
+        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
 
     @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
@@ -117,6 +148,18 @@ class Sampler:
             return np.asarray(value.value, dtype=np.float64)
         return spread(value.value, value.interval, self.normals(name))
 
+    def curve(self, name: str, curve: SizeCurve | None, size: float) -> Array:
+        """A curve's time at a size, of shape () or (rows,); 0 where there is none."""
+        if curve is None:
+            return np.asarray(0.0)
+        return self.relative(name, curve.at(size), curve.interval)
+
+    def relative(self, name: str, value: float, interval: float) -> Array:
+        """A value whose interval is given as a relative half-width, of shape () or (rows,)."""
+        if self.draws == 0 or interval == 0 or value == 0:
+            return np.asarray(value)
+        return spread(value, (value * (1 - interval), value * (1 + interval)), self.normals(name))
+
     def stretch(self, threads: int) -> Array:
         """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
         curve = self.machine.threads.contention
@@ -145,35 +188,61 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     def draw(name: str, value: Value[float]) -> Array:
         return sampler(f"{label}.{name}", value)
 
+    def fixed(segment: int) -> Array:
+        """o_s + L + o_r: a line's time at no bytes."""
+        at = f"{workload.path}.segments[{segment}]"
+        return np.asarray(sum(sampler(f"{at}.{n}", getattr(path.segments[segment], n)) for n in _FIXED))
+
     stream = size * draw("G", segment.G)
-    if segment.G_link is not None:
+    wire = draw("L", segment.L)
+    bandwidth = sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth)
+    if segment.G_link is not None and path.burst is None:
         link = np.minimum(size * draw("G_link", segment.G_link), stream)
     else:
-        link = np.minimum(size / sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth), stream)
-    unmatched = draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
-    first = path.segments[0]
-    control = sum(
-        (sampler(f"{workload.path}.segments[0].{n}", getattr(first, n)) for n in ("o_s", "L", "o_r")),
-        start=np.asarray(0.0),
-    )
+        link = np.minimum(size / bandwidth, stream)
+    hold, unmatched = draw("o_s", segment.o_s), draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
+    drain = credit = np.asarray(0.0)
+    if path.burst is not None:
+        # Lines of one message alone: what the bucket saves shows between the last line and the one below the burst.
+        below, last = path.segments.index(path.segment(path.burst.value)), len(path.segments) - 1
+        drain = size * sampler(f"{workload.path}.segments[{last}].G", path.segments[last].G)
+        unshaped = fixed(below)
+        bucket = np.maximum(unshaped - fixed(last), 0.0)
+        credit = bucket - np.clip(drain + unshaped - stream - fixed(index), 0.0, bucket)
     return Costs(
-        hold=draw("o_s", segment.o_s),
+        size=np.asarray(float(size)),
+        hold=hold,
         copy_in=_copy(segment, segment.O_s, size, copy),
         put=sampler("one_sided.put", m.one_sided.put),
         handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
         gap=draw("g", segment.g),
         stream=stream,
         link=link,
-        wire=draw("L", segment.L),
+        wire=wire,
+        ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
+        drain=np.asarray(drain),
+        credit=np.asarray(credit),
+        cold=sampler.curve("cold", m.cold, size),
+        cooling=np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
+        active=sampler.curve("active_message", m.active_message, size),
         receive=unmatched + sampler("matching.base", m.matching.base),
         unmatched=unmatched,
         per_entry=sampler("matching.per_entry", m.matching.per_entry),
-        control=np.asarray(control),
+        control=fixed(0),
         copy_out=copy,
         pready=sampler("threads.pready", m.threads.pready),
-        barrier=np.asarray(m.threads.barrier.at(workload.threads)),
+        barrier=sampler.relative("barrier", m.threads.barrier.at(workload.threads), m.threads.barrier.interval),
+        wake=np.asarray(0.0)
+        if m.threads.wake is None or workload.threads == 1
+        else sampler("threads.wake", m.threads.wake),
         poll=sampler("threads.vci_poll", m.threads.vci_poll),
         epoch=sampler("one_sided.epoch", m.one_sided.epoch),
+        flush=sampler("one_sided.epoch", m.one_sided.epoch)
+        if m.one_sided.flush is None
+        else sampler("one_sided.flush", m.one_sided.flush),
+        window=sampler("one_sided.epoch", m.one_sided.epoch)
+        if m.one_sided.window is None
+        else sampler("one_sided.window", m.one_sided.window),
         stretch=sampler.stretch(workload.threads),
     )
 

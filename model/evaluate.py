@@ -6,6 +6,7 @@ as they stand, then `draws` × `per_draw` rows of drawn parameters.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -78,6 +79,11 @@ class Evaluation:
         """What the timeline needs besides times and costs."""
         return setting_of(self.machine, self.workload)
 
+    @property
+    def bandwidth(self) -> float:
+        """β of the closed forms: one message of the largest segment, alone."""
+        return 1 / self.machine.path(self.workload.path).segments[-1].G.value
+
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, made once per size."""
         size = message_size(self.workload.buffer, approach)
@@ -91,6 +97,23 @@ class Evaluation:
             joins = self.receiver_joins(approach)
             self._timelines[approach] = run(self.ready, self.costs(approach), approach, self.setting, joins)
         return self._timelines[approach]
+
+    @property
+    def delay(self) -> float:
+        """Mean time from the sender's first ready partition to its last."""
+        return float(np.ptp(self.ready[self._nominal_rows], axis=1).mean())
+
+    def on(self, machine: Machine) -> Evaluation:
+        """The same on another machine."""
+        return replace(self, machine=machine)
+
+    def late(self, approach: Approach) -> float:
+        """Seconds that a rank waits for late neighbours: in a single exchange there are none from before."""
+        return 0.0
+
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values."""
+        return gain_over_sizes(self.machine, self.workload, approach, sizes, self.seed)
 
     @property
     def _nominal_rows(self) -> slice:
@@ -118,8 +141,8 @@ class Evaluation:
         t, t_bulk = line.end[rows], bulk.end[rows]
         drawn, drawn_bulk = self._drawn_means(line.end), self._drawn_means(bulk.end)
         time, eta = float(t.mean()), float(metrics.eta(t_bulk.mean(), t.mean()))
-        time_low, time_high = _interval(drawn, time)
-        eta_low, eta_high = _interval(metrics.eta(drawn_bulk, drawn), eta)
+        time_low, time_high = interval(drawn, time)
+        eta_low, eta_high = interval(metrics.eta(drawn_bulk, drawn), eta)
         compute = self.ready[rows].max(axis=1)
         # temucin2022 3.1: one send from the join on, without the threads' barrier.
         t_pt2pt = float(bulk.end[0]) - barrier
@@ -158,6 +181,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         machine.contexts.value,
         machine.progress.value,
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
+        math.inf if machine.one_sided.early is None else machine.one_sided.early.value,
     )
 
 
@@ -166,7 +190,7 @@ def message_size(buffer: float, approach: Approach) -> float:
     return buffer / approach.transport_partitions if approach.interface.splits else buffer
 
 
-def _interval(drawn: Array, value: float) -> tuple[float, float]:
+def interval(drawn: Array, value: float) -> tuple[float, float]:
     """2.5 and 97.5 percentiles, widened to hold the value itself (a median need not be the mean)."""
     low, high = np.percentile(drawn, [2.5, 97.5])
     return min(float(low), value), max(float(high), value)

@@ -83,6 +83,9 @@ class NetworkPath(Strict):
 
     segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
     link_bandwidth: Value[units.Bandwidth]
+    burst: Value[units.Size] | None = None
+    """What a shaped link lets through at once after a pause (a token bucket). Segments describe one
+    message alone and contain it; messages in a row share one bucket. Absent: the link is not shaped."""
 
     @model_validator(mode="before")
     @classmethod
@@ -148,6 +151,43 @@ class Curve(Provenance):
             raise PreadyError(f"{field} = {list(ys)}", valid="finite, at least 0, never decreasing")
 
 
+class SizeCurve(Provenance):
+    """Times measured at a few message sizes: linear in the logarithm between them, constant outside."""
+
+    sizes: tuple[units.Size, ...]
+    time: tuple[units.Time, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tuples(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+        return data
+
+    @model_validator(mode="after")
+    def _valid(self) -> SizeCurve:
+        if not self.sizes or len(self.sizes) != len(self.time) or any(a >= b for a, b in pairwise(self.sizes)):
+            raise PreadyError(
+                f"{len(self.time)} times for sizes {list(self.sizes)}", valid="as many, of increasing sizes"
+            )
+        return self
+
+    def at(self, size: float) -> float:
+        """The time of messages of `size` bytes."""
+        return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
+
+
+class Cold(SizeCurve):
+    """What the first message after a pause takes longer: code and data have left the caches, on both sides.
+
+    A pause of p adds ``time`` × (1 − exp(−p / after)).
+    """
+
+    after: Value[units.Time]
+
+
 class Contention(Curve):
     """How much longer a thread holds its VCI's lock when k threads share it; 1 for k = 1."""
 
@@ -174,6 +214,8 @@ class Barrier(Curve):
     """Time of a barrier of k threads."""
 
     time: tuple[units.Time, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
 
     @model_validator(mode="after")
     def _valid(self) -> Barrier:
@@ -195,6 +237,8 @@ class Threads(Strict):
     """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
     contention: Contention
+    wake: Value[units.SignedTime] | None = None
+    """What a message takes longer that a thread of a team issues itself, on waking up; absent: nothing."""
 
 
 class Matching(Strict):
@@ -211,6 +255,12 @@ class OneSided(Strict):
     """Overhead of one MPI_Put, in place of o_s."""
     epoch: Value[units.Time]
     """CPU time to open and close an epoch on one window, on top of its messages."""
+    flush: Value[units.Time] | None = None
+    """The same for passive synchronisation; absent, as for active."""
+    window: Value[units.Time] | None = None
+    """The same for each further window; absent, as for the first."""
+    early: Value[units.Offset] | None = None
+    """The largest MPI_Put that moves before the call that ends the epoch; absent, any does."""
 
 
 class Memory(Strict):
@@ -218,6 +268,63 @@ class Memory(Strict):
 
     copy_hot: Value[units.Bandwidth]
     copy_cold: Value[units.Bandwidth]
+
+
+class Network(Provenance):
+    """What lies between the nodes, for what a prediction says of congestion; nodes are filled in order."""
+
+    topology: Literal["torus", "fattree"]
+    extents: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=6)] | None = None
+    """Of a torus: nodes along each axis, the first one's neighbours next to each other."""
+    nodes_per_switch: Annotated[int, Field(ge=1)] | None = None
+    """Of a fat tree: nodes on an edge switch."""
+    taper: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
+    """Of a fat tree: cables to nodes over cables up, of one edge switch."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tuples(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("extents"), list):
+            return {**data, "extents": tuple(data["extents"])}
+        return data
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Network:
+        torus = self.topology == "torus"
+        if (
+            (self.extents is not None) != torus
+            or (self.nodes_per_switch is None) != torus
+            or (torus and self.taper > 1)
+        ):
+            raise PreadyError(
+                f"network: topology = {shown(self.topology)} with the other's fields, or without its own",
+                valid="extents for a torus, nodes_per_switch and a taper for a fattree",
+            )
+        return self
+
+    @property
+    def nodes(self) -> int | None:
+        """How many; None: as many as are needed."""
+        return None if self.extents is None else math.prod(self.extents)
+
+    @property
+    def uplinks(self) -> float:
+        """Cables up from an edge switch of a fat tree, at least one."""
+        return max(1.0, (self.nodes_per_switch or 0) / self.taper)
+
+    @property
+    def sst_name(self) -> str:
+        """What ``pready sst run --topology`` calls it."""
+        if self.extents is not None:
+            return "torus:" + "x".join(map(str, self.extents))
+        return f"fattree:{self.taper:g}:{self.nodes_per_switch}"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        if self.extents is not None:
+            return f"a {' x '.join(map(str, self.extents))} torus"
+        return f"a fat tree tapered {self.taper:g}:1" if self.taper > 1 else "a full fat tree"
 
 
 class Library(Strict):
@@ -251,6 +358,12 @@ class Machine(Strict):
     matching: Matching
     one_sided: OneSided
     memory: Memory
+    network: Network | None = None
+    """What lies between the nodes; absent: nothing is said of congestion."""
+    active_message: SizeCurve | None = None
+    """What ``MPI_Psend`` over active messages takes longer than a send, copies aside; absent: nothing."""
+    cold: Cold | None = None
+    """What the first message after a pause takes longer; absent: nothing."""
 
     def path(self, name: PathName) -> NetworkPath:
         """The inter- or intra-node path.
@@ -271,17 +384,19 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | Curve]]:
+    def values(self) -> list[tuple[str, Value[Any] | Curve | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | Curve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | Curve | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, Curve)):
+        if isinstance(item, (Value, Curve, SizeCurve)):
             yield label, item
+            if isinstance(item, Cold):
+                yield f"{label}.after", item.after
         elif isinstance(item, Strict):
             yield from _walk(item, f"{label}.")
         elif isinstance(item, tuple):

@@ -4,12 +4,13 @@ A rank sends one buffer to each of its peers and receives as many. Given the rea
 partitions and an Approach, seven steps follow, each a FIFO server or a shift:
 
 1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last
-   of its user partitions is.
+   of its user partitions is. After a pause, the first message takes longer (`Cold`).
 2. **Issue**: the thread that completed it takes its VCI's lock (FIFO), holds it for o_s, stretched by
    contention among the k threads that share the VCI, and for the eager copy.
 3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
 4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
-   streams at 1/G, several together at the link's bandwidth.
+   streams at 1/G, several together at the link's bandwidth. A shaped link lets a burst through
+   first: a message may leave early by what is left in the token bucket.
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
 7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness.
@@ -27,6 +28,7 @@ gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o le
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +50,8 @@ class Setting:
     contexts: int
     progress: Progress
     sender_progress: Progress = "hardware"
+    puts_early: float = math.inf
+    """Bytes of the largest MPI_Put that moves before the call that ends the epoch."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,12 @@ class Steps:
 
     ready: Array
     issued: Array
+    sent: Array
+    """The protocol lets the payload go."""
     left: Array
     arrived: Array
+    received: Array
+    """Shape (rows,): the last message is complete at the receiver; what follows is the finish."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +163,16 @@ def run(
     windows = setting.threads if interface.windows_per_thread else 1
     if interface.one_sided or interface.active_message:
         # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
-        opened = costs.control - last_ready + (windows * costs.epoch if interface.one_sided else 0.0)
+        opened = costs.control - last_ready + (epochs(windows, costs, interface.sync) if interface.one_sided else 0.0)
         starts = np.maximum(starts, opened[:, None])
+    if not interface.joins:
+        starts = starts + costs.wake[..., None]
+    if interface.one_sided and not interface.windows_per_thread:
+        # By the master, after the threads have met.
+        late = np.where(costs.size > setting.puts_early, join, -np.inf)
+        starts = np.maximum(starts, late[:, None])
+    if np.any(costs.cold):
+        starts = _warmed(starts, -last_ready, costs)
 
     # 2. Issue.
     members = vci_members(approach, setting.threads, setting.contexts)
@@ -165,16 +181,17 @@ def run(
     # 3. Protocol.
     sent = issued
     if not interface.one_sided and not interface.active_message:
-        sent = _handshake(issued, costs, approach, setting, waits_from, last_ready, join)
+        ends = times.reshape(rows, setting.threads, -1).max(axis=2)
+        sent = _handshake(issued, costs, approach, setting, waits_from, last_ready, join, ends)
 
     # 4. NIC and 5. wire.
     service = costs.gap + costs.link  # LogGP: the adapter is free for the next message after g + G m
     travel = costs.stream + costs.wire
     per_vci = interface.receivers == "threads" and len(members) > 1
-    arrived = _network(sent, service, travel, keep_vcis=per_vci)
+    arrived = _network(sent, service, travel, costs, keep_vcis=per_vci)
 
     # 6. Receive.
-    end = _receive(arrived, costs, approach, len(members), setting, waits_from)
+    received = end = _receive(arrived, costs, approach, len(members), setting, waits_from)
 
     # 7. Finish.
     if interface.receivers == "master":
@@ -198,8 +215,8 @@ def run(
     early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
     steps = None
     if keep_steps:
-        at = [_flat(x, count) for x in (np.repeat(starts, setting.peers, axis=1), issued, arrived)]
-        steps = Steps(at[0], at[1], at[2] - travel[..., None], at[2])
+        at = [_flat(x, count) for x in (np.repeat(starts, setting.peers, axis=1), issued, sent, arrived)]
+        steps = Steps(at[0], at[1], at[2], at[3] - travel[..., None], at[3], received)
     return Timeline(end, join, first_ready, last_issued, early, count, steps)
 
 
@@ -236,6 +253,29 @@ def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
     return out.reshape(times.shape)
 
 
+def epochs(windows: int, costs: Costs, sync: str) -> Array:
+    """CPU time for the epochs on all windows."""
+    return np.asarray((costs.flush if sync == "passive" else costs.epoch) + (windows - 1) * costs.window)
+
+
+def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
+    """Starts, each later by what the pause before it costs: shape (rows, messages).
+
+    The pause of a message reaches back to the end of the one before on the link, or to the `begin`
+    of the iteration, shape (rows,), when the exchange before has just ended.
+    """
+    order = np.argsort(starts, axis=1, kind="stable")
+    ordered = np.take_along_axis(starts, order, axis=1)
+    busy = costs.link[..., None]
+    before = np.concatenate([begin[:, None], (fifo_starts(ordered, busy) + busy)[:, :-1]], axis=1)
+    pause = np.maximum(ordered - before, 0.0)
+    later = ordered + costs.cold[..., None] * -np.expm1(-pause / costs.cooling[..., None])
+    out = np.empty_like(later)
+    # What follows at once waits for the first: it cannot overtake.
+    np.put_along_axis(out, order, np.maximum.accumulate(later, axis=1), axis=1)
+    return np.asarray(out)
+
+
 def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Approach, setting: Setting) -> Array:
     """When each message leaves the CPU: shape (rows, VCIs, messages), +inf where a VCI has fewer.
 
@@ -258,7 +298,7 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
     overhead = costs.put if interface.one_sided else costs.hold
     hold = overhead[..., None] * stretch + (0.0 if interface.one_sided else costs.copy_in[..., None])
     if interface.active_message:
-        hold = hold + costs.copy_out[..., None]
+        hold = hold + (costs.copy_out + costs.active)[..., None]
     hold = hold[..., None]
     begun = fifo_starts(queued, setting.peers * hold)
     if setting.peers == 1:
@@ -275,6 +315,7 @@ def _handshake(
     waits_from: Array | None,
     last_ready: Array,
     join: Array,
+    ends: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
     if approach.interface.two_sided_rendezvous:
@@ -293,25 +334,56 @@ def _handshake(
         # Nobody answers the request-to-send until the receiver enters MPI.
         request = np.maximum(request, held(waits_from))
     answered = request + half
-    if setting.sender_progress == "on-call" and approach.interface.sender_returns:
-        # Nobody sees the answer until the sender's threads have joined and wait.
-        answered = np.maximum(answered, held(join))
+    if setting.sender_progress == "on-call":
+        # Somebody has to be inside MPI to see the answer.
+        if approach.interface.sender_returns:
+            answered = np.maximum(answered, held(join))  # the threads, when they have joined
+        elif setting.partitions_per_thread > 1 and approach.interface.splits:
+            waiting = costs.link * approach.transport_partitions / setting.threads
+            seen = _next_waiting(issued, ends, np.asarray(waiting))
+            answered = np.maximum(answered, np.where(half > 0, seen, -np.inf))
     return np.asarray(answered)
 
 
-def _network(sent: Array, service: Array, travel: Array, *, keep_vcis: bool) -> Array:
-    """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked."""
+def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
+    """When a thread next waits inside MPI, for every message: shape of `issued`.
+
+    A thread with several partitions goes on computing after it has started a message; it waits when
+    its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take.
+    """
+    last = ends.max(axis=1)[:, None, None]
+    seen = np.maximum(np.broadcast_to(last, issued.shape), issued)
+    until = waiting[..., None, None]
+    for end in -np.sort(-ends, axis=1).T:
+        mine = end[:, None, None]
+        seen = np.where(mine + until >= issued, np.maximum(mine, issued), seen)
+    return np.asarray(seen)
+
+
+def _network(sent: Array, service: Array, travel: Array, costs: Costs, *, keep_vcis: bool) -> Array:
+    """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked.
+
+    A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
+    message conforms if it comes no more than `credit` before its turn at the link's rate.
+    """
+
+    def left(ordered: Array) -> Array:
+        starts = fifo_starts(ordered, service[..., None])
+        if np.any(costs.drain):
+            starts = np.maximum(starts, fifo_starts(ordered, costs.drain[..., None]) - costs.credit[..., None])
+        return np.asarray(starts + travel[..., None])
+
     rows, flat = len(sent), sent.reshape(len(sent), -1)
     if sent.shape[1] == 1:  # one VCI issues in order
-        return (fifo_starts(flat, service[..., None]) + travel[..., None])[:, None, :]
+        return left(flat)[:, None, :]
     if not keep_vcis:
         real = int(np.isfinite(flat[0]).sum())
         ordered = np.sort(flat, axis=1)[:, :real]
-        return (fifo_starts(ordered, service[..., None]) + travel[..., None])[:, None, :]
+        return left(ordered)[:, None, :]
     order = np.argsort(flat, axis=1, kind="stable")
-    left = fifo_starts(np.take_along_axis(flat, order, axis=1), service[..., None]) + travel[..., None]
-    arrived = np.empty_like(left)
-    np.put_along_axis(arrived, order, left, axis=1)
+    in_order = left(np.take_along_axis(flat, order, axis=1))
+    arrived = np.empty_like(in_order)
+    np.put_along_axis(arrived, order, in_order, axis=1)
     return arrived.reshape(rows, *sent.shape[1:])
 
 
@@ -359,11 +431,11 @@ def _synchronise(
     per_thread: bool,
 ) -> Array:
     """The end of an RMA epoch (gillis2023 2.3.3, Tables 1-2)."""
-    closing = windows * costs.epoch
+    closing = epochs(windows, costs, sync)
     if sync == "active":
         # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
         complete = issued if per_thread else np.maximum(issued + barrier, join)
         return np.asarray(np.maximum(end, complete + costs.control) + closing)
     # Passive: flush waits for the acknowledgement, then a message tells the receiver.
-    flushed = np.maximum(end + costs.wire, join)
+    flushed = np.maximum(end + costs.ack, join)
     return np.asarray(flushed + closing + costs.control)

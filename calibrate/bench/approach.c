@@ -4,6 +4,11 @@
  * time  = from rank 0's start to the completion on rank 1, less the longest computing time of a thread (Section 2.1)
  * total = the same with the computing time
  * delay = that computing time as it really was (sleeping overshoots)
+ * after = from the moment the last partition was ready to the completion on rank 1. Without the start and the first
+ *         barrier, whose threads wake one after the other: what is left when the last partition is there
+ *
+ * lists.ready_s: when each user partition of a repeat was ready, on rank 0's clock from start, a row per repeat for the
+ * first MAX_LISTED repeats after the warm-up. What threads really did, for a prediction of that very repeat.
  *
  * Departures from the paper: rank 1 answers its completion with a zero-byte message and half a zero-byte round trip is
  * taken off, because the ranks share no clock; RMA "many" has a window per transport partition, which is the paper's
@@ -16,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAG_DONE = 32000, MAX_PARTITIONS = 65536, MAX_WINDOWS = 256 };
+enum { TAG_DONE = 32000, MAX_PARTITIONS = 65536, MAX_WINDOWS = 256, MAX_LISTED = 64, MAX_PER_REPEAT = 256 };
 
 static const Way *const ways[] = {
     &way_part, &way_single, &way_many, &way_rma_single_active, &way_rma_many_active, &way_rma_single_passive,
@@ -113,11 +118,14 @@ static void setup(Run *run)
     t->poll_arrival = run_integer(run, "parrived") == 1;
     t->buffer = allocate(t->bytes);
     t->ready = allocate((size_t)t->partitions * sizeof *t->ready);
+    t->ready_at = allocate((size_t)t->partitions * sizeof *t->ready_at);
     t->missing = allocate((size_t)t->bins * sizeof *t->missing);
     t->team = allocate((size_t)t->threads * sizeof *t->team);
     for (int i = 0; i < t->threads; i++) {
         t->team[i].sent = allocate((size_t)t->theta * sizeof(int));
     }
+    t->listed_rows = t->partitions <= MAX_PER_REPEAT ? MAX_LISTED : 0;
+    t->listed = allocate((size_t)t->listed_rows * (size_t)t->partitions * sizeof *t->listed);
     if (run_reals(run, "ready_s", t->ready, t->partitions) == 0) {
         t->ready[t->partitions - 1] = run_real(run, "delay_s");
     }
@@ -148,6 +156,7 @@ static void compute(Transfer *t, int thread)
             wait_until(begun + t->ready[partition], t->waiting, t->bench->data);
             done = now_s();
         }
+        t->ready_at[partition] = now_s();
         if (atomic_fetch_sub(&t->missing[bin], 1) == 1) {
             self->sent[self->sent_count++] = bin;
             if (t->way->ready != NULL) {
@@ -158,6 +167,14 @@ static void compute(Transfer *t, int thread)
     self->computed_s = done - begun;
     if (t->way->thread_done != NULL) {
         t->way->thread_done(t, thread);
+    }
+}
+
+static void list_ready(const Transfer *t, double start)
+{
+    long row = t->run->iteration - run_integer(t->run, "warmup");
+    for (int i = 0; row >= 0 && row < t->listed_rows && i < t->partitions; i++) {
+        t->listed[row * t->partitions + i] = t->ready_at[i] - start;
     }
 }
 
@@ -186,14 +203,19 @@ static void send_once(Transfer *t, double *values)
     }
     MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG_DONE, t->bench->data, MPI_STATUS_IGNORE);
     end = now_s();
-    double computed = 0;
+    double computed = 0, last = 0;
     for (int i = 0; i < t->threads; i++) {
         computed = fmax(computed, t->team[i].computed_s);
     }
+    for (int i = 0; i < t->partitions; i++) {
+        last = fmax(last, t->ready_at[i]);
+    }
+    list_ready(t, start);
     /* rank 0's clock from start to the answer, less the answer's way back */
     values[1] = end - start - t->run->half_round_trip_s;
     values[0] = values[1] - computed;
     values[2] = computed;
+    values[3] = end - last - t->run->half_round_trip_s;
 }
 
 static void receive_once(Transfer *t)
@@ -233,6 +255,12 @@ static bool verify(Run *run)
     return t->sender || payload_right(run, t->buffer, t->bytes, 0, 0);
 }
 
+static void conclude(Run *run, const Samples *samples)
+{
+    Transfer *t = run->state;
+    run_list(run, "ready_s", t->listed, samples->count < t->listed_rows ? samples->count : t->listed_rows, t->partitions);
+}
+
 static void teardown(Run *run)
 {
     Transfer *t = run->state;
@@ -248,6 +276,8 @@ static void teardown(Run *run)
     free(t->team);
     free(t->missing);
     free(t->ready);
+    free(t->ready_at);
+    free(t->listed);
     free(t->buffer);
     free(t);
 }
@@ -256,12 +286,13 @@ const Measurement approach = {
     .name = "approach",
     .summary = "one buffer from a team of threads by one of the ways of gillis2023, threads ready at given times",
     .parameters = parameters,
-    .quantities = {"time", "total", "delay"},
+    .quantities = {"time", "total", "delay", "after"},
     .flags = THREADED,
     .refuse = refuse,
     .setup = setup,
     .prepare = prepare,
     .repeat = repeat,
     .verify = verify,
+    .conclude = conclude,
     .teardown = teardown,
 };

@@ -24,6 +24,9 @@ typedef struct Transfer {
     int bins, partitions_per_bin;  /* transport partitions: contiguous, equal */
     size_t bin_bytes, bytes;
     double *ready;                 /* per user partition, seconds after the threads start to compute */
+    double *ready_at;              /* per user partition, when it was in this repeat, on this rank's clock */
+    double *listed;                /* ready_at of the first listed_rows repeats, seconds since their start */
+    long listed_rows;
     Waiting waiting;
     bool wait_in_thread;           /* complete a message in the thread that sent it (Table 1), or in the master */
     bool poll_arrival;             /* receiver: poll MPI_Parrived (Table 2), or only wait */

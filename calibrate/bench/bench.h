@@ -71,6 +71,9 @@ typedef struct Run {
     const char *derived_names[MAX_DERIVED];
     double derived[MAX_DERIVED];
     int derived_count;
+    const char *list_name; /* NULL, or a table found while measuring: rows x columns, row after row */
+    const double *list;
+    long list_rows, list_columns;
     void *state; /* the measurement's own */
 } Run;
 
@@ -128,6 +131,8 @@ bool run_is(const Run *run, const char *name, const char *word);
 int run_reals(const Run *run, const char *name, double *into, int capacity);
 /* A value found while measuring, reported beside the parameters. */
 void run_derive(Run *run, const char *name, double value);
+/* A table found while measuring, one per point; `values` must live until the record is written. */
+void run_list(Run *run, const char *name, const double *values, long rows, long columns);
 
 /* timing.c: the one timing loop. Returns 0, or 1 after a payload mismatch. */
 int measure_point(Run *run);

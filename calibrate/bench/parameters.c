@@ -14,6 +14,7 @@ const Parameter common_parameters[] = {
     {"half_width", REAL, "0.05", "0 to 1"}, /* stop when (high - low) / 2 / median is below */
     {"keep", INTEGER, "64", "1 to 100000"}, /* raw samples in the record, evenly spaced over the series */
     {"pause_s", REAL, "0", "0 to 10"},      /* idle time before each sample */
+    {"round", INTEGER, "0", "0 to 1000"},   /* tells a point from the same point measured again */
     END_OF_PARAMETERS,
 };
 
@@ -210,4 +211,12 @@ void run_derive(Run *run, const char *name, double value)
         run->derived_names[run->derived_count] = name;
         run->derived[run->derived_count++] = value;
     }
+}
+
+void run_list(Run *run, const char *name, const double *values, long rows, long columns)
+{
+    run->list_name = name;
+    run->list = values;
+    run->list_rows = rows;
+    run->list_columns = columns;
 }

@@ -127,6 +127,23 @@ static void put_quantity(const Run *run, const Samples *s, int q)
     put_series(out, "samples_ns", s->values[q], s->count, run_integer(run, "keep"));
 }
 
+static void put_table(const Run *run)
+{
+    FILE *out = run->bench->out;
+    if (run->list_name == NULL) {
+        return;
+    }
+    fprintf(out, ",\"lists\":{\"%s\":[", run->list_name);
+    for (long row = 0; row < run->list_rows; row++) {
+        for (long column = 0; column < run->list_columns; column++) {
+            fputs(column > 0 ? "," : row > 0 ? ",[" : "[", out);
+            fprintf(out, "%.9f", run->list[row * run->list_columns + column]); /* to the nanosecond */
+        }
+        fputc(']', out);
+    }
+    fputs("]}", out);
+}
+
 void record_samples(const Run *run, const Samples *s)
 {
     FILE *out = run->bench->out;
@@ -152,6 +169,7 @@ void record_samples(const Run *run, const Samples *s)
         put_number(out, run->derived[i]);
     }
     fputc('}', out);
+    put_table(run);
     put_tail(out);
 }
 

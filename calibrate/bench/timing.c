@@ -142,7 +142,8 @@ static int drive(Run *run)
             warm[q][i] = one[q];
         }
     }
-    if ((run->measurement->flags & INNER) && one[0] > 0 && one[0] < INNER_TARGET_S) {
+    /* a pause is meant before every exchange: none back to back then */
+    if ((run->measurement->flags & INNER) && one[0] > 0 && one[0] < INNER_TARGET_S && run_real(run, "pause_s") == 0) {
         inner = (int)ceil(INNER_TARGET_S / one[0]);
         inner = inner > MAX_INNER ? MAX_INNER : inner;
     }

@@ -369,9 +369,12 @@ def test_plan_can_be_limited() -> None:
 def test_buffers_divide_by_any_number_of_threads() -> None:
     for threads in (1, 3, 7, 64):
         for point in plan(threads=threads, only=["approach"]):
-            size = point.get("bytes")
+            size, own, theta = point.get("bytes"), point.get("threads"), point.get("theta")
             assert isinstance(size, int)
-            assert size % threads == 0
+            assert isinstance(own, int)
+            assert isinstance(theta, int)
+            assert own <= threads
+            assert size % (own * theta) == 0
 
 
 # ---- launchers ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ its shift of the origin.
 
 from __future__ import annotations
 
+import math
+
 from pready.model.approach import Approach, vci_of
 from pready.model.costs import Costs
 from pready.model.timeline import Setting
@@ -18,6 +20,17 @@ def serve(jobs: list[tuple[float, int]], service: float, not_before: float = -1e
         starts[who] = max(arrival, free)
         free = starts[who] + service
     return starts
+
+
+def warmed(starts: list[float], c: Costs) -> list[float]:
+    """Each message later by what the pause before it costs; none overtakes."""
+    before, latest, out = 0.0, -1e300, dict[int, float]()
+    for t in sorted(range(len(starts)), key=lambda t: (starts[t], t)):
+        pause = max(starts[t] - before, 0.0)
+        before = max(starts[t], before if out else -1e300) + float(c.link)
+        latest = max(latest, starts[t] + float(c.cold) * (1 - math.exp(-pause / float(c.cooling))))
+        out[t] = latest
+    return [out[t] for t in range(len(starts))]
 
 
 def end_of_exchange(
@@ -42,10 +55,16 @@ def end_of_exchange(
     if i.joins:
         bins = [b + cost("barrier") for b in bins]
     windows = n if i.windows_per_thread else 1
+    epochs = cost("flush" if i.sync == "passive" else "epoch") + (windows - 1) * cost("window")
     if i.one_sided:
-        bins = [max(b, cost("control") + windows * cost("epoch")) for b in bins]
+        bins = [max(b, cost("control") + epochs) for b in bins]
     if i.active_message:
         bins = [max(b, cost("control")) for b in bins]
+    if not i.joins:
+        bins = [b + cost("wake") for b in bins]
+    if i.one_sided and not i.windows_per_thread and cost("size") > setting.puts_early:
+        bins = [max(b, max(marked) + cost("barrier")) for b in bins]
+    bins = warmed(bins, c)
 
     vci = [vci_of(t, approach, n, setting.contexts) if i.splits else 0 for t in range(transports)]
     left: dict[tuple[int, int], float] = {}
@@ -55,7 +74,7 @@ def end_of_exchange(
         stretch = float(c.stretch[min(len(members), len(owners))])
         hold = (cost("put") if i.one_sided else cost("hold")) * stretch
         hold += 0.0 if i.one_sided else cost("copy_in")
-        hold += cost("copy_out") if i.active_message else 0.0
+        hold += cost("copy_out") + cost("active") if i.active_message else 0.0
         starts = serve([(bins[t], t) for t in members], peers * hold)
         for t in members:
             for peer in range(peers):
@@ -73,9 +92,17 @@ def end_of_exchange(
             when = request + cost("handshake") / 2
             if setting.sender_progress == "on-call" and i.sender_returns:
                 when = max(when, max(marked) + cost("barrier"))
+            elif setting.sender_progress == "on-call" and i.splits and theta > 1:
+                waits = cost("link") * transports / n
+                ends = [max(marked[t * theta : (t + 1) * theta]) for t in range(n)]
+                seen = [max(end, issued) for end in ends if end + waits >= issued]
+                when = max(when, min(seen, default=issued))
         sent[message] = when
     names = {message: number for number, message in enumerate(sorted(sent))}
     begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))
+    if cost("drain") > 0:
+        turn = serve([(t, names[m]) for m, t in sent.items()], cost("drain"))
+        begun = {who: max(at, turn[who] - cost("credit")) for who, at in begun.items()}
     arrived = {m: begun[names[m]] + cost("stream") + cost("wire") for m in sent}
 
     used = len(set(vci))
@@ -95,12 +122,12 @@ def end_of_exchange(
         end += (used - 1) * cost("poll")
     if i.one_sided:
         join, issued = max(marked) + cost("barrier"), max(left.values())
-        closing = windows * cost("epoch")
+        closing = epochs
         if i.sync == "active":
             complete = issued if i.windows_per_thread else max(issued + cost("barrier"), join)
             end = max(end, complete + cost("control")) + closing
         else:
-            end = max(end + cost("wire"), join) + closing + cost("control")
+            end = max(end + cost("ack"), join) + closing + cost("control")
     if receiver_join is not None:
         end = max(end, receiver_join)
     return end - max(ready)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from oracle import end_of_exchange
 from pready.model import gain
 from pready.model.approach import BY_KEY, INTERFACES, MANY, PART, SINGLE, Approach, transport_counts
 from pready.model.costs import Costs, Sampler, costs
-from pready.model.machine import Machine
+from pready.model.evaluate import Evaluation
+from pready.model.files import validated
+from pready.model.machine import Cold, Machine, NetworkPath
 from pready.model.timeline import Setting, fifo_starts, run
 from pready.model.values import Array
 from pready.model.workload import Workload
@@ -203,7 +206,8 @@ def random_costs(draw: Any, threads: int) -> Costs:
         name: np.asarray(draw(st.sampled_from([0.0, 1e-7, 3e-7, 1e-6]) | st.floats(0, 1e-5)))
         for name in (
             *("hold", "copy_in", "put", "handshake", "gap", "link", "wire", "unmatched", "per_entry"),
-            *("control", "copy_out", "pready", "barrier", "poll", "epoch"),
+            *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
+            *("cold", "active", "wake", "drain", "credit"),
         )
     }
     extra = draw(st.floats(0, 1e-5))
@@ -211,6 +215,8 @@ def random_costs(draw: Any, threads: int) -> Costs:
     stretch[1] = 1.0
     return Costs(
         **values,
+        size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
+        cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(st.floats(0, 1e-6))),
         stretch=stretch,
@@ -233,6 +239,7 @@ def test_equals_the_oracle(data: Any) -> None:
         draw(st.integers(1, 8)),
         draw(st.sampled_from(["hardware", "thread", "on-call"])),
         draw(st.sampled_from(["hardware", "on-call"])),
+        draw(st.sampled_from([0.0, 1e3, math.inf])),
     )
     c = random_costs(draw, threads)
     rows = [draw(st.lists(st.floats(0, 1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]
@@ -297,3 +304,66 @@ def test_steps_of_a_known_exchange() -> None:
     assert steps.left[0] == pytest.approx([-58e-6, -18e-6, 22e-6, 62e-6])
     assert steps.arrived[0] == pytest.approx([-17e-6, 23e-6, 63e-6, 103e-6])
     assert line.end[0] == pytest.approx(103e-6)
+
+
+# ---- a shaped link, cold caches, waking up --------------------------------------------------------------------------
+
+
+def with_segments(burst: float) -> Machine:
+    """A link of 100 MB/s that lets a burst through at 1 GB/s; latency 10 us, one message alone."""
+    fast, rate = 1e-9, 1e-8
+    slow = 10e-6 - burst * (rate - fast)  # the lines cross at the burst
+
+    def line(start: float, latency: float, per_byte: float) -> dict[str, object]:
+        def v(x: float, unit: str) -> dict[str, str]:
+            return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
+
+        zero = {name: v(0.0, "s") for name in ("o_s", "o_r", "g")}
+        per = v(per_byte, "s/B")
+        return {"from": f"{start!r} B", "protocol": "short", "L": v(latency, "s"), "G": per, "G_link": per, **zero}
+
+    m = ideal()
+    known = {"value": "100 MB/s", "source": "assumed", "why": "test"}
+    at = {"value": f"{burst - 1!r} B", "source": "assumed", "why": "test"}
+    data = {
+        "segments": [line(0.0, 10e-6, fast), line(burst, slow, rate)],
+        "link_bandwidth": known,
+        "burst": at,
+    }
+    return m.model_copy(update={"inter": validated(NetworkPath, data, "test")})
+
+
+@pytest.mark.parametrize("messages", [1, 4, 16])
+@pytest.mark.parametrize("size", [1000, 10_000, 40_000])
+def test_messages_in_a_row_share_one_bucket(messages: int, size: int) -> None:
+    # All at once: the total either fits into the bucket and passes at 1 GB/s, or all beyond it takes the link's rate.
+    burst = 20_000.0
+    w = validated(Workload, {"threads": messages, "buffer": f"{messages * size} B"}, "w")
+    got = Evaluation(with_segments(burst), w, draws=0).mean_time(Approach(MANY, messages))
+    total = messages * size
+    expected = 10e-6 + total * 1e-9 + max(total - burst, 0) * 9e-9
+    # `burst - 1` finds the faster line, and a message that straddles the bucket's end is one or the other.
+    assert got == pytest.approx(expected, rel=0.02, abs=1e-8)
+
+
+def test_a_bucket_fills_again_in_a_pause() -> None:
+    burst, size, late = 20_000.0, 15_000, 1e-3
+    w = {"threads": 2, "buffer": f"{2 * size} B"}
+    m = with_segments(burst)
+    together = validated(Workload, w, "w")
+    apart = validated(Workload, w | {"arrivals": {"model": "laggard", "delay": f"{late} s"}}, "w")
+    times = [Evaluation(m, x, draws=0).mean_time(Approach(MANY, 2)) for x in (together, apart)]
+    # 30 kB less the bucket at the link's rate; or 15 kB alone, through a full bucket.
+    assert times == [pytest.approx(10e-6 + 30e-6 + 10_000 * 9e-9, rel=0.02), pytest.approx(10e-6 + 15e-6, rel=0.02)]
+
+
+def test_the_first_message_after_a_pause_is_cold() -> None:
+    # 100 us after an endless pause, 63 % of that after 4 ms: a laggard of 4 ms pays 63.2 us, ready ones nothing.
+    cold = {"sizes": ["1 B"], "time": ["100 us"], "source": "assumed", "why": "test"}
+    after = {"value": "4 ms", "source": "assumed", "why": "test"}
+    m = ideal(G=1e-12).model_copy(update={"cold": validated(Cold, {**cold, "after": after}, "test")})
+    plain = {"threads": 4, "buffer": "4 B"}
+    late = plain | {"arrivals": {"model": "laggard", "delay": "4 ms"}}
+    for approach in (Approach(SINGLE), Approach(MANY, 4)):
+        got = [Evaluation(m, validated(Workload, w, "w"), draws=0).mean_time(approach) for w in (plain, late)]
+        assert got == [pytest.approx(0.0, abs=1e-9), pytest.approx(100e-6 * (1 - math.exp(-1)), rel=1e-3)]

@@ -1,0 +1,125 @@
+"""Costs that only whole exchanges show: those of a known machine come back, by differences and by what is left."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
+from machines import ideal
+
+from pready.calibrate.describe_exchanges import modelled, refined
+from pready.calibrate.observe import Exchange, Sample, cores_per_rank
+from pready.calibrate.run import PUTS, exchanges
+from pready.model.files import validated
+from pready.model.machine import Cold, Machine
+from pready.model.machine_file import dumps
+from pready.model.units import Unit, parse
+
+US = 1e-6
+PUT, EPOCH, WAKE, MEETING, COLD, AFTER = 4 * US, 12 * US, 9 * US, 25 * US, 150 * US, 4e-3
+TEAMS = (1, 2, 4)
+
+
+def known() -> Machine:
+    """A machine that has all the costs."""
+    m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
+    value = {"source": "assumed", "why": "test"}
+    curve = {"sizes": ["1 B"], "time": [f"{COLD!r} s"], "after": {"value": f"{AFTER!r} s", **value}, **value}
+    wake = {"wake": m.one_sided.put.model_copy(update={"value": WAKE})}
+    windows = {"window": m.one_sided.put.model_copy(update={"value": 0.0})}
+    return m.model_copy(
+        update={
+            "cold": validated(Cold, curve, "test"),
+            "threads": m.threads.model_copy(update=wake),
+            "one_sided": m.one_sided.model_copy(update=windows),
+        }
+    )
+
+
+def measured(m: Machine) -> list[Exchange]:
+    """The plan's exchanges as a perfect clock would read them on machine `m`, each partition handed over in turn."""
+    out = []
+    for point in exchanges(TEAMS):
+        p: dict[str, Any] = dict(point.parameters)
+        if p["approach"] == "part":
+            continue
+        theta, threads = int(p["theta"]), int(p["threads"])
+        ready = np.array(p.get("ready_s", [0.0] * (threads * theta - 1) + [p["delay_s"]]))
+        if p["approach"].startswith("rma"):
+            # One thread's puts follow each other, and the first follows the receiver's go-ahead.
+            ready = np.maximum(ready, 100 * US + PUT * np.arange(threads * theta))
+        nothing = Sample(0.0, 0.0, 0.0)
+        e = Exchange(
+            p["approach"], p["bytes"], threads, theta, p["delay_s"], nothing, nothing, (tuple(ready.tolist()),)
+        )
+        after = modelled(m, e)
+        total = after + float(ready.max())
+        out.append(replace(e, after=Sample(after, after, after), total=Sample(total, total, total)))
+    return out
+
+
+def plain(m: Machine) -> dict[str, Any]:
+    """The machine's data as `describe` has them before it looks at exchanges: none of these costs is known."""
+    import tomllib
+
+    data = tomllib.loads(dumps(m))
+    for name in ("cold", "active_message"):
+        data.pop(name, None)
+    data["threads"].pop("wake")
+    data["one_sided"] = {n: {"value": "1 us", "source": "assumed", "why": "not measured"} for n in ("put", "epoch")}
+    return data
+
+
+def time(value: Any) -> float:
+    return parse(value, Unit.TIME, "value")
+
+
+def test_the_costs_come_back() -> None:
+    m = known()
+    found = refined(plain(m), measured(m), active_messages=False)
+    assert time(found["one_sided"]["put"]["value"]) == pytest.approx(PUT, rel=0.02)
+    assert [time(t) for t in found["threads"]["barrier"]["time"]] == [
+        0.0,
+        pytest.approx(MEETING, rel=0.03),
+        pytest.approx(MEETING, rel=0.03),
+    ]
+    assert time(found["threads"]["wake"]["value"]) == pytest.approx(WAKE, rel=0.05)
+    assert time(found["one_sided"]["epoch"]["value"]) == pytest.approx(EPOCH, rel=0.05)
+    assert time(found["one_sided"]["flush"]["value"]) == pytest.approx(EPOCH, rel=0.05)
+    assert time(found["cold"]["time"][0]) == pytest.approx(COLD, rel=0.03)
+    assert time(found["cold"]["after"]["value"]) == pytest.approx(AFTER, rel=0.05)
+    assert parse(found["one_sided"]["early"]["value"], Unit.SIZE, "early") > 1 << 20  # puts moved early there
+    validated(Machine, found, "refined")
+
+
+def test_one_disturbed_point_does_not_count() -> None:
+    m = known()
+    seen = measured(m)
+    i = next(i for i, e in enumerate(seen) if e.approach == "many" and e.threads == 4)
+    seen[i] = replace(seen[i], after=Sample(4e-3, 4e-3, 4e-3))  # a time slice of somebody else
+    assert time(refined(plain(m), seen, active_messages=False)["threads"]["wake"]["value"]) == pytest.approx(
+        WAKE, rel=0.05
+    )
+
+
+def test_without_exchanges_nothing_changes() -> None:
+    data = plain(known())
+    assert refined(data, [], active_messages=True) == data
+
+
+def test_the_plan_has_what_is_looked_for() -> None:
+    ways = {(p.get("approach"), p.get("theta")) for p in exchanges(TEAMS)}
+    assert {(f"rma-{n}-{s}", t) for n in ("single", "many") for s in ("active", "passive") for t in (1, PUTS)} <= ways
+
+
+@pytest.mark.parametrize(
+    ("hosts", "cores", "each"), [(["a", "b"], 8, 8), (["a", "a"], 2, 1), (["a", "a"], 1, 1), (["a", "b"], None, None)]
+)
+def test_ranks_of_one_host_share_its_cores(hosts: list[str], cores: int | None, each: int | None) -> None:
+    assert cores_per_rank({"hosts": hosts, "cores_online": cores}) == each
