@@ -109,6 +109,23 @@ def scaling(on: Machine) -> None:
     print(f"ns per message with 1, 4, 16, 64, 128 transport partitions of 128 threads: {each}", flush=True)
 
 
+def fixed_cost(on: Machine) -> None:
+    """What a rank costs whatever it sends: why few messages per rank give fewer messages per second."""
+    bulk = Approach(BY_KEY["single"])
+    cases: tuple[tuple[str, Any, tuple[int, ...], Approach], ...] = (
+        ("pairs, bulk", "pt2pt", (4096,), bulk),
+        ("halo3d in a row (2 neighbours), bulk", "halo3d", (4096,), bulk),
+        ("halo3d (6 neighbours), bulk", "halo3d", (16, 16, 16), bulk),
+        ("halo3d (6 neighbours), 8 partitions", "halo3d", (16, 16, 16), PART),
+    )
+    print("\n| | messages per rank | ns per rank and exchange | ns per message |")
+    print("| --- | ---: | ---: | ---: |")
+    for name, pattern, grid, approach in cases:
+        best, out = rate(partial(simulate, on, workload(pattern), approach, grid=grid, iterations=200))
+        messages = out.messages / out.iterations / 4096
+        print(f"| {name} | {messages:.0f} | {1e9 * messages / best:.0f} | {1e9 / best:.1f} |", flush=True)
+
+
 def two_cores(on: Machine) -> None:
     def wall(cores: int) -> float:
         return min(
@@ -255,6 +272,7 @@ if __name__ == "__main__":
         raise SystemExit
     speed(profile)
     scaling(profile)
+    fixed_cost(profile)
     two_cores(profile)
     against_numpy(profile)
     against_loggopsim()

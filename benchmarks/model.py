@@ -22,6 +22,8 @@ from pready.model.timeline import run
 sys.path.insert(0, "tests/model")
 from oracle import end_of_exchange
 
+HALO = "examples/halo3d.toml"
+
 
 def best(function: Callable[[], object], repeats: int = 7) -> float:
     """Seconds of the fastest call."""
@@ -82,7 +84,7 @@ def main() -> None:
     ]
     for name, fast, slow in rows:
         print(f"{name:52} {fast:12.3g} {slow:12.3g} {fast / slow:6.0f}×")
-    for arguments in (("--version",), ("predict", "examples/halo3d.toml")):
+    for arguments in (("--version",), ("predict", HALO), ("predict", HALO, "--engine", "timeline")):
         print(f"pready {' '.join(arguments):45} {start_up(*arguments):10.2f} s")
 
 

@@ -1,41 +1,79 @@
 """From predictions to advice: what to do, how, from which size on, and which term decides.
 
+Everything is asked of the engine that made the predictions, break-even and what-if included: the advice
+does not mix two models.
+
 Advice is as firm as the interval allows: ``port`` only if the whole 95 % interval of η lies above 1,
 ``do not port`` if nothing is faster than bulk by more than one per cent, ``undecided`` in between.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from pready.model.approach import INTERFACES, SINGLE, Approach
-from pready.model.evaluate import Evaluation, gain_over_sizes, message_size
+from pready.model.costs import Costs
+from pready.model.evaluate import message_size
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.units import format_size, format_time
+from pready.model.values import Array
 from pready.model.workload import Workload
 
 INDISTINCT = 0.01
 """Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
 PREFERENCE = {i.key: n for n, i in enumerate(INTERFACES)}
 """Simplest to program first: the order of `INTERFACES`."""
+LATE = 0.1
+"""Share of the time spent waiting for late neighbours that is worth a word."""
 LARGEST_BUFFER = 2.0**30
 REFINE = 17
 
 
+class Evaluated(Protocol):
+    """A workload on a machine, as an engine sees it: `Evaluation` or `ManyRanks`."""
+
+    machine: Machine
+    workload: Workload
+    seed: int
+
+    @property
+    def delay(self) -> float:
+        """Mean time from a rank's first ready partition to its last."""
+
+    def on(self, machine: Machine) -> Evaluated:
+        """The same on another machine."""
+
+    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+        """Time, η and metrics of one approach, with 95 % intervals."""
+
+    def costs(self, approach: Approach) -> Costs:
+        """Costs of the approach's messages."""
+
+    def mean_time(self, approach: Approach, **replaced: Array) -> float:
+        """Mean communication time, optionally with some costs replaced."""
+
+    def late(self, approach: Approach) -> float:
+        """How much of it a rank waits for neighbours that are late (of a sweep: upstream)."""
+
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """η for several buffer sizes."""
+
+
 def advise(
-    evaluation: Evaluation,
+    evaluation: Evaluated,
     library: LibraryProfile,
     candidates: list[tuple[Approach, ApproachPrediction]],
 ) -> Advice:
     """Advice from all approaches of one prediction."""
     usable = [(a, p) for a, p in candidates if p.available and a.interface is not SINGLE]
-    approach, best = _simplest_of_the_best(usable)
-    verdict = _verdict(best)
-    breaks = break_even(evaluation.machine, evaluation.workload, approach, best.eta > 1, evaluation.seed)
+    approach, best = simplest_of_the_best(usable)
+    verdict = verdict_of(best)
+    breaks = break_even(evaluation, approach, best.eta > 1)
     settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
     warnings = list(library.warnings) if approach.interface.key.startswith("part") else []
     return Advice(
@@ -53,34 +91,36 @@ def advise(
     )
 
 
-def _simplest_of_the_best(
+def simplest_of_the_best(
     usable: list[tuple[Approach, ApproachPrediction]],
 ) -> tuple[Approach, ApproachPrediction]:
+    """Of the approaches hardly slower than the fastest, the one that is simplest to program."""
     top = max(p.eta for _, p in usable)
     close = [(a, p) for a, p in usable if p.eta >= top * (1 - INDISTINCT)]
     return min(close, key=lambda c: (PREFERENCE[c[1].key], c[1].vcis, c[1].transport_partitions))
 
 
-def _verdict(best: ApproachPrediction) -> Verdict:
+def verdict_of(best: ApproachPrediction) -> Verdict:
+    """What the interval of the best approach allows to say."""
     if best.eta <= 1 + INDISTINCT or best.eta_high <= 1:
         return "do not port"
     return "port" if best.eta_low > 1 else "undecided"
 
 
-def break_even(machine: Machine, workload: Workload, approach: Approach, pays_now: bool, seed: int) -> float | None:
+def break_even(evaluation: Evaluated, approach: Approach, pays_now: bool) -> float | None:
     """Buffer size from which an approach beats bulk.
 
     If it pays at the workload's size, the lower end of the range of sizes around it in which it pays
     (0 if that reaches one byte per partition); otherwise the next larger size at which it starts to
     pay; None if there is none up to 1 GiB.
     """
-    lowest = float(workload.n_partitions)
-    here = workload.buffer
+    lowest = float(evaluation.workload.n_partitions)
+    here = evaluation.workload.buffer
     top = max(LARGEST_BUFFER, 4 * here)
 
     def gains(a: float, b: float, n: int) -> tuple[np.ndarray, np.ndarray]:
         sizes = np.geomspace(a, b, n)
-        return sizes, gain_over_sizes(machine, workload, approach, sizes.tolist(), seed) > 1
+        return sizes, evaluation.gain_over_sizes(approach, sizes.tolist()) > 1
 
     if pays_now:
         if here <= lowest:
@@ -105,7 +145,7 @@ def break_even(machine: Machine, workload: Workload, approach: Approach, pays_no
     return high
 
 
-def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:
+def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:
     """How much of the approach's time each cost explains: seconds saved if it were zero.
 
     A measurement on the model, not a sum: overlapping costs hide each other.
@@ -129,7 +169,7 @@ def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[
 
 
 def _because(
-    evaluation: Evaluation,
+    evaluation: Evaluated,
     library: LibraryProfile,
     verdict: Verdict,
     approach: Approach,
@@ -138,9 +178,11 @@ def _because(
 ) -> str:
     bulk = evaluation.mean_time(Approach(SINGLE))
     parts: list[str] = []
+    late = evaluation.late(approach)
+    waits = f" ({format_time(late)} of it waiting for neighbours)" if late > LATE * best.time_s else ""
     if verdict == "port":
         parts.append(
-            f"{best.name} takes {format_time(best.time_s)} after the last partition is ready, "
+            f"{best.name} takes {format_time(best.time_s)} after the last partition is ready{waits}, "
             f"bulk {format_time(bulk)}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
@@ -160,7 +202,7 @@ def _because(
     return "; ".join(parts)
 
 
-def _progress(evaluation: Evaluation, usable: list[tuple[Approach, ApproachPrediction]]) -> list[str]:
+def _progress(evaluation: Evaluated, usable: list[tuple[Approach, ApproachPrediction]]) -> list[str]:
     """What the two-sided approaches lose because nobody answers a rendezvous during the computation."""
     if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
         return []
@@ -169,7 +211,7 @@ def _progress(evaluation: Evaluation, usable: list[tuple[Approach, ApproachPredi
         return []
     _, row = max(two_sided, key=lambda c: c[1].eta)
     progress = evaluation.machine.progress.model_copy(update={"value": "thread"})
-    helped = replace(evaluation, machine=evaluation.machine.model_copy(update={"progress": progress}))
+    helped = evaluation.on(evaluation.machine.model_copy(update={"progress": progress}))
     alternatives = [(helped.mean_time(a), a) for a, _ in two_sided]
     time, same = min(alternatives, key=lambda c: c[0])
     if time > row.time_s * 0.95:
@@ -182,7 +224,6 @@ def _progress(evaluation: Evaluation, usable: list[tuple[Approach, ApproachPredi
     ]
 
 
-def _arrivals_matter(evaluation: Evaluation, approach: Approach) -> bool:
+def _arrivals_matter(evaluation: Evaluated, approach: Approach) -> bool:
     """True where the spread of arrivals is too small to hide even one message."""
-    delay = float(np.ptp(evaluation.ready[1:], axis=1).mean())
-    return delay < 0.01 * evaluation.mean_time(Approach(SINGLE))
+    return evaluation.delay < 0.01 * evaluation.mean_time(Approach(SINGLE))

@@ -71,6 +71,21 @@ class Equation:
         filled = self.expression.subs(dict(zip(self.arguments, numbers, strict=True)), simultaneous=True)
         return f"{self.symbol} = {self.expression} = {filled} = {float(self(*values)):.6g}"
 
+    def substituted_latex(self, *values: float) -> str:
+        """The same as LaTeX source, with the unit."""
+        numbers = [sp.Dummy() for _ in values]  # distinct, so that 8 · 8 is not printed as 8²
+        filled = self.expression.subs(dict(zip(self.arguments, numbers, strict=True)), simultaneous=True)
+        names = {number: latex_number(v) for number, v in zip(numbers, values, strict=True)}
+        put_in = sp.latex(filled, symbol_names=names, mul_symbol=r" \cdot ")
+        unit = "" if self.unit == "1" else rf"\;\mathrm{{{self.unit}}}"
+        return f"{self.latex} = {put_in} = {latex_number(float(self(*values)))}{unit}"
+
+
+def latex_number(value: float, digits: int = 6) -> str:
+    """``1.5e-05`` as ``1.5 \\cdot 10^{-5}``."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return mantissa if not exponent else rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
+
 
 # Eq. 1: how much faster the pipelined pattern is than the bulk-synchronous one.
 eta = Equation("eta", "1", sp.Symbol("eta"), T_b / T_p, (T_b, T_p), "1")

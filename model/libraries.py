@@ -8,6 +8,7 @@ A setting is named only where the library has it; a library's version is no proo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -162,3 +163,14 @@ def library(name: str) -> LibraryProfile:
     if name not in LIBRARIES:
         raise PreadyError(f"library = {shown(name)} is unknown", valid=", ".join(LIBRARIES))
     return LIBRARIES[name]
+
+
+def mpich_6314_messages(sender_partitions: int, receiver_partitions: int, buffer: float, aggregate: float) -> int:
+    """Messages that pmodels/mpich#6314 sends for one buffer (gillis2023 3.2.1).
+
+    As many as both sides' partitions divide into, so that no partition contributes to two; then as many
+    of them together as fit into `aggregate` bytes (MPIR_CVAR_PART_AGGR_SIZE; 0 is off) and divide them evenly.
+    """
+    messages = math.gcd(sender_partitions, receiver_partitions)
+    together = int(aggregate * messages // buffer)
+    return messages // max((d for d in range(1, together + 1) if messages % d == 0), default=1)

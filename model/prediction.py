@@ -71,6 +71,11 @@ class Prediction:
     approaches: list[ApproachPrediction]
     advice: Advice
     engine: str = "timeline"
+    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST."""
+    ranks: tuple[int, ...] = ()
+    """Grid of ranks that were simulated; empty: none but the two of an exchange."""
+    iterations: int = 1
+    """Simulated, with the machine's parameters at their values."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
@@ -90,6 +95,10 @@ class Prediction:
             for p in self.approaches
             if p.available and (p.name, p.transport_partitions, p.vcis) == (a.approach, a.transport_partitions, a.vcis)
         )
+
+    def __repr__(self) -> str:
+        a = self.advice
+        return f"<Prediction {self.workload['name']} on {self.machine}: {a.verdict}, {a.approach} {a.eta:.2f}×>"
 
     def _repr_html_(self) -> str:
         from pready.show import prediction_html

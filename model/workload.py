@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,14 +28,23 @@ from pready.model.closed_form import FLOPS_PER_CYCLE
 from pready.model.errors import PreadyError, shown
 from pready.model.files import field_names, read_toml, validated
 from pready.model.machine import PathName
+from pready.model.neighbour_list import read_neighbours
 from pready.model.values import Strict
 
 Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
 PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
 """Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
 
+HALOS = ("halo3d", "halo3d26")
+
 Fraction = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Rank = Annotated[int, Field(ge=0)]
+Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
+NeighbourList = Annotated[
+    Annotated[str, Tag("file")] | Annotated[tuple[tuple[Rank, ...], ...], Tag("lists")],
+    Discriminator(lambda data: "file" if isinstance(data, str) else "lists"),
+]
 LARGEST_EXCHANGE = 4_000_000
 """User partitions × peers of one rank. Above it, an iteration has more messages than any NIC queue."""
 
@@ -164,6 +174,21 @@ class Workload(Strict):
     buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
     pattern: Pattern = "pt2pt"
     neighbours: Count | None = None
+    """Of pattern "neighbours", how many; with a `neighbour_list` it says."""
+    neighbour_list: NeighbourList | None = None
+    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each."""
+    grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks along x, y, z (of a sweep x, y); pairs and lists take the product."""
+    boundaries: Literal["periodic", "open"] = "periodic"
+    """Do halos wrap around?"""
+    blocks: Count = 1
+    """Of a sweep, per octant (KBA): how often a rank computes and sends on."""
+    edge: units.Size | None = None
+    """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
+    corner: units.Size | None = None
+    """Of halo3d26: bytes per corner; absent, as many as per face."""
+    thread_grid: tuple[Count, Count, Count] | None = None
+    """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
     path: PathName = "inter"
     iterations: Count = 100
     cache: Literal["hot", "cold"] = "hot"
@@ -174,26 +199,26 @@ class Workload(Strict):
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
     arrivals: Arrivals = NoArrivals()
     folder: Annotated[str, Field(exclude=True)] = "."
-    """Where the files named in `arrivals` are looked for; set by `load`."""
+    """Where the files named in `arrivals` and `neighbour_list` are looked for; set by `load`."""
 
     @model_validator(mode="before")
     @classmethod
     def _plain(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
+        # Strict mode takes no list for a tuple, and TOML has only lists.
         data = dict(data)
-        if isinstance(data.get("transport_partitions"), list):
-            data["transport_partitions"] = tuple(data["transport_partitions"])
+        for name in ("transport_partitions", "grid", "thread_grid"):
+            if isinstance(data.get(name), list):
+                data[name] = tuple(data[name])
+        if isinstance(rows := data.get("neighbour_list"), list):
+            data["neighbour_list"] = tuple(tuple(r) if isinstance(r, list) else r for r in rows)
         return data
 
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
         n = self.n_partitions
-        if (self.pattern == "neighbours") != (self.neighbours is not None):
-            raise PreadyError(
-                f"neighbours = {shown(self.neighbours)} with pattern = {shown(self.pattern)}",
-                valid="a count with pattern 'neighbours', absent with any other",
-            )
+        self._ranks_consistent()
         if self.buffer != int(self.buffer) or self.buffer % n:
             nearest = max(1, round(self.buffer / n)) * n
             raise PreadyError(
@@ -217,6 +242,46 @@ class Workload(Strict):
             )
         return self
 
+    def _ranks_consistent(self) -> None:
+        pattern = f"with pattern = {shown(self.pattern)}"
+        listed = self.pattern == "neighbours"
+        if (self.neighbours is not None) + (self.neighbour_list is not None) != listed:
+            given = f"neighbour_list = {shown(self.neighbour_list)}" if self.neighbour_list is not None else ""
+            raise PreadyError(
+                f"{given or f'neighbours = {shown(self.neighbours)}'} {pattern}",
+                valid="either neighbours, a count, or neighbour_list with pattern 'neighbours', neither with any other",
+            )
+        try:
+            lists = self.neighbour_lists
+        except PreadyError as error:
+            raise PreadyError(
+                f"neighbour_list = {shown(self.neighbour_list)}: {error.problem}", valid=error.valid
+            ) from None
+        if lists is not None and not any(lists):
+            raise PreadyError("neighbour_list is empty", valid="at least one neighbour")
+        only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
+            ("boundaries", self.boundaries == "open", (*HALOS, "sweep3d")),
+            ("blocks", self.blocks > 1, ("sweep3d",)),
+            ("edge", self.edge is not None, ("halo3d26",)),
+            ("corner", self.corner is not None, ("halo3d26",)),
+            ("thread_grid", self.thread_grid is not None, HALOS),
+        )
+        for name, given_, patterns in only:
+            if given_ and self.pattern not in patterns:
+                raise PreadyError(
+                    f"{name} = {shown(getattr(self, name))} {pattern}",
+                    valid=f"pattern {' or '.join(map(repr, patterns))}",
+                )
+        for name in ("edge", "corner"):
+            size = getattr(self, name)
+            if size is not None and size != int(size):
+                raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
+        if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
+            raise PreadyError(
+                f"thread_grid = {list(self.thread_grid)} has {math.prod(self.thread_grid)} threads",
+                valid=f"{self.threads}, the workload's threads",
+            )
+
     @property
     def n_partitions(self) -> int:
         """N_part = N θ, the user partitions of one buffer."""
@@ -230,7 +295,17 @@ class Workload(Strict):
     @property
     def peers(self) -> int:
         """Ranks that one rank sends a buffer to in an exchange."""
-        return self.neighbours if self.neighbours is not None else PEERS[self.pattern]
+        if self.neighbours is not None:
+            return self.neighbours
+        lists = self.neighbour_lists
+        return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
+
+    @property
+    def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
+        """For each rank the ranks that it sends to, if they are listed."""
+        if isinstance(self.neighbour_list, str):
+            return read_neighbours(str(Path(self.folder) / self.neighbour_list))
+        return self.neighbour_list
 
     @property
     def thread_time(self) -> float:
@@ -242,7 +317,9 @@ class Workload(Strict):
     def changed(self, **fields: Any) -> Workload:
         """A copy with other values of some fields (already in SI), checked as a file is."""
         data = {name: getattr(self, name) for name in type(self).model_fields} | fields
-        data["buffer"] = f"{data['buffer']:.17g} B"
+        for name in ("buffer", "edge", "corner"):
+            if data[name] is not None:
+                data[name] = f"{data[name]:.17g} B"
         return validated(Workload, data, "workload")
 
 

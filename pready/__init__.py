@@ -16,6 +16,7 @@ from pready.model.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from pready.model.errors import PreadyError
+    from pready.model.explanation import Explanation, explain
     from pready.model.machine import Machine
     from pready.model.machine import load as load_machine
     from pready.model.predict import predict
@@ -24,21 +25,25 @@ if TYPE_CHECKING:
     from pready.model.workload import load as load_workload
 
 __all__ = [
+    "Explanation",
     "Machine",
     "PreadyError",
     "Prediction",
     "Workload",
     "__version__",
+    "explain",
     "load_machine",
     "load_workload",
     "predict",
 ]
 
 _HOME = {
+    "Explanation": ("explanation", "Explanation"),
     "Machine": ("machine", "Machine"),
     "Prediction": ("prediction", "Prediction"),
     "PreadyError": ("errors", "PreadyError"),
     "Workload": ("workload", "Workload"),
+    "explain": ("explanation", "explain"),
     "load_machine": ("machine", "load"),
     "load_workload": ("workload", "load"),
     "predict": ("predict", "predict"),

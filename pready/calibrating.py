@@ -17,6 +17,7 @@ import click
 from pready.model.errors import PreadyError
 
 if TYPE_CHECKING:
+    from pready.calibrate.build import Built
     from pready.calibrate.calibration import Calibration
     from pready.calibrate.fit import ThinDataError
     from pready.calibrate.launch import Launcher
@@ -133,14 +134,11 @@ def _measure(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from pready.calibrate.build import build, find_mpicc
     from pready.calibrate.calibration import run_measurements
     from pready.calibrate.run import Progress as Told
 
-    with _two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
-        beside = None if home is None else home / "bin" / "mpicc"
-        compiler = mpicc or (str(beside) if beside is not None and beside.exists() else None)
-        built = build(find_mpicc(compiler))
+    with two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
+        built = built_for(home, mpicc)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -165,8 +163,16 @@ def _measure(
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
+def built_for(home: Path | None, mpicc: str | None = None) -> Built:
+    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
+    from pready.calibrate.build import build, find_mpicc
+
+    beside = None if home is None else home / "bin" / "mpicc"
+    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
+
+
 @contextmanager
-def _two_ranks(
+def two_ranks(
     launcher: str | None, rig: str | None, prefix: Path | None, netmod: str
 ) -> Iterator[tuple[Launcher, Path | None]]:
     """A launcher of two ranks, and the MPI's home if it is known."""
@@ -180,12 +186,12 @@ def _two_ranks(
         return
     from pready.validate.rig import Rig
 
-    home = _mpi_home(prefix)
+    home = mpi_home(prefix)
     with Rig(str(rig)) as made:
-        yield (made.openmpi(home) if _is_open_mpi(home) else made.mpich(home, netmod)), home
+        yield (made.openmpi(home) if is_open_mpi(home) else made.mpich(home, netmod)), home
 
 
-def _mpi_home(prefix: Path | None) -> Path:
+def mpi_home(prefix: Path | None) -> Path:
     """Where bin/mpiexec lies: as given, PREADY_MPICH_PREFIX, beside the running Python, on PATH."""
     tried = [prefix] if prefix is not None else []
     if prefix is None:
@@ -202,7 +208,8 @@ def _mpi_home(prefix: Path | None) -> Path:
     )
 
 
-def _is_open_mpi(home: Path) -> bool:
+def is_open_mpi(home: Path) -> bool:
+    """Ask its mpiexec."""
     said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
     return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
 
@@ -266,11 +273,13 @@ def _thin(error: ThinDataError, source: str) -> PreadyError:
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
 def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
-    from pready import plot, show
+    from pready import show
     from pready.calibrate.calibration import calibrate as fit_file
     from pready.calibrate.held_out import held_out
 
     if output is not None:
+        from pready import plot
+
         plot.check(output)
     done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
     show.console().print(show.machine_view(done.described.machine))
@@ -283,5 +292,5 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
         f"worst {error:+.1%} at {size:.0f} B"
     )
     if output is not None:
-        plot.calibration(output, raw.name, done.fit)
+        plot.save(output, plot.calibration(raw.name, done.fit))
         click.echo(f"wrote {output}", err=True)

@@ -25,8 +25,10 @@ class _Commands(click.Group):
 
     elsewhere: ClassVar = {
         "calibrate": "pready.calibrating:calibrate",
+        "explain": "pready.explaining:explain",
         "simulate": "pready.simulating:simulate",
         "sst": "pready.sst.commands:sst",
+        "validate": "pready.validating:validate",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,6 +77,11 @@ def _seed_option(function: Any) -> Any:
 @_machine_option
 @_library_option
 @_seed_option
+@click.option(
+    "--engine",
+    type=click.Choice(["timeline", "engine"]),
+    help="One exchange of two ranks, or many ranks.  [default: timeline for pt2pt, else engine]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @click.option("--csv", "as_csv", is_flag=True, help="One line per approach.")
 @click.option(
@@ -98,6 +105,7 @@ def predict(
     machine: str,
     library: str | None,
     seed: int,
+    engine: Any,
     as_json: bool,
     as_csv: bool,
     every_row: bool,
@@ -116,7 +124,7 @@ def predict(
 
         plot.check(picture)
     on, what = machines.load(machine), workloads.load(workload)
-    prediction = predict_(on, what, library=library, seed=seed)
+    prediction = predict_(on, what, library=library, seed=seed, engine=engine)
     if picture is not None:
         from pready.pictures import draw
 
@@ -235,29 +243,6 @@ def gain(
         f"eta = {form.eta:.6f}  gamma = {form.gamma_us_per_mb:.6f} us/MB  "
         f"N_part = {form.n_partitions}  regime: {form.regime}"
     )
-
-
-@cli.command()
-@click.option("--latex", is_flag=True, help="LaTeX source instead of plain text.")
-def explain(latex: bool) -> None:
-    """The equations behind the closed form, with every departure from the paper."""
-    from rich import box
-    from rich.table import Table
-
-    from pready import show
-    from pready.model.gain import DOI, EQUATIONS
-
-    if latex:
-        for e in EQUATIONS:
-            click.echo(f"% Eq. {e.number} ({e.name})" + (f": {e.departure}" if e.departure else ""))
-            click.echo(e.latex)
-        return
-    table = Table(title=f"gillis2023, doi:{DOI}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("Eq.", "name", "formula", "unit", "departure from the paper"):
-        table.add_column(column, overflow="fold")
-    for e in EQUATIONS:
-        table.add_row(e.number, e.name, f"{e.symbol} = {e.expression}", e.unit, e.departure)
-    show.console().print(table)
 
 
 @cli.command()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pready import plot, show
 from pready.model.approach import BY_KEY, SINGLE, Approach, transport_counts
+from pready.model.engine.compare import ManyRanks
+from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
 from pready.model.machine import Machine
+from pready.model.predict import evaluator
 from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.timeline import run
 from pready.model.units import format_size
+from pready.model.values import Array
 from pready.model.workload import Workload
 
 POINTS, MAP_POINTS = 145, 61
@@ -40,28 +45,34 @@ def _sizes(workload: Workload, points: int) -> list[float]:
     return sizes
 
 
+def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) -> Evaluation | ManyRanks:
+    engine: Any = prediction.engine
+    return evaluator(machine, workload, prediction.seed, engine, draws=0)[0]
+
+
+def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[float], samples: int) -> Array:
+    """η over sizes; the timeline over so many arrivals, the engine over those of its ranks."""
+    if isinstance(evaluation, ManyRanks):
+        return evaluation.gain_over_sizes(approach, sizes)
+    return gain_over_sizes(evaluation.machine, evaluation.workload, approach, sizes, evaluation.seed, samples)
+
+
 def _over_size(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     sizes, advised = _sizes(workload, POINTS), prediction.advised
     others = [r for r in show.best_per_interface(prediction) if r.key not in ("single", advised.key) and r.available]
     others.sort(key=lambda r: (r.key not in ("part", "part-am", "many"), -r.eta))
-    lines = [
-        plot.Line(_label(r), gain_over_sizes(machine, workload, _approach(r), sizes, prediction.seed, NOMINAL))
-        for r in (advised, *others[:3])
-    ]
-    plot.eta_over_size(path, title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes)
+    evaluation = _evaluation(machine, workload, prediction)
+    lines = [plot.Line(_label(r), _gains(evaluation, _approach(r), sizes, NOMINAL)) for r in (advised, *others[:3])]
+    plot.save(path, plot.eta_over_size(title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes))
 
 
 def _map(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     sizes, advised = _sizes(workload, MAP_POINTS), prediction.advised
     interface = BY_KEY[advised.key]
-    counts = transport_counts(workload.n_partitions) if interface.splits else [1]
-    eta = [
-        gain_over_sizes(
-            machine, workload, Approach(interface, t, min(advised.vcis, t)), sizes, prediction.seed, SAMPLES_OF_MAP
-        )
-        for t in counts
-    ]
-    plot.gain_map(path, f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer)
+    counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
+    evaluation = _evaluation(machine, workload, prediction)
+    eta = [_gains(evaluation, Approach(interface, t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
+    plot.save(path, plot.gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer))
 
 
 def _exchange(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
@@ -78,4 +89,4 @@ def _exchange(path: Path, title: str, machine: Machine, workload: Workload, pred
         join = float(line.join[0]) if approach.interface.joins else None
         label = f"{approach.name}, {approach.transport_partitions} per peer"
         drawn.append(plot.Exchange(label, threads, line.steps, join, float(line.end[0])))
-    plot.exchanges(path, title, drawn)
+    plot.save(path, plot.exchanges(title, drawn))

@@ -15,14 +15,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pready.model.machine import Contention, Curve, Machine
+from pready.model.machine import Contention, Curve, Machine, SizeCurve
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.units import format_bandwidth, format_size, format_time
 
 if TYPE_CHECKING:
-    from pready.model.approach import Approach
     from pready.model.workload import Workload
-    from pready.simulating import Pair
+    from pready.simulating import Rows
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 
@@ -57,6 +56,8 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         f"{w['name']} on {prediction.machine} ({prediction.library}): {w['threads']} threads × "
         f"{w['partitions_per_thread']} partitions, {format_size(w['buffer'])} per peer, {w['pattern']}"
     )
+    if prediction.ranks:
+        title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, justify in (
         ("approach", "left"),
@@ -193,6 +194,12 @@ def machine_view(machine: Machine) -> RenderableType:
             interval = f"±{item.interval:.0%} of the excess" if isinstance(item, Contention) else ""
             table.add_row(name, points, interval, item.source, item.why)
             continue
+        if isinstance(item, SizeCurve):
+            points = ", ".join(
+                f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True)
+            )
+            table.add_row(name, points, f"±{item.interval:.0%}", item.source, item.why)
+            continue
         shown = [_quantity(name, v) for v in (item.value, *(item.interval or ()))]
         table.add_row(name, shown[0], " to ".join(shown[1:]), item.source, item.why)
     return table
@@ -206,27 +213,31 @@ def _quantity(name: str, value: object) -> str:
         return f"{value * 1e12:.4g} us/MB"
     if leaf in ("link_bandwidth", "copy_hot", "copy_cold"):
         return format_bandwidth(value)
+    if leaf == "burst":
+        return format_size(value)
     return format_time(value)
 
 
-def simulation_view(workload: Workload, machine: Machine, approach: Approach, pair: Pair) -> RenderableType:
+def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> RenderableType:
     """Bulk and the approach side by side: iteration time and where it goes."""
-    bulk, fine = pair.bulk, pair.fine
+    runs = [s for _, s in rows]
+    row, fine = rows[-1]
     ranks = " × ".join(str(n) for n in fine.grid if n > 1)
     title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {fine.iterations} iterations"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("mean per rank and iteration")
-    table.add_column(bulk.approach.name, justify="right")
-    what = f"{approach.name}, {approach.transport_partitions} × {approach.vcis} VCI"
-    table.add_column(what, justify="right", style="bold")
-    table.add_row("iteration", format_time(float(bulk.mean_s.mean())), format_time(float(fine.mean_s.mean())))
+    for s in runs:
+        a, bulk = s.approach, s.approach.interface.key == "single"
+        what = a.name if bulk else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
+        table.add_column(what, justify="right", style="" if bulk else "bold")
+    table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))
     for cause in fine.causes_s:
-        values = [format_time(float(s.causes_s[cause].mean())) for s in (bulk, fine)]
+        values = [format_time(float(s.causes_s[cause].mean())) for s in runs]
         table.add_row(f"  {cause.replace('_', ' ')}", *values)
-    spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in (bulk, fine)]
+    spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("first to last rank at the end", *spread)
-    said = Text(f"η = {pair.eta:.2f}×, run time {-pair.speedup_percent:+.1f} %")
-    messages, wall = bulk.messages + fine.messages, bulk.wall_s + fine.wall_s
+    said = Text(f"η = {row.eta:.2f}×, run time {-row.speedup_percent:+.1f} %")
+    messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cost = (
         f"{messages:.3g} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from pready.model.approach import Approach
     from pready.model.engine import Simulation
     from pready.model.machine import Machine
-    from pready.model.prediction import Prediction
+    from pready.model.prediction import ApproachPrediction, Prediction
     from pready.model.workload import Workload
 
-DEFAULT_RANKS = {"pt2pt": (2, 1, 1), "sweep3d": (8, 8, 1), "neighbours": (2, 1, 1)}
-DEFAULT_GRID = (8, 8, 8)
+Rows = list[tuple["ApproachPrediction", "Simulation"]]
+"""Bulk and the approach, simulated with the same arrivals; bulk alone if it was interrupted."""
+
 MOST_ITERATIONS = 100
 """Default limit of simulated iterations; the workload's own number if that is smaller."""
 
@@ -74,24 +75,6 @@ def parse_approach(text: str, workload: Workload) -> Approach:
     return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The approach and bulk, simulated with the same arrivals."""
-
-    bulk: Simulation
-    fine: Simulation
-
-    @property
-    def eta(self) -> float:
-        """Mean communication time of bulk over the approach's."""
-        return float(self.bulk.communication_s.mean() / self.fine.communication_s.mean())
-
-    @property
-    def speedup_percent(self) -> float:
-        """Of the whole iteration (marts2024 IV.A.2)."""
-        return 100 * (1 - self.fine.time_s / self.bulk.time_s)
-
-
 @click.command()
 @click.argument("workload")
 @click.option("--machine", default="meluxina", show_default=True, metavar="NAME|FILE", help="A profile or a TOML file.")
@@ -99,18 +82,22 @@ class Pair:
 @click.option(
     "--approach", metavar="KEY[:T[:V]]", help="Interface, transport partitions, VCIs; what 'predict' advises if absent."
 )
-@click.option("--ranks", metavar="X,Y,Z", help="Grid of ranks.  [default: 8,8,8; 8,8 for sweep3d, 2 for pt2pt]")
+@click.option(
+    "--ranks",
+    metavar="X,Y,Z",
+    help="Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt]",
+)
 @click.option("--iterations", type=click.IntRange(1), help="Of the exchange.  [default: the workload's, at most 100]")
-@click.option("--boundaries", type=click.Choice(["periodic", "open"]), default="periodic", show_default=True)
-@click.option("--blocks", type=click.IntRange(1), default=1, show_default=True, help="Of sweep3d, per octant (KBA).")
-@click.option("--edge", metavar="SIZE", help="Of halo3d26: bytes per edge; the buffer if absent.")
-@click.option("--corner", metavar="SIZE", help="Of halo3d26: bytes per corner; the buffer if absent.")
+@click.option("--boundaries", type=click.Choice(["periodic", "open"]), help="Of halos.  [default: the workload's]")
+@click.option("--blocks", type=click.IntRange(1), help="Of sweep3d, per octant (KBA).  [default: the workload's]")
+@click.option("--edge", metavar="SIZE", help="Of halo3d26: bytes per edge.  [default: the workload's]")
+@click.option("--corner", metavar="SIZE", help="Of halo3d26: bytes per corner.  [default: the workload's]")
 @click.option(
     "--neighbours",
     "neighbour_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A line per rank: whom it sends to.",
+    help="A line per rank: whom it sends to.  [default: the workload's]",
 )
 @click.option("--cores", type=click.IntRange(1, 4096), help="Worker threads.  [default: all]")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the arrivals.")
@@ -145,8 +132,8 @@ def simulate(
     approach: str | None,
     ranks: str | None,
     iterations: int | None,
-    boundaries: str,
-    blocks: int,
+    boundaries: str | None,
+    blocks: int | None,
     edge: str | None,
     corner: str | None,
     neighbour_file: Path | None,
@@ -162,14 +149,15 @@ def simulate(
 ) -> None:
     """Simulate WORKLOAD over a grid of ranks, iteration after iteration, against bulk."""
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
-    from pready import plot, show
+    from pready import show
     from pready.model import machine as machines
     from pready.model import workload as workloads
-    from pready.model.approach import SINGLE, Approach
-    from pready.model.engine import simulate as run
-    from pready.model.predict import predict
+    from pready.model.engine.compare import compare
+    from pready.model.engine.layout import layout
+    from pready.model.predict import effective_library, predict
+    from pready.model.units import Unit, parse
 
     if as_json and as_csv:
         raise PreadyError("--json and --csv exclude each other", valid="one of them")
@@ -177,51 +165,60 @@ def simulate(
         _with_sst(workload, machine, topology, ranks, iterations, seed, approach, library, as_json, as_csv)
         return
     if picture is not None:
+        from pready import plot
+
         plot.check(picture)
     on, what = machines.load(machine), workloads.load(workload)
-    grid = parse_ranks(ranks) if ranks is not None else DEFAULT_RANKS.get(what.pattern, DEFAULT_GRID)
+    what = _overridden(
+        what,
+        grid=None if ranks is None else parse_ranks(ranks),
+        boundaries=boundaries,
+        blocks=blocks,
+        edge=None if edge is None else parse(edge, Unit.SIZE, "--edge"),
+        corner=None if corner is None else parse(corner, Unit.SIZE, "--corner"),
+        neighbour_list=None if neighbour_file is None else str(neighbour_file.absolute()),
+        thread_grid=None if thread_grid is None else parse_ranks(thread_grid, "--thread-grid"),
+    )
     count = iterations or min(what.iterations, MOST_ITERATIONS)
-    prediction = predict(on, what, library=library, seed=seed)
-    chosen = parse_approach(approach, what) if approach is not None else _advised(prediction)
-    options: dict[str, Any] = {
-        "grid": grid,
-        "iterations": count,
-        "seed": seed,
-        "cores": cores or os.cpu_count() or 1,
-        "periodic": boundaries == "periodic",
-        "blocks": blocks,
-        "sizes": _sizes(what, edge, corner),
-        "neighbours": None if neighbour_file is None else _neighbours(neighbour_file),
-    }
-    if what.pattern == "sweep3d":
-        del options["periodic"]
-    if thread_grid is not None:
-        options["thread_grid"] = parse_ranks(thread_grid, "--thread-grid")
+    chosen = (
+        parse_approach(approach, what)
+        if approach is not None
+        else advised(predict(on, what, library=library, seed=seed, draws=0))
+    )
+    options = {**layout(what).options, "seed": seed}
     if export is not None:
-        _export(export[1], on, what, chosen, options)
+        _export(export[1], on, what, chosen, count, options)
     with Progress(console=(terminal := Console(stderr=True)), transient=True, disable=not terminal.is_terminal) as bar:
-        runs = []
-        for a in (Approach(SINGLE), chosen):
-            task = bar.add_task(a.name, total=1.0)
-            record = picture is not None and a is chosen
+        tasks: dict[Approach, TaskID] = {}
 
-            def told(share: float, task: Any = task) -> None:
-                bar.update(task, completed=share)
+        def told(a: Approach, share: float) -> None:
+            if a not in tasks:
+                tasks[a] = bar.add_task(a.name, total=1.0)
+            bar.update(tasks[a], completed=share)
 
-            runs.append(run(on, what, a, record=record, on_progress=told, **options))
-    pair = Pair(*runs)
-    if pair.fine.iterations == 0 or pair.bulk.iterations == 0:
+        rows = compare(
+            on,
+            what,
+            [chosen],
+            iterations=count,
+            record=picture is not None,
+            on_progress=told,
+            cores=cores or os.cpu_count() or 1,
+            **options,
+        )
+    if not rows:
         raise KeyboardInterrupt
+    _, last = rows[-1]
     if picture is not None:
-        plot.idle_waves(picture, f"{what.name} on {on.name}, {chosen.name}", pair.fine)
+        plot.save(picture, plot.idle_waves(f"{what.name} on {on.name}, {last.approach.name}", last))
     if as_json:
-        show.print_json(report(on, what, prediction, chosen, pair))
+        show.print_json(report(on, what, effective_library(on, library).name, rows))
     elif as_csv:
-        click.echo(show.rows_csv(per_iteration(pair)), nl=False)
+        click.echo(show.rows_csv(per_iteration(rows)), nl=False)
     else:
-        show.console().print(show.simulation_view(what, on, chosen, pair))
-    if pair.fine.interrupted or pair.bulk.interrupted:
-        click.echo(f"pready: interrupted after {pair.fine.iterations} of {count} iterations", err=True)
+        show.console().print(show.simulation_view(what, on, rows))
+    if last.interrupted:
+        click.echo(f"pready: interrupted after {last.iterations} of {count} iterations", err=True)
         raise SystemExit(130)
 
 
@@ -260,116 +257,93 @@ def _with_sst(
     )
 
 
-def _export(path: Path, machine: Machine, workload: Workload, approach: Approach, options: dict[str, Any]) -> None:
+def _overridden(workload: Workload, **given: object) -> Workload:
+    """The workload with what the command line gives in place of the file's."""
+    fields = {name: value for name, value in given.items() if value is not None}
+    if "neighbour_list" in fields:
+        fields["neighbours"] = None
+    return workload.changed(**fields)
+
+
+def _export(
+    path: Path, machine: Machine, workload: Workload, approach: Approach, iterations: int, options: dict[str, Any]
+) -> None:
     """GOAL text of the same run, and the flags that LogGOPSim wants with it."""
     from pready.model.engine import export_goal
     from pready.output import write_with
 
-    kept = {name: options[name] for name in ("grid", "iterations", "seed", "periodic") if name in options}
     flags = []
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="ascii") as stream:
-            flags.append(export_goal(stream, machine, workload, approach, **kept))
+            flags.append(export_goal(stream, machine, workload, approach, iterations=iterations, **options))
 
     write_with(path, write)
     click.echo(f"wrote {path}; LogGOPSim's flags for this machine: {flags[0]}", err=True)
 
 
-def _advised(prediction: Prediction) -> Approach:
+def advised(prediction: Prediction) -> Approach:
+    """The approach that a prediction advises."""
     from pready.model.approach import BY_KEY, Approach
 
     row = prediction.advised
     return Approach(BY_KEY[row.key], row.transport_partitions, row.vcis)
 
 
-def _sizes(workload: Workload, edge: str | None, corner: str | None) -> tuple[float, float, float] | None:
-    from pready.model.units import Unit, parse
-
-    if edge is None and corner is None:
-        return None
-    buffer = workload.buffer
-    each = [
-        buffer if text is None else parse(text, Unit.SIZE, name)
-        for text, name in ((edge, "--edge"), (corner, "--corner"))
-    ]
-    return buffer, each[0], each[1]
-
-
-def _neighbours(path: Path) -> list[list[int]]:
-    from pready.model.files import LARGEST_DATA, decoded, read_bytes
-
-    out: list[list[int]] = []
-    for number, line in enumerate(decoded(read_bytes(path, LARGEST_DATA), str(path)).splitlines(), 1):
-        if line.lstrip().startswith("#"):
-            continue  # an empty line is a rank that sends to nobody
-        try:
-            out.append([int(word) for word in line.partition("#")[0].replace(",", " ").split()])
-        except ValueError:
-            raise PreadyError(
-                f"line {number} is not a list of ranks", valid="integers, # for comments", source=str(path)
-            ) from None
-    return out
-
-
-def per_iteration(pair: Pair) -> list[dict[str, object]]:
+def per_iteration(rows: Rows) -> list[dict[str, object]]:
     """One row per completed iteration: times of bulk and the approach, and where the time went."""
-    n = min(pair.bulk.iterations, pair.fine.iterations)
+    (_, bulk), (_, fine) = rows[0], rows[-1]
     return [
         {
             "iteration": i,
-            "bulk_mean_s": float(pair.bulk.mean_s[i]),
-            "mean_s": float(pair.fine.mean_s[i]),
-            "shortest_s": float(pair.fine.shortest_s[i]),
-            "longest_s": float(pair.fine.longest_s[i]),
-            "first_end_s": float(pair.fine.first_end_s[i]),
-            "last_end_s": float(pair.fine.last_end_s[i]),
-            **{f"{cause}_s": float(times[i]) for cause, times in pair.fine.causes_s.items()},
+            "bulk_mean_s": float(bulk.mean_s[i]),
+            "mean_s": float(fine.mean_s[i]),
+            "shortest_s": float(fine.shortest_s[i]),
+            "longest_s": float(fine.longest_s[i]),
+            "first_end_s": float(fine.first_end_s[i]),
+            "last_end_s": float(fine.last_end_s[i]),
+            **{f"{cause}_s": float(times[i]) for cause, times in fine.causes_s.items()},
         }
-        for i in range(n)
+        for i in range(min(bulk.iterations, fine.iterations))
     ]
 
 
-def report(
-    machine: Machine, workload: Workload, prediction: Prediction, approach: Approach, pair: Pair
-) -> dict[str, Any]:
+def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> dict[str, Any]:
     """The JSON object: a prediction's keys, with the simulation's numbers beside them."""
-    fine, bulk = pair.fine, pair.bulk
+    from pready.model.version import VERSION
 
-    def one(s: Simulation) -> dict[str, Any]:
+    def one(row: ApproachPrediction, s: Simulation) -> dict[str, Any]:
         return {
-            "approach": s.approach.name,
-            "key": s.approach.interface.key,
-            "transport_partitions": s.approach.transport_partitions,
-            "vcis": s.approach.vcis,
-            "time_s": s.time_s,
+            **asdict(row),
+            "end_s": s.time_s,
             "iteration_s": float(s.mean_s.mean()),
             "communication_s": float(s.communication_s.mean()),
             "causes_s": {cause: float(times.mean()) for cause, times in s.causes_s.items()},
-            "messages": s.messages,
+            "simulated_messages": s.messages,
             "wall_s": s.wall_s,
             "messages_per_s": s.messages_per_s,
         }
 
-    exchange = float((fine.spread_s + fine.to_join_s + fine.after_join_s).mean())
+    row, fine = rows[-1]
+    runs = [s for _, s in rows]
     return {
-        "version": prediction.version,
+        "version": VERSION,
         "engine": "max-plus",
         "seed": fine.seed,
         "machine": machine.name,
-        "library": prediction.library,
-        "workload": prediction.workload,
+        "library": library,
+        "workload": workload.model_dump(mode="json"),
         "ranks": list(fine.grid),
         "iterations": fine.iterations,
-        "interrupted": fine.interrupted or bulk.interrupted,
-        "eta": pair.eta,
-        "speedup_percent": pair.speedup_percent,
-        "perceived_bandwidth_bytes_per_s": workload.buffer / float(fine.communication_s.mean()),
-        "availability": 1 - float(fine.after_join_s.mean()) / float(bulk.after_join_s.mean()),
-        "early_bird_percent": 100 * float((fine.spread_s + fine.to_join_s).mean()) / exchange,
-        "messages": fine.messages + bulk.messages,
-        "wall_s": fine.wall_s + bulk.wall_s,
+        "interrupted": fine.interrupted,
+        "eta": row.eta,
+        "speedup_percent": row.speedup_percent,
+        "perceived_bandwidth_bytes_per_s": row.perceived_bandwidth_bytes_per_s,
+        "availability": row.availability,
+        "early_bird_percent": row.early_bird_percent,
+        "messages": sum(s.messages for s in runs),
+        "wall_s": sum(s.wall_s for s in runs),
         "cores": fine.cores,
-        "approaches": [one(bulk), one(fine)],
-        "iterations_detail": per_iteration(pair),
+        "approaches": [one(*r) for r in rows],
+        "iterations_detail": per_iteration(rows),
     }

@@ -17,6 +17,7 @@ class Engine:
         plan: Mapping[str, NDArray[np.float64] | NDArray[np.int64]],
         level: str = "",
     ) -> None: ...
+    def reprice(self, plan: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]) -> bool: ...
     def run(
         self,
         iterations: int,

@@ -1,15 +1,31 @@
-"""Approaches side by side on the same draws: η and the four metrics of whole patterns."""
+"""Approaches side by side on the same draws: simulations as the rows of a prediction.
+
+`row` is the one place that turns simulations into an `ApproachPrediction`; `compare` (``pready simulate``)
+and `ManyRanks` (``pready predict``) give it theirs.
+
+Times are means over ranks and exchanges of what an exchange costs a rank after its own last partition is
+ready. Other than in the timeline's single exchange, this includes waiting for neighbours that are late, and
+for those that were late an iteration before: with noise, η is closer to 1 here, as bulk and the approach
+wait for the same late threads. Where all ranks are in step, both predictions are equal (tests).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pready.model import metrics
 from pready.model.approach import SINGLE, Approach
-from pready.model.engine.simulate import Simulation, simulate
+from pready.model.costs import Costs, Sampler, costs
+from pready.model.engine._kernel import Engine
+from pready.model.engine.layout import part
+from pready.model.engine.plan import Plan, plan
+from pready.model.engine.simulate import LARGEST_SEED, Simulation, kernel, run, simulate
+from pready.model.evaluate import deterministic, interval, message_size
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.values import Array
@@ -17,74 +33,65 @@ from pready.model.workload import NoArrivals, Workload
 
 BULK = Approach(SINGLE)
 
+DRAWS, FEW_DRAWS = 20, 10
+"""Draws of the machine's parameters; few where an iteration has more than `MANY_MESSAGES`."""
+MANY_MESSAGES = 30_000
+NOMINAL, PER_DRAW = 3200, 256
+"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
+values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
+WARM_UP = 3
+"""Exchanges that go before: ranks start together, and are pulled apart within about so many."""
+MOST_MESSAGES = 1_200_000
+"""Of `NOMINAL` exchanges. Above it, fewer are simulated."""
+STRIDE = 0x9E3779B97F4A7C15
+"""Between the seeds of draws: odd and large, so that no two seeds of a user's share draws."""
 
-def compare(
-    machine: Machine,
+
+def row(
+    run: Simulation,
+    bulk: Simulation,
+    quiet: Simulation,
+    alone: Simulation,
     workload: Workload,
-    approaches: Sequence[Approach],
+    barrier: float,
+    drawn: Array,
+    drawn_bulk: Array,
     *,
-    grid: Sequence[int],
-    iterations: int,
-    **options: Any,
-) -> list[tuple[ApproachPrediction, Simulation]]:
-    """Simulate bulk and each approach, and say what each costs against bulk.
+    available: bool = True,
+) -> ApproachPrediction:
+    """A prediction's row from simulations of the same ranks and draws.
 
     Parameters
     ----------
-    options
-        Further arguments of `simulate`, the same for all.
-
-    Returns
-    -------
-    One pair per approach, bulk first. Times are means over ranks and iterations, of the time after a
-    rank's own last partition is ready; `low` and `high` bound 95 % of the iterations' means. An
-    interrupted run is the last of the list; without a completed iteration it is left out.
+    run, bulk
+        The approach, and bulk.
+    quiet, alone
+        The same without spread of arrivals.
+    barrier
+        Seconds for the workload's threads to meet.
+    drawn, drawn_bulk
+        Communication times, shape (samples,), whose central 95 % and that of whose ratios are the
+        row's intervals.
     """
-    out: list[tuple[ApproachPrediction, Simulation]] = []
-    quiet_workload = workload.model_copy(update={"arrivals": NoArrivals()})
-    quiet_options = {k: v for k, v in options.items() if k not in ("record", "on_progress")}
-    bulk: Simulation | None = None
-    alone: Simulation | None = None
-    for approach in (BULK, *(a for a in approaches if a != BULK)):
-        run = simulate(machine, workload, approach, grid=grid, iterations=iterations, **options)
-        if run.iterations == 0:
-            break
-        bulk = bulk or run
-        # Without spread all iterations are alike, up to how far ranks are pulled apart at the start.
-        quiet = simulate(machine, quiet_workload, approach, grid=grid, iterations=1, **quiet_options)
-        alone = alone or quiet
-        if quiet.iterations == 0:
-            break
-        barrier = machine.threads.barrier.at(workload.threads)
-        out.append((_prediction(run, bulk, quiet, alone, workload, barrier), run))
-        if run.interrupted:
-            break
-    return out
-
-
-def _prediction(
-    run: Simulation, bulk: Simulation, quiet: Simulation, alone: Simulation, workload: Workload, barrier: float
-) -> ApproachPrediction:
-    approach, splits = run.approach, run.approach.interface.splits
+    splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
-    t, t_bulk = run.communication_s[:done], bulk.communication_s[:done]
-    time, eta = float(t.mean()), float(metrics.eta(t_bulk.mean(), t.mean()))
-    time_low, time_high = _interval(t, time)
-    eta_low, eta_high = _interval(metrics.eta(t_bulk, t), eta)
+    time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
+    eta = float(metrics.eta(time_bulk, time))
+    time_low, time_high = interval(drawn, time)
+    eta_low, eta_high = interval(metrics.eta(drawn_bulk, drawn), eta)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
-    t_pt2pt = float(alone.communication_s.mean()) - barrier
-    no_spread = float(quiet.communication_s.mean()) - (0.0 if splits else barrier)
-    spread, to_join = run.spread_s[:done].mean(), run.to_join_s[:done].mean()
+    t_pt2pt = exchange_s(alone) - barrier
+    no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
+    spread, to_join = (float(x[:done].mean()) / run.exchanges for x in (run.spread_s, run.to_join_s))
     # From the first MPI_Pready on; a rank never ends before its threads have joined.
     t_part = time + spread if splits else time - barrier
     before_join = spread + to_join if splits else 0.0
-    ranks = int(np.prod(run.grid))
     return ApproachPrediction(
-        name=approach.name,
-        key=approach.interface.key,
-        transport_partitions=approach.transport_partitions,
-        vcis=approach.vcis,
-        messages=round(run.messages / run.iterations / ranks),
+        name=run.approach.name,
+        key=run.approach.interface.key,
+        transport_partitions=run.approach.transport_partitions,
+        vcis=run.approach.vcis,
+        messages=round(run.messages / run.iterations / run.exchanges / int(np.prod(run.grid))),
         time_s=time,
         time_low_s=time_low,
         time_high_s=time_high,
@@ -97,10 +104,242 @@ def _prediction(
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
-        available=True,
+        available=available,
     )
 
 
-def _interval(values: Array, value: float) -> tuple[float, float]:
-    low, high = np.percentile(values, [2.5, 97.5])
-    return min(float(low), value), max(float(high), value)
+def exchange_s(run: Simulation, iterations: int | None = None) -> float:
+    """Mean communication time of one exchange, over the first `iterations`."""
+    return float(run.communication_s[:iterations].mean()) / run.exchanges
+
+
+def compare(
+    machine: Machine,
+    workload: Workload,
+    approaches: Sequence[Approach],
+    *,
+    grid: Sequence[int],
+    iterations: int,
+    record: bool = False,
+    on_progress: Callable[[Approach, float], None] | None = None,
+    **options: Any,
+) -> list[tuple[ApproachPrediction, Simulation]]:
+    """Simulate bulk and each approach, and say what each costs against bulk.
+
+    Parameters
+    ----------
+    record
+        Keep the end of every rank and iteration of `approaches`.
+    on_progress
+        Called with the approach and the share that is done.
+    options
+        Further arguments of `simulate`, the same for all.
+
+    Returns
+    -------
+    One pair per approach, bulk first. `low` and `high` bound 95 % of the iterations' means. An
+    interrupted run is the last of the list; without a completed iteration it is left out.
+    """
+    out: list[tuple[ApproachPrediction, Simulation]] = []
+    calm = workload.model_copy(update={"arrivals": NoArrivals()})
+    barrier = machine.threads.barrier.at(workload.threads)
+    bulk: Simulation | None = None
+    alone: Simulation | None = None
+    for approach in (BULK, *(a for a in approaches if a != BULK)):
+        # Without spread all iterations are alike, up to how far ranks are pulled apart at the start.
+        quiet = simulate(machine, calm, approach, grid=grid, iterations=1, **options)
+        if quiet.iterations == 0:
+            break
+        told = None if on_progress is None else partial(on_progress, approach)
+        run = simulate(
+            machine,
+            workload,
+            approach,
+            grid=grid,
+            iterations=iterations,
+            record=record and approach in approaches,
+            on_progress=told,
+            **options,
+        )
+        if run.iterations == 0:
+            break
+        bulk, alone = bulk or run, alone or quiet
+        done = min(run.iterations, bulk.iterations)
+        samples = [s.communication_s[:done] / s.exchanges for s in (run, bulk)]
+        out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1]), run))
+        if run.interrupted:
+            break
+    return out
+
+
+@dataclass
+class ManyRanks:
+    """All that approaches share for one machine and workload; simulations are made on request.
+
+    The ranks are `layout.part`. Axes of halos are cut to 4 ranks: of the shipped halo3d example,
+    50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on
+    16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and a run time of -10.0 % on each; the parameters' interval is
+    7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks, 1.30 on 16 × 8 and
+    1.31 on 16 × 16, run times -17, -16 and -18 %.
+
+    Draw i of the machine's parameters is that of the timeline's `Evaluation`; each draw has arrivals of
+    its own.
+    """
+
+    machine: Machine
+    workload: Workload
+    seed: int = 0
+    draws: int | None = None
+    """Absent: `DRAWS` or `FEW_DRAWS`."""
+
+    def __post_init__(self) -> None:
+        self._layout = part(self.workload)
+        self._pattern = self._layout.pattern(self.workload)
+        self._calm = self.workload.model_copy(update={"arrivals": NoArrivals()})
+        some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
+        self._draws = some if self.draws is None else self.draws
+        self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
+        self._prices: dict[float, Costs] = {}
+        self._nominal: dict[Approach, Simulation] = {}
+        self._quiet: dict[Approach, Simulation] = {}
+        self._drawn: dict[Approach, Array] = {}
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Ranks along x, y, z."""
+        return self._pattern.grid
+
+    @property
+    def per_draw(self) -> int:
+        """Iterations with each draw of the parameters."""
+        return self._iterations(PER_DRAW)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations at the parameters' values."""
+        return self.per_draw if deterministic(self.workload) else self._iterations(NOMINAL)
+
+    @property
+    def _messages(self) -> int:
+        """Of one exchange, all ranks, a message per user partition."""
+        return self._pattern.edges * self.workload.n_partitions
+
+    @property
+    def _steps(self) -> int:
+        return self._pattern.exchanges(self.workload.blocks)
+
+    @property
+    def _warm_up(self) -> int:
+        """Iterations that go before, a whole one at least."""
+        return -(-WARM_UP // self._steps)
+
+    def _iterations(self, exchanges: int) -> int:
+        messages = self._messages * self._steps
+        wanted = exchanges // (self._pattern.ranks * self._steps)
+        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - self._warm_up
+        return max(1, min(wanted, affordable, self.workload.iterations))
+
+    @property
+    def delay(self) -> float:
+        """Mean time from a rank's first ready partition to its last."""
+        bulk = self.nominal(BULK)
+        return float(bulk.spread_s.mean()) / bulk.exchanges
+
+    @property
+    def bandwidth(self) -> float:
+        """β of the closed forms: what one large message reaches on the workload's path, in B/s."""
+        return 1 / self.machine.path(self.workload.path).segments[-1].G.value
+
+    def on(self, machine: Machine) -> ManyRanks:
+        """The same on another machine."""
+        return replace(self, machine=machine)
+
+    def costs(self, approach: Approach) -> Costs:
+        """Costs of the approach's messages, parameters at their values."""
+        return self._price(0, {}, message_size(self.workload.buffer, approach))
+
+    def _price(self, draw: int, replaced: dict[str, Array], size: float) -> Costs:
+        if size not in self._prices:
+            self._prices[size] = costs(self._sampler, self.workload, size)
+        return replace(self._prices[size].row(draw), **replaced)
+
+    def _plan(
+        self, approach: Approach, workload: Workload, draw: int = 0, replaced: dict[str, Array] | None = None
+    ) -> Plan:
+        return plan(
+            self.machine,
+            workload,
+            approach,
+            self._pattern,
+            seed=(self.seed + draw * STRIDE) % (LARGEST_SEED + 1),
+            blocks=self._layout.blocks,
+            sizes=self._layout.sizes,
+            thread_grid=self._layout.thread_grid,
+            price=partial(self._price, draw, replaced or {}),
+        )
+
+    def _run(self, made: Plan, iterations: int, engine: Engine | None = None) -> Simulation:
+        first = min(self._warm_up, self.workload.iterations - iterations)
+        out = run(made, first + iterations, engine=engine)
+        if out.interrupted:
+            raise KeyboardInterrupt
+        return out.after(first)
+
+    def nominal(self, approach: Approach) -> Simulation:
+        """The approach with the parameters at their values, made once."""
+        if approach not in self._nominal:
+            self._nominal[approach] = self._run(self._plan(approach, self.workload), self.iterations)
+        return self._nominal[approach]
+
+    def quiet(self, approach: Approach) -> Simulation:
+        """The same without spread of arrivals, made once."""
+        if approach not in self._quiet:
+            self._quiet[approach] = self._run(self._plan(approach, self._calm), 1)
+        return self._quiet[approach]
+
+    def drawn(self, approach: Approach) -> Array:
+        """Mean communication time with each draw, shape (draws,); with the values alone if nothing is drawn."""
+        if approach not in self._drawn:
+            engine = kernel(self._plan(approach, self.workload))
+            plans = (self._plan(approach, self.workload, draw) for draw in range(1, self._draws + 1))
+            times = [exchange_s(self._run(made, self.per_draw, engine)) for made in plans]
+            self._drawn[approach] = np.array(times or [exchange_s(self.nominal(approach))])
+        return self._drawn[approach]
+
+    def mean_time(self, approach: Approach, **replaced: Array) -> float:
+        """Mean communication time, optionally with some costs replaced."""
+        if not replaced:
+            return exchange_s(self.nominal(approach))
+        return exchange_s(self._run(self._plan(approach, self.workload, replaced=replaced), self.iterations))
+
+    def late(self, approach: Approach) -> float:
+        """Seconds of the mean communication time that a rank waits for late neighbours."""
+        out = self.nominal(approach)
+        return float(out.causes_s["late_neighbour"].mean()) / out.exchanges
+
+    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+        """Time, η and metrics of one approach, with 95 % intervals."""
+        return row(
+            self.nominal(approach),
+            self.nominal(BULK),
+            self.quiet(approach),
+            self.quiet(BULK),
+            self.workload,
+            self.machine.threads.barrier.at(self.workload.threads),
+            self.drawn(approach),
+            self.drawn(BULK),
+            available=available,
+        )
+
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
+
+        Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
+        sizes of their own keep them.
+        """
+
+        def mean(a: Approach, size: float) -> float:
+            at_size = replace(self, workload=self.workload.model_copy(update={"buffer": float(size)}), draws=0)
+            return exchange_s(self._run(at_size._plan(a, at_size.workload), self.per_draw))
+
+        return metrics.eta([mean(BULK, s) for s in sizes], [mean(approach, s) for s in sizes])

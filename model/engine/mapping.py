@@ -12,9 +12,19 @@ import math
 from dataclasses import dataclass
 
 from pready.model.approach import Approach
-from pready.model.engine.pattern import Pattern
+from pready.model.engine.pattern import FACES, STENCIL_27, Pattern
 from pready.model.errors import PreadyError
 from pready.model.workload import Workload
+
+
+def partitions_per_direction(workload: Workload) -> int:
+    """What divides the user partitions of every direction's message: all of them without a thread grid."""
+    grid = workload.thread_grid
+    if grid is None:
+        return workload.n_partitions
+    steps = FACES if workload.pattern == "halo3d" else STENCIL_27
+    owners = (sum(_touches(n, grid, step) for n in range(workload.threads)) for step in steps)
+    return math.gcd(*owners) * workload.partitions_per_thread
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,10 @@ class Pattern:
             total += math.prod(n if self.periodic[a] or not step[a] else n - 1 for a, n in enumerate((x, y, z)))
         return total
 
+    def exchanges(self, blocks: int) -> int:
+        """Per iteration: 1, or octants × blocks of a sweep."""
+        return OCTANTS * blocks if self.name == "sweep3d" else 1
+
     def neighbours(self, rank: int) -> list[int | None]:
         """The receiver in each direction; None where there is none. Not for sweeps."""
         if self.name == "pt2pt":

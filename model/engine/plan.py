@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
-from pready.model.approach import Approach, issuing_threads, vci_members
+from pready.model.approach import MANY, Approach, issuing_threads, vci_members
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.mapping import Mapping, mapped
-from pready.model.engine.pattern import KINDS, OCTANTS, Pattern
+from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import message_size, setting_of
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, marked_by_threads
+from pready.model.timeline import Setting, epochs, marked_by_threads
 from pready.model.values import Array
 from pready.model.workload import (
     Gaussian,
@@ -62,6 +64,38 @@ class Plan:
     """The same for the kernel."""
 
 
+def beyond(
+    machine: Machine, workload: Workload, approach: Approach | None = None, *, unlike: bool = False
+) -> str | None:
+    """What the timeline knows and the engine does not, of an approach or of any; None if there is nothing.
+
+    Where a message's cost depends on when those of the exchange before went (a token bucket), or its
+    release on when other threads end, the recurrence would need more state per rank. `unlike`: a rank's
+    messages differ in size or in the threads that send them.
+    """
+    path = machine.path(workload.path)
+    if path.burst is not None:
+        return "shaped links (a token bucket)"
+    if machine.cold is not None and unlike:
+        return "messages of several kinds that take longer after a pause (cold)"
+    interface = approach.interface if approach is not None else MANY
+    shakes = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
+    if (
+        setting_of(machine, workload).sender_progress == "on-call"
+        and workload.partitions_per_thread > 1
+        and interface.splits
+        and shakes
+        and not interface.sender_returns
+        and any(s.protocol == "rendezvous" for s in path.segments)
+    ):
+        return "threads that send a rendezvous and go on computing where the sender has to make progress"
+    return None
+
+
+Price = Callable[[float], Costs]
+"""The costs of messages of so many bytes."""
+
+
 def plan(
     machine: Machine,
     workload: Workload,
@@ -72,8 +106,9 @@ def plan(
     blocks: int = 1,
     sizes: tuple[float, float, float] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
+    price: Price | None = None,
 ) -> Plan:
-    """All that the kernel needs, every machine parameter at its value.
+    """All that the kernel needs.
 
     Parameters
     ----------
@@ -83,6 +118,8 @@ def plan(
         Bytes per face, edge and corner; absent: the workload's buffer for every neighbour.
     thread_grid
         How a rank's threads are arranged in space; absent: every thread has a part of every buffer.
+    price
+        Scalar costs of a message by its size; absent: every machine parameter at its value.
 
     Raises
     ------
@@ -96,8 +133,14 @@ def plan(
     transports = approach.transport_partitions if interface.splits else 1
     buffers = sizes if sizes is not None and max(pattern.classes) > 0 else (workload.buffer,)
     each = [message_size(b, approach) for b in buffers]
-    sampler = Sampler(machine)
-    by_class = [costs(sampler, workload, s) for s in each]
+    lacking = beyond(machine, workload, approach, unlike=len(each) > 1 or thread_grid is not None)
+    if lacking is not None:
+        raise PreadyError(
+            f"the engine does not simulate {lacking}", valid="the timeline: pready predict --engine timeline"
+        )
+    if price is None:
+        price = partial(costs, Sampler(machine), workload)
+    by_class = [price(s) for s in each]
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -128,6 +171,7 @@ def plan(
     receive = np.array([float(c.receive if interface.matches else c.unmatched) for c in by_class]) + copies
     per_entry = float(first.per_entry) if interface.matches else 0.0
     windows = workload.threads if interface.windows_per_thread else 1
+    epoch = epochs(windows, first, interface.sync) if interface.one_sided else np.asarray(0.0)
     burst = mapping is None and len(members) == 1 and len(each) == 1 and not two_sided and not half.any()
     outer_rows = len(pattern.present)
 
@@ -139,7 +183,11 @@ def plan(
         "barrier": first.barrier,
         "burst_hold": hold[0, 0],
         "burst_gap": max(hold[0, 0], service[0]),
-        "opened": first.control + (windows * first.epoch if interface.one_sided else 0.0),
+        "opened": first.control + epoch,
+        "wake": 0.0 if interface.joins else first.wake,
+        "link": first.link,
+        "cold": first.cold,
+        "cooling": first.cooling,
         "half": half,
         "service": service,
         "travel": [c.stream + c.wire for c in by_class],
@@ -148,8 +196,9 @@ def plan(
         "receive": receive,
         "per_entry": per_entry,
         "poll": (len(members) - 1) * first.poll,
-        "closing": windows * first.epoch if interface.one_sided else 0.0,
+        "closing": epoch,
         "control": first.control,
+        "ack": first.ack,
     }
     whole: dict[str, object] = {
         "ranks": pattern.ranks,
@@ -186,6 +235,7 @@ def plan(
         "vci_size": [len(m) for m in members],
         "vci_members": [t for m in members for t in m],
         "burst": int(burst),
+        "late_puts": int(interface.one_sided and not setting.puts_early and not interface.windows_per_thread),
         "opens": int(interface.one_sided or interface.active_message),
         "two_sided": int(two_sided),
         "rendezvous": int(half.any()),
@@ -200,13 +250,9 @@ def plan(
         "window_per_thread": int(interface.windows_per_thread),
     }
     ready_real, ready_whole = _ready(workload, interface.counts, float(first.pready), transports, mapping, seed)
-    numbers: Numbers = {
-        k: np.ascontiguousarray(np.atleast_1d(np.asarray(v, dtype=np.float64))) for k, v in (real | ready_real).items()
-    }
-    numbers |= {
-        k: np.ascontiguousarray(np.atleast_1d(np.asarray(v, dtype=np.int64))) for k, v in (whole | ready_whole).items()
-    }
-    steps = OCTANTS * blocks if pattern.name == "sweep3d" else 1
+    numbers: Numbers = {k: np.array(v, dtype=np.float64, ndmin=1, order="C") for k, v in (real | ready_real).items()}
+    numbers |= {k: np.array(v, dtype=np.int64, ndmin=1, order="C") for k, v in (whole | ready_whole).items()}
+    steps = pattern.exchanges(blocks)
     return Plan(
         pattern, workload, approach, seed, tuple(each), tuple(by_class), members, mapping, transports, steps, numbers
     )
@@ -228,7 +274,7 @@ def _holds(
             overhead = cost.put if interface.one_sided else cost.hold
             hold = overhead * cost.stretch[k] + (0.0 if interface.one_sided else cost.copy_in)
             if interface.active_message:
-                hold = hold + cost.copy_out
+                hold = hold + cost.copy_out + cost.active
             out[v, c] = hold
     return out
 

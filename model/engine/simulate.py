@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pready.model.approach import Approach
 from pready.model.engine._kernel import Engine
 from pready.model.engine.pattern import Pattern, pattern
-from pready.model.engine.plan import Plan, plan
+from pready.model.engine.plan import Plan, Price, plan
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.values import Array
@@ -29,6 +30,8 @@ LARGEST_COUNT = 2**63 - 1
 LARGEST_RECORD = 2**27
 """End times (ranks × iterations) that are kept unless asked for: none above it, 1 GiB."""
 GIB = 2**30
+SMALL = 2**20
+"""Bytes that are there without asking."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Simulation:
     """From there to the end of the iteration."""
     arrived_early: Array
     """Share of the messages that have arrived when their sender's threads have met."""
+    exchanges: int
+    """Per iteration: 1, or octants × blocks of a sweep."""
     messages: int
     wall_s: float
     cores: int
@@ -86,6 +91,20 @@ class Simulation:
         """Mean over ranks of the time from a rank's last ready partition to its end: T of Eq. 1."""
         return np.asarray(self.mean_s - self.causes_s["compute"])
 
+    def after(self, first: int) -> Simulation:
+        """Without the first iterations, in which ranks that started together are pulled apart."""
+        kept: dict[str, Any] = {
+            f.name: value[first:] for f in fields(self) if isinstance(value := getattr(self, f.name), np.ndarray)
+        }
+        left = self.iterations - first
+        return replace(
+            self,
+            iterations=left,
+            messages=self.messages // self.iterations * left,
+            causes_s={cause: times[first:] for cause, times in self.causes_s.items()},
+            **kept,
+        )
+
 
 def simulate(
     machine: Machine,
@@ -101,6 +120,7 @@ def simulate(
     sizes: tuple[float, float, float] | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
+    price: Price | None = None,
     record: bool = False,
     on_progress: Callable[[float], None] | None = None,
     chunk: int = 0,
@@ -111,7 +131,7 @@ def simulate(
     Parameters
     ----------
     machine, workload, approach
-        Every machine parameter is taken at its value. The workload's pattern decides who talks.
+        The workload's pattern decides who talks. Its own fields on ranks are not looked at: see `layout`.
     grid
         Ranks along x, y, z. A sweep takes x, y; pairs and neighbour lists take the product.
     iterations
@@ -133,6 +153,8 @@ def simulate(
         Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
         partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
         of every buffer.
+    price
+        Scalar costs of a message by its size; absent: every machine parameter at its value.
     record
         Keep the end of every rank and iteration (`ends_s`, `received_s`).
     on_progress
@@ -162,7 +184,26 @@ def simulate(
         sizes=sizes,
         neighbours=neighbours,
         thread_grid=thread_grid,
+        price=price,
     )
+    return run(made, iterations, cores=cores, record=record, on_progress=on_progress, chunk=chunk, level=level)
+
+
+def run(
+    made: Plan,
+    iterations: int,
+    *,
+    cores: int = 1,
+    record: bool = False,
+    on_progress: Callable[[float], None] | None = None,
+    chunk: int = 0,
+    level: str = "",
+    engine: Engine | None = None,
+) -> Simulation:
+    """Simulate a plan; arguments as of `simulate`.
+
+    `engine` is one made from a plan of the same ranks and messages: it takes this plan's costs and seed.
+    """
     ranks = made.pattern.ranks
     _check(made.pattern, iterations, made.steps, cores)
     messages = made.pattern.edges * made.transports
@@ -170,7 +211,8 @@ def simulate(
         messages *= made.steps
     if messages * iterations > LARGEST_COUNT:
         raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
-    engine = _engine(made, level)
+    if engine is None or not engine.reprice(made.numbers):
+        engine = kernel(made, level)
     need = engine.memory(cores, chunk) + (16 * ranks * iterations if record else 0)
     _check_memory(need, ranks)
     ends = np.empty((iterations, ranks)) if record else None
@@ -187,8 +229,8 @@ def simulate(
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
-        approach=approach,
-        seed=seed,
+        approach=made.approach,
+        seed=made.seed,
         iterations=done,
         interrupted=out["interrupted"],
         time_s=float(extremes[-1, 3]) if done else 0.0,
@@ -202,6 +244,7 @@ def simulate(
         to_join_s=sums[:, 8],
         after_join_s=sums[:, 9],
         arrived_early=out["sums"][:, 10] / max(messages, 1),
+        exchanges=made.steps,
         messages=messages * done,
         wall_s=wall,
         cores=1 if made.steps > 1 else cores,
@@ -224,6 +267,7 @@ def prepared(
     sizes: tuple[float, float, float] | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
+    price: Price | None = None,
 ) -> Plan:
     """The checked numbers of one run; arguments as of `simulate`."""
     if not 0 <= seed <= LARGEST_SEED:
@@ -246,10 +290,21 @@ def prepared(
         own_sizes=sizes is not None,
         neighbours=neighbours,
     )
-    return plan(machine, workload, approach, shape, seed=seed, blocks=blocks, sizes=sizes, thread_grid=thread_grid)
+    return plan(
+        machine,
+        workload,
+        approach,
+        shape,
+        seed=seed,
+        blocks=blocks,
+        sizes=sizes,
+        thread_grid=thread_grid,
+        price=price,
+    )
 
 
-def _engine(made: Plan, level: str = "") -> Engine:
+def kernel(made: Plan, level: str = "") -> Engine:
+    """The C++ engine of a plan, whose networks take a while to make."""
     try:
         return Engine(made.numbers, level)
     except ValueError as error:
@@ -289,6 +344,8 @@ def available_memory() -> int:
 
 
 def _check_memory(need: int, ranks: int) -> None:
+    if need < SMALL:  # asking takes longer than simulating so little
+        return
     have = available_memory()
     if need > have:
         raise PreadyError(

@@ -83,6 +83,28 @@ def said(read: Any) -> str:
         ("transport_partitions = [0]", "transport_partitions[0] = 0"),
         ('pattern = "ring"', "pattern = 'ring'; valid: 'pt2pt', 'halo3d'"),
         ("neighbours = 3", "neighbours = 3 with pattern = 'pt2pt'"),
+        ('pattern = "neighbours"', "neighbours = None with pattern = 'neighbours'; valid: either neighbours, a count"),
+        ('pattern = "neighbours"\nneighbours = 1\nneighbour_list = [[1], [0]]', "valid: either neighbours, a count"),
+        ("neighbour_list = [[1], [0]]", "neighbour_list = ((1,), (0,)) with pattern = 'pt2pt'"),
+        ('pattern = "neighbours"\nneighbour_list = [[], []]', "neighbour_list is empty"),
+        (
+            'pattern = "neighbours"\nneighbour_list = [[-1]]',
+            "neighbour_list[0][0] = -1; valid: greater than or equal to 0",
+        ),
+        ('pattern = "neighbours"\nneighbour_list = "absent.txt"', "neighbour_list = 'absent.txt': no such file"),
+        ("neighbour_list = 3", "neighbour_list.lists = 3"),
+        ("grid = [2, 0]", "grid[1] = 0; valid: greater than or equal to 1"),
+        ("grid = [2, 2, 2, 2]", "grid = "),
+        ('grid = "8x8"', "grid = '8x8'"),
+        ('boundaries = "closed"', "boundaries = 'closed'; valid: 'periodic' or 'open'"),
+        ('boundaries = "open"', "boundaries = 'open' with pattern = 'pt2pt'; valid: pattern 'halo3d' or 'halo3d26'"),
+        ("blocks = 4", "blocks = 4 with pattern = 'pt2pt'; valid: pattern 'sweep3d'"),
+        ("edge = 8", "edge = 8 has no unit"),
+        ('edge = "8 KiB"', "edge = 8192.0 with pattern = 'pt2pt'; valid: pattern 'halo3d26'"),
+        ('pattern = "halo3d26"\ncorner = "0.5 B"', "corner = 0.5 B; valid: whole bytes"),
+        ('pattern = "halo3d"\nthread_grid = [2, 2]', "thread_grid"),
+        ('pattern = "halo3d"\nthread_grid = [2, 2, 3]', "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
+        ("thread_grid = [2, 2, 2]", "thread_grid = (2, 2, 2) with pattern = 'pt2pt'"),
         ("[compute]\ntime = 3", "compute.time = 3 has no unit"),
         ("[compute]\ntim = '3 s'", "compute.tim is not a field; valid: time, arithmetic_intensity"),
         ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
@@ -138,6 +160,34 @@ def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None
     assert expected in said(lambda: machine.load(path))
 
 
+def test_ranks_of_a_workload(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(
+        'threads = 8\nbuffer = "1 MiB"\npattern = "halo3d26"\ngrid = [4, 4, 2]\nboundaries = "open"\n'
+        'edge = "8 KiB"\nthread_grid = [2, 2, 2]\n'
+    )
+    w = workload.load(path)
+    assert (w.grid, w.boundaries, w.edge, w.corner, w.thread_grid) == ((4, 4, 2), "open", 8192.0, None, (2, 2, 2))
+    again = w.changed(corner=64.0, grid=(2, 2))
+    assert (again.grid, again.edge, again.corner, again.buffer) == ((2, 2), 8192.0, 64.0, w.buffer)
+
+
+def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
+    (tmp_path / "ring.txt").write_text("# a ring of four\n1 3\n0, 2\n\n0 2 # as it were\n")
+    path = tmp_path / "w.toml"
+    path.write_text('threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
+    listed = workload.load(path)
+    assert listed.neighbour_lists == ((1, 3), (0, 2), (), (0, 2))
+    assert listed.peers == 2
+    path.write_text(
+        'threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = [[1, 3], [0, 2], [], [0, 2]]\n'
+    )
+    assert workload.load(path).neighbour_lists == listed.neighbour_lists
+    (tmp_path / "ring.txt").write_text("1\n0 -2\n")
+    path.write_text('threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
+    assert "w.toml: neighbour_list = 'ring.txt': line 2 is not a list of ranks" in said(lambda: workload.load(path))
+
+
 def test_unknown_machine_names_the_known_ones() -> None:
     assert "machine = 'meluxna' is unknown; valid: a file, or one of bebop" in said(lambda: machine.load("meluxna"))
 
@@ -184,7 +234,7 @@ def test_any_bytes(tmp_path: Path, data: bytes) -> None:
 
 
 @given(st.integers(0, len(MELUXINA) - 1), st.integers(1, 40), st.text(max_size=8), st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 def test_mutated_files(tmp_path: Path, at: int, length: int, insert: str, of_workload: bool) -> None:
     good = Path("examples/halo3d.toml").read_text(encoding="utf-8") if of_workload else MELUXINA
     at %= len(good)

@@ -138,7 +138,7 @@ def test_advice_is_undecided_when_the_interval_holds_one() -> None:
 
 def test_break_even_brackets() -> None:
     approach = Approach(MANY, 32, 8)
-    found = advise.break_even(MELUXINA, LATE, approach, pays_now=True, seed=0)
+    found = advise.break_even(Evaluation(MELUXINA, LATE), approach, pays_now=True)
     assert found is not None
     if found:
         low, high = gain_over_sizes(MELUXINA, LATE, approach, [found * 0.99, found * 1.01])
@@ -149,7 +149,7 @@ def test_pays_nowhere() -> None:
     w = made(threads=1, partitions_per_thread=8)
     advice = predict(MELUXINA, w.model_copy(update={"transport_partitions": (8,)}), library="openmpi-persist").advice
     part = Approach(PART, 8)
-    assert advise.break_even(MELUXINA, w, part, pays_now=False, seed=0) is None
+    assert advise.break_even(Evaluation(MELUXINA, w), part, pays_now=False) is None
     assert advice.verdict == "do not port"
 
 
@@ -182,6 +182,68 @@ def test_persistent_matched_is_listed_but_never_advised() -> None:
     assert rows
     assert not any(r.available for r in rows)
     assert prediction.advice.approach != BY_KEY["persistent-matched"].name
+
+
+HALO = {"pattern": "halo3d", "compute": {"time": "1 ms"}, "arrivals": {"model": "normal", "noise": 0.04}}
+
+
+def test_the_pattern_chooses_the_engine() -> None:
+    two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO), draws=2)
+    assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
+    assert (many.engine, many.ranks) == ("engine", (4, 4, 4))
+    assert many.iterations == 50
+    one = predict(MELUXINA, made(**HALO), engine="timeline", draws=2)
+    assert (one.engine, one.ranks) == ("timeline", ())
+    assert "asked for the timeline: predicted from one exchange" in one.advice.warnings[-1]
+    # Late neighbours delay bulk and the approach alike: less is gained than a single exchange promises.
+    assert many.advised.eta < one.advised.eta
+    assert many.advised.time_s > one.advised.time_s
+    assert "of it waiting for neighbours" in many.advice.because
+    assert "waiting for neighbours" not in one.advice.because
+
+
+def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
+    # The late partition is the same on every rank: rows, break-even and settings are the same.
+    w = made(pattern="halo3d", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "50 us"})
+    one, many = (predict(MELUXINA, w, engine=e, draws=2) for e in ("timeline", "engine"))
+    for a, b in zip(one.approaches, many.approaches, strict=True):
+        assert (a.key, a.transport_partitions, a.vcis, a.messages) == (
+            b.key,
+            b.transport_partitions,
+            b.vcis,
+            b.messages,
+        )
+        for field in ("time_s", "time_low_s", "time_high_s", "eta", "eta_low", "eta_high", "speedup_percent"):
+            assert getattr(b, field) == pytest.approx(getattr(a, field), rel=1e-7), (a.key, field)
+    assert many.advised.key == one.advised.key
+    assert many.advice.break_even_bytes == pytest.approx(one.advice.break_even_bytes, rel=1e-6)
+    assert many.closed_form == pytest.approx(one.closed_form)
+
+
+def test_a_count_of_neighbours_says_why_it_is_not_simulated() -> None:
+    w = made(pattern="neighbours", neighbours=3)
+    prediction = predict(MELUXINA, w, draws=2)
+    assert prediction.engine == "timeline"
+    assert prediction.advice.warnings[-1].startswith("pattern 'neighbours' has no neighbour_list: predicted from one")
+    with pytest.raises(pready.PreadyError, match="engine = 'engine': pattern 'neighbours' has no neighbour_list"):
+        predict(MELUXINA, w, engine="engine")
+    listed = made(pattern="neighbours", neighbour_list=[[1, 2], [2, 0], [0, 1]])
+    assert predict(MELUXINA, listed, draws=2).ranks == (3, 1, 1)
+
+
+def test_a_cut_sweep_says_so() -> None:
+    w = made(pattern="sweep3d", grid=[9, 2], compute={"time": "100 us"}, transport_partitions=[8])
+    prediction = predict(MELUXINA, w, draws=0)
+    assert prediction.ranks == (8, 2, 1)
+    assert prediction.advice.warnings[-1].startswith("of 9 × 2 ranks 8 × 2 were simulated")
+
+
+def test_faces_of_threads_limit_the_transport_partitions() -> None:
+    # 2 x 2 x 2 threads of 4 partitions: four threads, 16 partitions, share a face; a corner has 4.
+    face = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2]}), draws=0)
+    assert {r.transport_partitions for r in face.approaches if r.key == "many"} == {1, 2, 4, 8, 16}
+    corner = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2], "pattern": "halo3d26"}), draws=0)
+    assert {r.transport_partitions for r in corner.approaches if r.key == "many"} == {1, 2, 4}
 
 
 def test_unknown_library() -> None:

@@ -94,6 +94,13 @@ def test_predict_prints_table_and_advice(capsys: pytest.CaptureFixture[str]) -> 
     assert "seed 0" in text
 
 
+def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "4 × 4 × 4 ranks" in out(capsys, "predict", HALO)
+    text = out(capsys, "predict", HALO, "--engine", "timeline")
+    assert "ranks\n" not in text
+    assert "note asked for the timeline" in text
+
+
 def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = json.loads(out(capsys, "predict", HALO, "--json", "--seed", "7", "--library", "emulated"))
     assert data["seed"] == 7

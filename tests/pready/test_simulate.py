@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,10 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["messages"] == 18 * 6 * (8 + 1) * 5
     assert data["wall_s"] > 0
     bulk, fine = data["approaches"]
+    assert (fine["key"], fine["transport_partitions"], fine["vcis"], fine["messages"]) == ("many", 8, 8, 48)
+    assert fine["time_s"] == pytest.approx(fine["communication_s"])
+    assert data["eta"] == fine["eta"]
+    assert data["availability"] == fine["availability"]
     assert data["eta"] == pytest.approx(bulk["communication_s"] / fine["communication_s"])
     assert sum(fine["causes_s"].values()) == pytest.approx(fine["iteration_s"], rel=1e-9)
     rows = list(csv.DictReader(out(capsys, HALO, *SMALL, "--csv", "--approach", "many:8:8").splitlines()))
@@ -81,6 +87,36 @@ def test_neighbour_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     ring.write_text("1\nzwei\n")
     assert main(["simulate", str(workload), "--ranks", "2", "--neighbours", str(ring)]) == 2
     assert "line 2 is not a list of ranks" in capsys.readouterr().err
+
+
+def test_ranks_come_from_the_workload_unless_the_command_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    workload = tmp_path / "w.toml"
+    workload.write_text(
+        'threads = 8\nbuffer = "64 KiB"\npattern = "halo3d26"\ngrid = [3, 2, 2]\nboundaries = "open"\n'
+        'edge = "1 KiB"\ncorner = "64 B"\nthread_grid = [2, 2, 2]\niterations = 2\n'
+    )
+
+    def data(*arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(out(capsys, str(workload), "--approach", "many:1", "--json", *arguments))
+        return found
+
+    own = data()
+    assert own["ranks"] == [3, 2, 2]
+    # open: pairs of neighbours along each axis, edge and corner, in both directions; bulk and many:1 alike
+    pairs = sum(
+        (3 - abs(x)) * (2 - abs(y)) * (2 - abs(z))
+        for x, y, z in product((-1, 0, 1), repeat=3)
+        if (x, y, z) != (0, 0, 0)
+    )
+    assert own["messages"] == 2 * 2 * pairs
+    wrapped = data("--boundaries", "periodic", "--ranks", "3,3,3")
+    assert wrapped["ranks"] == [3, 3, 3]
+    assert wrapped["messages"] == 2 * 2 * 27 * 26
+    assert wrapped["workload"]["boundaries"] == "periodic"
+    slower = data("--edge", "1 MiB")
+    assert slower["approaches"][0]["time_s"] > 2 * own["approaches"][0]["time_s"]
 
 
 def test_goal_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

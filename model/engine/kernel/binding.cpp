@@ -25,9 +25,7 @@ nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::vector<std
     return nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner);
 }
 
-std::unique_ptr<Engine> make(const nb::dict& plan, const std::string& level) {
-    Numbers numbers;
-    Integers integers;
+void read(const nb::dict& plan, Numbers& numbers, Integers& integers) {
     for (const auto& [key, value] : plan) {
         const auto name = nb::cast<std::string>(key);
         Wholes whole;
@@ -38,7 +36,20 @@ std::unique_ptr<Engine> make(const nb::dict& plan, const std::string& level) {
             numbers[name].assign(real.data(), real.data() + real.size());
         }
     }
+}
+
+std::unique_ptr<Engine> make(const nb::dict& plan, const std::string& level) {
+    Numbers numbers;
+    Integers integers;
+    read(plan, numbers, integers);
     return std::make_unique<Engine>(numbers, integers, level);
+}
+
+bool reprice(Engine& engine, const nb::dict& plan) {
+    Numbers numbers;
+    Integers integers;
+    read(plan, numbers, integers);
+    return engine.reprice(numbers, integers);
 }
 
 nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
@@ -103,6 +114,7 @@ NB_MODULE(_kernel, m) {
                  new (self) Engine(std::move(*make(plan, level)));
              },
              nb::arg("plan"), nb::arg("level") = "")
+        .def("reprice", &reprice, nb::arg("plan"))
         .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
              nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),
              nb::arg("poll").none() = nb::none())

@@ -120,7 +120,6 @@ void supervise(int workers, const std::function<void(int)>& work, std::atomic<bo
 Engine::Engine(const Numbers& numbers, const Integers& integers, const std::string& level)
     : passes_(&choose(level)), numbers_(numbers), integers_(integers) {
     Plan& p = plan_;
-    const auto real = [&](const char* name) { return numbers_.at(name).at(0); };
     const auto reals = [&](const char* name) { return numbers_.at(name).data(); };
     const auto whole = [&](const char* name) { return integers_.at(name).at(0); };
     const auto small = [&](const char* name) { return static_cast<int>(whole(name)); };
@@ -161,8 +160,6 @@ Engine::Engine(const Numbers& numbers, const Integers& integers, const std::stri
     p.degree = narrow("degree");
     p.hold = reals("hold");
     p.hold_all = reals("hold_all");
-    p.seed = static_cast<std::uint64_t>(whole("seed_low")) |
-             static_cast<std::uint64_t>(whole("seed_high")) << 32;
     p.arrivals = static_cast<Arrivals>(whole("arrivals"));
     p.select = static_cast<Select>(whole("select"));
     p.table_rows = whole("table_rows");
@@ -171,17 +168,10 @@ Engine::Engine(const Numbers& numbers, const Integers& integers, const std::stri
     p.threads = small("threads");
     p.theta = small("theta");
     p.per_bin = small("per_bin");
-    p.base = real("base");
-    p.noise = real("noise");
-    p.sd = real("sd");
-    p.cut = real("cut");
     p.share = reals("share");
     p.kernels = static_cast<std::int64_t>(numbers_.at("centre").size());
     p.centre = reals("centre");
     p.centre_cut = reals("centre_cut");
-    p.width = real("width");
-    p.pready = real("pready");
-    p.barrier = real("barrier");
     p.counts = whole("counts") != 0;
     p.joins = whole("joins") != 0;
     p.transports = small("transports");
@@ -194,10 +184,8 @@ Engine::Engine(const Numbers& numbers, const Integers& integers, const std::stri
     p.vci_size = narrow("vci_size");
     p.vci_members = narrow("vci_members");
     p.burst = whole("burst") != 0;
-    p.burst_hold = real("burst_hold");
-    p.burst_gap = real("burst_gap");
     p.opens = whole("opens") != 0;
-    p.opened = real("opened");
+    p.late_puts = whole("late_puts") != 0;
     p.two_sided = whole("two_sided") != 0;
     p.rendezvous = whole("rendezvous") != 0;
     p.sender_waits = whole("sender_waits") != 0;
@@ -214,15 +202,61 @@ Engine::Engine(const Numbers& numbers, const Integers& integers, const std::stri
     p.receiver_computes = whole("receiver_computes") != 0;
     p.receive = reals("receive");
     p.serves = whole("serves") != 0;
-    p.per_entry = real("per_entry");
-    p.poll = real("poll");
     p.sync = static_cast<Sync>(whole("sync"));
     p.window_per_thread = whole("window_per_thread") != 0;
-    p.closing = real("closing");
-    p.control = real("control");
     reach_ = whole("reach");
 
+    read_scalars();
     build_networks(used);
+}
+
+void Engine::read_scalars() {
+    Plan& p = plan_;
+    const auto real = [&](const char* name) { return numbers_.at(name).at(0); };
+    const auto whole = [&](const char* name) {
+        return static_cast<std::uint64_t>(integers_.at(name).at(0));
+    };
+    p.seed = whole("seed_low") | whole("seed_high") << 32;
+    p.base = real("base");
+    p.noise = real("noise");
+    p.sd = real("sd");
+    p.cut = real("cut");
+    p.width = real("width");
+    p.pready = real("pready");
+    p.barrier = real("barrier");
+    p.burst_hold = real("burst_hold");
+    p.burst_gap = real("burst_gap");
+    p.opened = real("opened");
+    p.wake = real("wake");
+    p.link = real("link");
+    p.cold = real("cold");
+    p.cooling = real("cooling");
+    p.per_entry = real("per_entry");
+    p.poll = real("poll");
+    p.closing = real("closing");
+    p.control = real("control");
+    p.ack = real("ack");
+}
+
+bool Engine::reprice(const Numbers& numbers, const Integers& integers) {
+    const auto is_seed = [](const std::string& name) { return name == "seed_low" || name == "seed_high"; };
+    if (numbers.size() != numbers_.size() || integers.size() != integers_.size()) return false;
+    for (const auto& [name, values] : integers) {
+        const auto mine = integers_.find(name);
+        if (mine == integers_.end() || (!is_seed(name) && mine->second != values)) return false;
+    }
+    for (const auto& [name, values] : numbers) {
+        const auto mine = numbers_.find(name);
+        if (mine == numbers_.end() || mine->second.size() != values.size()) return false;
+    }
+    // In place: the plan points into these vectors.
+    for (const auto& [name, values] : numbers)
+        std::copy(values.begin(), values.end(), numbers_[name].begin());
+    for (const auto& [name, values] : integers) {
+        if (is_seed(name)) integers_[name] = values;
+    }
+    read_scalars();
+    return true;
 }
 
 void Engine::build_networks(int used) {

@@ -45,6 +45,8 @@ class Engine {
    public:
     Engine(const Numbers& numbers, const Integers& integers, const std::string& level);
 
+    // The same ranks with other costs and another seed; false, and nothing changed, if more would change.
+    bool reprice(const Numbers& numbers, const Integers& integers);
     Outcome run(const Options& options);
     std::vector<double> draw(std::int64_t rank, std::int64_t iteration) const;
     std::int64_t memory(int cores, std::int64_t chunk) const;  // bytes that `run` allocates
@@ -57,6 +59,7 @@ class Engine {
         std::int64_t chunk, chunks, capacity;
         bool shared;  // one window for all ranks
     };
+    void read_scalars();
     void build_networks(int used);
     Layout layout(int cores, std::int64_t chunk) const;
     void run_grid(const Options& options, Outcome& outcome);

@@ -95,6 +95,10 @@ struct Plan {
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
     bool opens;
     double opened;
+    double wake;     // what a thread of a team takes longer, on waking up, to issue a message itself
+    double link;     // of one message, as the pause before the next sees it
+    double cold, cooling;  // what a pause makes a message take longer, at most, and after which pause 63 % of it
+    bool late_puts;  // data move inside the call that ends the epoch, after the rank's own join
     bool two_sided, rendezvous, gate_is_join;
     bool sender_waits;  // an answered handshake is seen only after the sender's own join
     const double* half;     // [classes] half a handshake; 0 for eager
@@ -114,7 +118,7 @@ struct Plan {
     double poll;            // (VCIs - 1) times the cost of polling one
     Sync sync;
     bool window_per_thread;
-    double closing, control;
+    double closing, control, ack;  // ack: how long an acknowledgement travels
 
     // Networks.
     const Inbox* inbox;              // master: [1]; threads: [vcis]

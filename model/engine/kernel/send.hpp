@@ -1,6 +1,9 @@
 // Steps 1 to 5 of the timeline for W ranks: from their starts to the arrivals of all their messages.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "draws.hpp"
 
 namespace pready {
@@ -140,6 +143,25 @@ inline V issue_mapped(const Plan& p, Scratch& s, const Senders& g, V join) {
     return issued;
 }
 
+// What follows a pause takes longer by up to `cold`; nothing overtakes it (timeline._warmed).
+inline void warm(const Plan& p, Scratch& s) {
+    auto* order = reinterpret_cast<std::int32_t*>(s.id);
+    for (int l = 0; l < W; ++l) {
+        for (int t = 0; t < p.jobs; ++t) order[t] = t;
+        std::sort(order, order + p.jobs,
+                  [&](std::int32_t a, std::int32_t b) { return s.starts[a][l] < s.starts[b][l]; });
+        double busy = 0, latest = -kInf;  // the exchange before has just ended
+        for (int i = 0; i < p.jobs; ++i) {
+            const double at = s.starts[order[i]][l];
+            const double pause = at > busy ? at - busy : 0.0;
+            busy = (i > 0 && busy > at ? busy : at) + p.link;
+            const double later = at - p.cold * std::expm1(-pause / p.cooling);
+            if (later > latest) latest = later;
+            s.starts[order[i]][l] = latest;
+        }
+    }
+}
+
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,
                  std::int64_t iteration) {
     const int D = p.directions;
@@ -169,7 +191,10 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     for (int t = 0; t < p.jobs; ++t) {
         if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
         if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
+        s.starts[t] = s.starts[t] + p.wake;
+        if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
     }
+    if (p.cold > 0) warm(p, s);
 
     // 2. Issue: a VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers.
     fill_holds(p, g, s);
@@ -213,7 +238,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
         issued = larger(issued, free);
     }
     done = issued;
-    const double acknowledged = p.sync == Sync::passive ? p.wire[0] : 0.0;
+    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
     if (p.burst) {
         for (int t = 0; t < p.transports; ++t) {
             const V first = s.key[t] + p.travel[0];
@@ -276,7 +301,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
                 const double leaves = sent[l] > nic[l] ? sent[l] : nic[l];
                 nic[l] = leaves + p.service[c];
                 const double arrives = leaves + p.travel[c];
-                const double lands = p.sync == Sync::passive ? arrives + p.wire[c] : arrives;
+                const double lands = p.sync == Sync::passive ? arrives + p.ack : arrives;
                 if (lands > arrived[l]) arrived[l] = lands;
                 if (arrives <= join[l]) early[l] += 1;
                 if (p.late_done[c] && leaves + p.stream[c] > done[l]) done[l] = leaves + p.stream[c];

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from oracle import warmed
+
 from pready.model import arrivals
 from pready.model.approach import Approach, issuing_threads
 from pready.model.costs import Costs
@@ -153,6 +155,12 @@ class Oracle:
             bins = [max(marked[p] for p in needed) for needed in self.plan.mapping.partitions]
         return bins, max(marked), min(times), max(times)
 
+    @property
+    def epochs(self) -> float:
+        cost = self.costs[0]
+        one = cost.flush if self.approach.interface.sync == "passive" else cost.epoch
+        return float(one + (self.windows - 1) * cost.window)
+
     def hold(self, vci: int, c: int) -> float:
         interface, cost, w = self.approach.interface, self.costs[c], self.plan.workload
         members = self.plan.members[vci]
@@ -165,7 +173,7 @@ class Oracle:
         if not interface.one_sided:
             hold += float(cost.copy_in)
         if interface.active_message:
-            hold += float(cost.copy_out)
+            hold += float(cost.copy_out + cost.active)
         return hold
 
     def send(
@@ -186,9 +194,14 @@ class Oracle:
         if (interface.one_sided or interface.active_message) and peers:
             opening = float(self.costs[0].control)
             if interface.one_sided:
-                opening += self.windows * float(self.costs[0].epoch)
+                opening += self.epochs
             opened = max(posted[r] - start for _, r in peers) + opening
             bins = [max(b, opened) for b in bins]
+        if not interface.joins:
+            bins = [b + float(self.costs[0].wake) for b in bins]
+        if interface.one_sided and not self.setting.puts_early and not interface.windows_per_thread:
+            bins = [max(b, join) for b in bins]
+        bins = warmed(bins, self.costs[0])
         class_of = self.plan.pattern.classes
 
         handshakes = any(float(c.handshake) > 0 for c in self.costs)
@@ -243,14 +256,14 @@ class Oracle:
             nic = left + float(cost.gap + cost.link)
             arrived = left + float(cost.stream + cost.wire)
             out.early += arrived <= join
-            acknowledged = max(acknowledged, arrived + float(cost.wire))
+            acknowledged = max(acknowledged, arrived + float(cost.ack))
             late = interface.two_sided_rendezvous or (
                 float(cost.handshake) > 0 and not interface.one_sided and not interface.active_message
             )
             if late:
                 done = max(done, left + float(cost.stream))
             out.arrivals.append((d, vci, start + arrived))
-        closing, control = self.windows * float(self.costs[0].epoch), float(self.costs[0].control)
+        closing, control = self.epochs, float(self.costs[0].control)
         if interface.sync == "active":
             complete = issued
             if not interface.windows_per_thread:
@@ -301,7 +314,7 @@ class Oracle:
             end += (vcis - 1) * float(self.costs[0].poll)
         notified = max(source.notify for source, _ in sources)
         if interface.sync == "active":
-            end = max(end, notified) + self.windows * float(self.costs[0].epoch)
+            end = max(end, notified) + self.epochs
         if interface.sync == "passive":
             end = max(end, notified)
         return end, last

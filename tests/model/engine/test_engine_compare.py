@@ -10,8 +10,11 @@ import pytest
 from machines import ideal
 
 from pready.model.approach import BY_KEY, SINGLE, Approach
-from pready.model.engine.compare import compare
+from pready.model.engine.compare import BULK, ManyRanks, compare, exchange_s
+from pready.model.engine.layout import layout, part
 from pready.model.evaluate import Evaluation
+from pready.model.files import validated
+from pready.model.machine import load
 from pready.model.workload import ComputeTime, Laggard, Normal, Workload
 
 
@@ -61,7 +64,7 @@ def test_intervals_hold_the_value() -> None:
 def test_an_interrupted_comparison_gives_what_it_has() -> None:
     calls = 0
 
-    def on_progress(share: float) -> None:
+    def on_progress(approach: Approach, share: float) -> None:
         nonlocal calls
         calls += 1
         raise KeyboardInterrupt
@@ -73,3 +76,88 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
     assert len(rows) == 1
     assert rows[0][1].interrupted
     assert calls == 1
+
+
+@pytest.mark.parametrize("key", ["part", "rma-single-active"])
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_ranks_in_step_are_predicted_alike_by_both_engines(key: str, pattern: str) -> None:
+    # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
+    # the intervals from the machine's parameters are equal, draw by draw.
+    w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    machine, approach = load("meluxina"), Approach(BY_KEY[key], 4, 2)
+    expected = asdict(Evaluation(machine, w, seed=3, draws=12).predict(approach))
+    for field, value in asdict(ManyRanks(machine, w, seed=3, draws=12).predict(approach)).items():
+        assert value == (pytest.approx(expected[field], rel=1e-7) if isinstance(value, float) else expected[field])
+    assert expected["eta_low"] < expected["eta"] < expected["eta_high"]
+
+
+def test_late_neighbours_are_what_differs() -> None:
+    # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
+    # ready: T is the mean of max over neighbours of (start + ready) - own. The timeline sees one peer.
+    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    machine = ideal(G=1e-18, link=1e18)
+    part_ = Approach(BY_KEY["part"], 8, 1)
+    engine = ManyRanks(machine, w, draws=0)
+    late = engine.late(part_)
+    assert late == pytest.approx(engine.mean_time(part_), rel=1e-6)
+    assert engine.mean_time(part_) > 1.2 * Evaluation(machine, w, draws=0).mean_time(part_)
+    assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
+
+
+def test_drawn_machines_are_the_timelines() -> None:
+    # One draw of the parameters at a time: the engine's costs are the rows of the timeline's.
+    w = workload("halo3d", Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    machine, approach = load("meluxina"), Approach(BY_KEY["many"], 8, 4)
+    evaluation = Evaluation(machine, w, seed=1, draws=10)
+    drawn = evaluation.timeline(approach).end[2:]
+    assert len(set(drawn)) == 10
+    np.testing.assert_allclose(ManyRanks(machine, w, seed=1, draws=10).drawn(approach), drawn, rtol=1e-7)
+
+
+def test_a_repriced_engine_is_a_new_one() -> None:
+    # `drawn` reuses one kernel for all draws; a kernel made for each gives the same bits.
+    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    e = ManyRanks(load("meluxina"), w, draws=3)
+    approach = Approach(BY_KEY["many"], 8, 4)
+    fresh = [exchange_s(e._run(e._plan(approach, w, draw), e.per_draw)) for draw in (1, 2, 3)]
+    assert e.drawn(approach).tolist() == fresh
+    assert len(set(fresh)) == 3
+
+
+def test_replaced_costs_reach_the_kernel() -> None:
+    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    e = ManyRanks(load("meluxina"), w, draws=0)
+    full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
+    # six faces of 1 MiB leave one after the other at 25 GB/s
+    assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("fields", "grid", "periodic"),
+    [
+        ({}, (4, 4, 4), (True, True, True)),
+        ({"boundaries": "open"}, (4, 4, 4), (True, True, True)),
+        ({"boundaries": "open", "grid": [2, 4, 5]}, (2, 4, 4), (False, False, True)),
+        ({"grid": [16]}, (4, 1, 1), (True, True, True)),
+    ],
+)
+def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
+    w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")
+    assert part(w).grid == grid
+    assert part(w).periodic == periodic
+    assert layout(w).periodic == (w.boundaries == "periodic",) * 3
+
+
+def test_a_sweep_is_counted_by_exchange() -> None:
+    # Two ranks in a row, computing C per octant, T = 40 us to send. Octants start left, left, right four
+    # times, left, left. First sweep: rank 0 is done at 10 C + 2 T, rank 1 at 11 C + 3 T; second: both
+    # 10 C + 2 T later. Less the 8 C of computing, an exchange costs (2.5 + 2) / 2 (C + T) / 8.
+    w = validated(
+        Workload,
+        {"threads": 1, "buffer": "1 MB", "pattern": "sweep3d", "compute": {"time": "1 ms"}, "grid": [2, 1]},
+        "test",
+    )
+    ((row, run),) = compare(ideal(), w, [BULK], iterations=2, **layout(w).options)
+    assert run.exchanges == 8
+    np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)
+    assert row.time_s == pytest.approx(2.25 * 1.04e-3 / 8, rel=1e-9)

@@ -19,6 +19,7 @@ from pready.model.approach import BY_KEY, INTERFACES, MANY, PART, SINGLE, Approa
 from pready.model.engine import export_goal, prepared, simulate
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
+from pready.model.engine.layout import unable
 from pready.model.errors import PreadyError
 from pready.model.workload import (
     ComputeTime,
@@ -214,8 +215,37 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
     module = importlib.import_module("pready.model.engine.simulate")
     assert module.simulate is engine_simulate
     monkeypatch.setattr(module, "available_memory", lambda: 10_000)
-    with pytest.raises(PreadyError, match=r"64 ranks need 0\.00 GiB, 0\.00 GiB are available; valid: fewer ranks"):
-        simulate(MELUXINA, workload(), PART_8, grid=(4, 4, 4), iterations=1)
+    with pytest.raises(
+        PreadyError, match=r"262144 ranks need 0\.\d\d GiB, 0\.00 GiB are available; valid: fewer ranks"
+    ):
+        simulate(MELUXINA, workload(), PART_8, grid=(64, 64, 64), iterations=1)
+
+
+def test_what_only_the_timeline_knows_is_refused() -> None:
+    value = {"source": "assumed", "why": "test"}
+    cold = machine.Cold(sizes=("8 B",), time=("1 us",), after={"value": "1 ms", **value}, **value)  # type: ignore[arg-type]
+    path = MELUXINA.inter.model_copy(update={"burst": MELUXINA.inter.link_bandwidth})
+    on_call = MELUXINA.model_copy(update={"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})})
+    two = workload(partitions_per_thread=2, buffer="1 MiB")
+    many = Approach(MANY, 8, 8)
+    for on, what, said in (
+        (MELUXINA.model_copy(update={"inter": path}), workload(), "does not simulate shaped links"),
+        (on_call, two, "threads that send a rendezvous and go on computing"),
+    ):
+        with pytest.raises(PreadyError, match=said):
+            simulate(on, what, many, grid=(2, 2), iterations=1)
+        assert said in str(unable(on, what))
+    # Caches gone cold: of messages that are alike.
+    with_cold = MELUXINA.model_copy(update={"cold": cold})
+    mapped = workload(thread_grid=(2, 2, 2))
+    said = "messages of several kinds that take longer after a pause"
+    with pytest.raises(PreadyError, match=said):
+        simulate(with_cold, mapped, PART_8, grid=(2, 2), iterations=1, thread_grid=(2, 2, 2))
+    assert said in str(unable(with_cold, mapped))
+    slow, quick = (simulate(m, workload(), PART_8, grid=(2, 2), iterations=1).time_s for m in (with_cold, MELUXINA))
+    assert slow > quick
+    simulate(on_call, two, PART_8, grid=(2, 2), iterations=1)
+    assert unable(MELUXINA, two) is None
 
 
 def test_times_beyond_292_years_are_refused() -> None:

@@ -1,0 +1,178 @@
+"""The most loaded link of a network: how long an exchange takes at least, which no prediction without congestion knows.
+
+Ranks lie on nodes in linear order, one per node. On a tapered fat tree the links out of an edge switch carry
+what leaves it (and, as many, what enters it) in equal parts, the best that any routing can do; on a torus each
+message goes the shorter way around, one axis after the other, as merlin's does. Bytes over the link's rate are
+then a lower bound of the time of an exchange, whoever is late. It has no latency, no blocking and no unequal
+spread over parallel links: `pready sst run` has, and is what a warning sends its reader to.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.engine.layout import layout
+from pready.model.engine.pattern import Pattern
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine, Network
+from pready.model.prediction import ApproachPrediction
+from pready.model.units import format_time
+from pready.model.values import Array
+from pready.model.workload import Workload
+
+Ranks = NDArray[np.int64]
+
+WORTH_A_WORD = 0.1
+"""A share of the gain that is worth a warning when congestion takes it."""
+MOST_FLOWS = 30_000_000
+"""Pairs of ranks that are looked at."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Who sends how many bytes to whom in one exchange; arrays of shape (pairs,)."""
+
+    source: Ranks
+    destination: Ranks
+    size: Array
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Shortest time of an exchange on the most loaded link between switches, and on a node's own cable, in seconds."""
+
+    link: float
+    where: str
+    cable: float
+
+
+def flows(workload: Workload, ranks: Pattern, sizes: tuple[float, ...]) -> Flows:
+    """One exchange of a halo, of pairs, or of listed neighbours."""
+    if ranks.name == "neighbours":
+        source = np.repeat(np.arange(ranks.ranks), np.diff(ranks.out_start))
+        return Flows(source, ranks.out_rank, np.full(len(source), workload.buffer))
+    everyone = np.arange(ranks.ranks)
+    if ranks.name == "pt2pt":
+        return Flows(everyone[::2], everyone[1::2], np.full(len(everyone) // 2, workload.buffer))
+    strides = np.cumprod([1, *ranks.grid[:2]])
+    here = [everyone // s % n for s, n in zip(strides, ranks.grid, strict=True)]
+    parts: list[tuple[Ranks, Ranks, float]] = []
+    for step, kind in zip(ranks.steps, ranks.classes, strict=True):
+        inside, there = np.ones(ranks.ranks, np.bool_), np.zeros(ranks.ranks, np.int64)
+        for at, by, n, wraps, stride in zip(here, step, ranks.grid, ranks.periodic, strides, strict=True):
+            to = at + by
+            inside &= wraps | ((to >= 0) & (to < n))
+            there += to % n * stride
+        inside &= there != everyone
+        parts.append((everyone[inside], there[inside], sizes[kind]))
+    return Flows(
+        np.concatenate([p[0] for p in parts]),
+        np.concatenate([p[1] for p in parts]),
+        np.concatenate([np.full(len(p[0]), p[2]) for p in parts]),
+    )
+
+
+def torus_loads(extents: tuple[int, ...], moved: Flows) -> Array:
+    """Bytes on every link of a torus, shape (axes, 2 directions, nodes), one cable each way between neighbours.
+
+    Axis after axis, the first one first, the shorter way around, half way around upwards.
+    """
+    strides = np.cumprod([1, *extents[:-1]])
+    out = np.zeros((len(extents), 2, math.prod(extents)))
+    at = moved.source.copy()
+    for axis, (n, stride) in enumerate(zip(extents, strides, strict=True)):
+        goal = moved.destination // stride % n
+        up = (goal - at // stride % n) % n
+        backwards = 2 * up > n
+        left = np.where(backwards, n - up, up)
+        by = np.where(backwards, -1, 1)
+        while (going := left > 0).any():
+            np.add.at(out[axis], (backwards[going].astype(np.int64), at[going]), moved.size[going])
+            place = at // stride % n
+            at = np.where(going, at + ((place + by) % n - place) * stride, at)
+            left = left - going
+    return out
+
+
+def uplink_loads(nodes_per_switch: int, uplinks: float, moved: Flows) -> Array:
+    """Bytes on each link out of and into the edge switches of a fat tree, shape (2, switches)."""
+    a, b = moved.source // nodes_per_switch, moved.destination // nodes_per_switch
+    away, switches = a != b, int(max(a.max(), b.max())) + 1
+    ways = [np.bincount(s[away], moved.size[away], switches) for s in (a, b)]
+    return np.array(ways) / uplinks
+
+
+def bound(machine: Machine, workload: Workload) -> Bound | None:
+    """The bound for one exchange on the machine's network; None where there is nothing to say.
+
+    Nothing is said without a network, of ranks on one node, of a sweep (its waves meet no one), and of
+    neighbours that are only counted.
+
+    Raises
+    ------
+    PreadyError
+        More ranks than the network has nodes, or more pairs of ranks than can be looked at.
+    """
+    network = machine.network
+    if network is None or workload.path == "intra" or workload.pattern == "sweep3d":
+        return None
+    if workload.pattern == "neighbours" and workload.neighbour_lists is None:
+        return None
+    placed = layout(workload)
+    ranks = placed.pattern(workload)
+    if network.nodes is not None and ranks.ranks > network.nodes:
+        raise PreadyError(f"network = {network.title} is too small for {ranks.ranks} ranks", valid="one node per rank")
+    if ranks.ranks * ranks.directions > MOST_FLOWS:
+        raise PreadyError(f"{ranks.ranks} ranks with {ranks.directions} neighbours", valid=f"{MOST_FLOWS} pairs")
+    moved = flows(workload, ranks, placed.sizes or (workload.buffer,))
+    per_byte = _link(machine)
+    cable = max(np.bincount(r, moved.size).max() for r in (moved.source, moved.destination)) * per_byte
+    loads, where = _loads(network, moved)
+    return Bound(float(loads.max()) * per_byte, where, float(cable))
+
+
+def _loads(network: Network, moved: Flows) -> tuple[Array, str]:
+    if network.extents is not None:
+        return torus_loads(network.extents, moved), "a link of the torus"
+    assert network.nodes_per_switch is not None
+    return uplink_loads(network.nodes_per_switch, network.uplinks, moved), "the links out of a switch"
+
+
+def _link(machine: Machine) -> float:
+    """Seconds per byte of a cable: what many messages in flight reach."""
+    large = machine.inter.segments[-1].G_link
+    return 1 / machine.inter.link_bandwidth.value if large is None else large.value
+
+
+def share_taken(bulk: float, time: float, link: float) -> float:
+    """How much of the gain η − 1 = bulk / time − 1 a link takes that is busy for `link` of each exchange; seconds.
+
+    Bulk cannot be shorter than that. By what it is longer than without congestion, the approach is longer too:
+    both wait for the same backlog, x = max(0, link − bulk). Then (bulk + x) / (time + x) − 1 is time / (time + x)
+    of the gain. SST on a torus and on tapered fat trees adds the same to both within 15 % (tests).
+    """
+    x = max(0.0, link - bulk)
+    return x / (time + x) if bulk > time else 0.0
+
+
+def warnings(machine: Machine, workload: Workload, bulk: ApproachPrediction, advised: ApproachPrediction) -> list[str]:
+    """What to say of congestion about a prediction that leaves it out: nothing, or one line."""
+    network = machine.network
+    try:
+        found = bound(machine, workload)
+    except PreadyError as error:
+        return [f"congestion is not looked at: {error}"]
+    if found is None or network is None:
+        return []
+    taken = share_taken(bulk.time_s, advised.time_s, found.link)
+    if taken < WORTH_A_WORD:
+        return []
+    return [
+        f"congestion: on {network.title}, each exchange keeps {found.where} busy for at least "
+        f"{format_time(found.link)} (bulk is predicted to take {format_time(bulk.time_s)}), which may take {taken:.0%} "
+        f"of the gain; `pready sst run --topology {network.sst_name}` simulates it"
+    ]

@@ -1,0 +1,351 @@
+"""The equations and the timeline with a user's numbers put in: what `pready explain` shows.
+
+Equations first (Eq. 1-9 of gillis2023 as far as the workload has their terms), then the timeline's steps for bulk
+and for one approach. The steps telescope: each says when the last message has passed it, so that what they add sums
+up to the predicted time exactly, overlap and all.
+
+Nothing is drawn from intervals here: the parameters are taken as they stand, as in the nominal part of a prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pready.model import gain
+from pready.model.approach import BY_KEY, Approach, issuing_threads, vci_members
+from pready.model.costs import Costs
+from pready.model.evaluate import BULK, NOMINAL, Evaluation, message_size
+from pready.model.gain import DOI, Equation
+from pready.model.machine import Machine, Segment
+from pready.model.predict import effective_library, predict
+from pready.model.timeline import Timeline, run
+from pready.model.workload import ComputeRate, Gaussian, Workload
+
+
+@dataclass(frozen=True)
+class Filled:
+    """An equation with numbers in SI units."""
+
+    equation: Equation
+    values: tuple[float, ...]
+    note: str = ""
+    """Where the numbers come from, and any departure made for this workload."""
+
+    @property
+    def value(self) -> float:
+        """The left-hand side."""
+        return float(self.equation(*self.values))
+
+    @property
+    def text(self) -> str:
+        """One line of plain text."""
+        unit = "" if self.equation.unit == "1" else f" {self.equation.unit}"
+        return self.equation.substituted(*self.values) + unit
+
+    @property
+    def latex(self) -> str:
+        """LaTeX source, without delimiters."""
+        return self.equation.substituted_latex(*self.values)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A parameter that a step uses: its symbol as text and as LaTeX, and its value in seconds."""
+
+    symbol: str
+    latex: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the timeline."""
+
+    name: str
+    rule: str
+    """What happens, in words."""
+    terms: tuple[Term, ...]
+    passed_s: float
+    """When the last message has passed, after the last partition was ready; mean over the arrivals drawn."""
+    added_s: float
+    """That less the step before; negative where a segment's L is, or a shaped link lets a burst through first."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One approach, step by step; `time_s` is the last step's."""
+
+    approach: Approach
+    message_bytes: float
+    protocol: str
+    steps: tuple[Step, ...]
+
+    @property
+    def time_s(self) -> float:
+        """T of Eq. 1: what the steps sum up to."""
+        return self.steps[-1].passed_s
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The equations and steps of one machine, workload and approach."""
+
+    machine: str
+    library: str
+    workload: str
+    seed: int
+    equations: tuple[Filled, ...]
+    bulk: Way
+    way: Way
+    departures: tuple[str, ...]
+    """Where equations or steps depart from the papers."""
+
+    @property
+    def eta(self) -> float:
+        """Bulk's time over the approach's (Eq. 1), from the timeline."""
+        return self.bulk.time_s / self.way.time_s
+
+    def __str__(self) -> str:
+        from pready.explaining import plain
+
+        return plain(self)
+
+    def _repr_latex_(self) -> str:
+        from pready.explaining import latex
+
+        return latex(self)
+
+    def _repr_markdown_(self) -> str:
+        from pready.explaining import markdown
+
+        return markdown(self)
+
+
+def explain(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach | None = None,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+) -> Explanation:
+    """The equations and the timeline's steps with this machine's and workload's numbers.
+
+    Parameters
+    ----------
+    approach
+        What to explain beside bulk; absent, what `predict` advises.
+    library
+        Name of a library profile, for the advice; absent, the machine's own.
+    seed
+        Of the arrivals; the same seed gives `predict`'s numbers.
+
+    Raises
+    ------
+    PreadyError
+        As `predict`.
+    """
+    profile = effective_library(machine, library)
+    if approach is None:
+        row = predict(machine, workload, library=library, seed=seed).advised
+        approach = Approach(BY_KEY[row.key], row.transport_partitions, row.vcis)
+    evaluation = Evaluation(machine, workload, seed, NOMINAL, draws=0)
+    return Explanation(
+        machine.name,
+        profile.name,
+        workload.name,
+        seed,
+        tuple(_equations(evaluation)),
+        _way(evaluation, BULK),
+        _way(evaluation, approach),
+        tuple(_departures(evaluation)),
+    )
+
+
+def _equations(evaluation: Evaluation) -> Iterator[Filled]:
+    w = evaluation.workload
+    n, theta, size = float(w.threads), float(w.partitions_per_thread), w.partition_size
+    compute, arrivals = w.compute, w.arrivals
+    if isinstance(compute, ComputeRate):
+        flops = (compute.arithmetic_intensity, compute.communication_intensity, compute.frequency)
+        yield Filled(gain.computation_rate, (*flops, compute.flops_per_cycle))
+    if isinstance(arrivals, Gaussian):
+        mu = w.thread_time / (theta * size)
+        terms = (mu, theta, arrivals.noise, arrivals.imbalance)
+        given = isinstance(compute, ComputeRate)
+        yield Filled(gain.noise, (arrivals.noise, arrivals.imbalance))
+        yield Filled(gain.delay_rate, terms, "" if given else "μ is the workload's compute time over θ S_part")
+        yield Filled(gain.delay, (*terms, size))
+    delay, rate, beta = evaluation.delay, evaluation.delay / size, evaluation.bandwidth
+    samples = "" if evaluation.nominal == 1 else f", mean of {evaluation.nominal} arrivals drawn"
+    yield Filled(gain.bulk_time, (n, theta, size, beta), "β is 1/G of the largest messages")
+    yield Filled(gain.pipelined_time, (n, theta, size, beta, delay), f"D is first to last ready{samples}")
+    yield Filled(gain.large_message_gain, (n, theta, rate, beta), "γ_θ is that D over S_part")
+    yield Filled(gain.small_message_gain, (n, theta))
+
+
+def _departures(evaluation: Evaluation) -> Iterator[str]:
+    for filled in _equations(evaluation):
+        e = filled.equation
+        if e.departure:
+            yield f"Eq. {e.number} of gillis2023 (doi:{DOI}): {e.departure}"
+    if isinstance(evaluation.workload.arrivals, Gaussian):
+        yield (
+            "Eq. 8 is the expected extreme of a simplified distribution; Eq. 3 and 4 take D from the arrivals drawn, "
+            "which the timeline sees too"
+        )
+    if evaluation.workload.pattern != "pt2pt":
+        yield (
+            "the steps are those of one exchange (predict --engine timeline); predict itself simulates many ranks "
+            "where it can, whose late neighbours delay bulk and approach alike"
+        )
+    yield (
+        "Eq. 2-5 know bandwidth, delay and the number of messages only; the timeline adds overheads, contention, "
+        "protocol, NIC, latency, matching and synchronisation (LogGP), and equals Eq. 3 where those are 0"
+    )
+
+
+def _way(evaluation: Evaluation, approach: Approach) -> Way:
+    costs = evaluation.costs(approach)
+    joins = evaluation.receiver_joins(approach)
+    line = run(evaluation.ready, costs, approach, evaluation.setting, joins, keep_steps=True)
+    size = message_size(evaluation.workload.buffer, approach)
+    segment = evaluation.machine.path(evaluation.workload.path).segment(size)
+    passed = _passed(line, costs, slice(1, 1 + evaluation.nominal))
+    before, steps = 0.0, []
+    for name, rule, terms in _rules(evaluation, approach, costs, segment):
+        steps.append(Step(name, rule, tuple(terms), passed[name], passed[name] - before))
+        before = passed[name]
+    return Way(approach, size, segment.protocol, tuple(steps))
+
+
+def _passed(line: Timeline, costs: Costs, rows: slice) -> dict[str, float]:
+    """When the last message has passed each step, mean over the rows."""
+    steps = line.steps
+    assert steps is not None
+    last = {
+        "ready": steps.ready.max(axis=1),
+        "issue": steps.issued.max(axis=1),
+        "protocol": steps.sent.max(axis=1),
+        "NIC": steps.left.max(axis=1),
+        "link": steps.left.max(axis=1) + costs.stream,
+        "wire": steps.arrived.max(axis=1),
+        "receive": steps.received,
+        "finish": line.end,
+    }
+    return {name: float(times[rows].mean()) for name, times in last.items()}
+
+
+Rule = tuple[str, str, list[Term]]
+
+
+def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> Iterator[Rule]:
+    """Each step's name, what happens in it for this approach, and the terms it uses."""
+    i, setting = approach.interface, evaluation.setting
+    members = vci_members(approach, setting.threads, setting.contexts)
+    fewest, most = min(map(len, members)), max(map(len, members))
+    windows = setting.threads if i.windows_per_thread else 1
+
+    def term(symbol: str, latex: str, value: object) -> list[Term]:
+        seconds = float(np.asarray(value))
+        return [Term(symbol, latex, seconds)] if seconds else []
+
+    ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
+    terms = term("t_pready", r"t_\mathrm{pready}", costs.pready) if i.counts else []
+    if i.joins:
+        ready.append("the threads meet in a barrier")
+        terms += term("t_barrier", r"t_\mathrm{barrier}", costs.barrier)
+    if i.one_sided or i.active_message:
+        ready.append("the receiver's go-ahead for this iteration must have come")
+        terms += term("control", r"t_\mathrm{control}", costs.control)
+    if i.one_sided and not setting.puts_early and not i.windows_per_thread:
+        ready.append("data move only in the call that ends the epoch, after the threads have met")
+    if np.any(costs.cold):
+        ready.append("the first message after a pause takes up to t_cold longer")
+        terms += term("t_cold", r"t_\mathrm{cold}", costs.cold)
+    yield "ready", "; ".join(ready) or "the last partition is ready: time 0", terms
+
+    threads, transports = setting.threads, approach.transport_partitions
+    sharing = max(issuing_threads(m, transports, threads, setting.partitions_per_thread) for m in members)
+    stretch = float(costs.stretch[sharing])
+    queue = f"{most}" if fewest == most else f"{fewest}-{most}"
+    peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
+    vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
+    rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers}, one after the other"
+    symbol = ("o_put", r"o_\mathrm{put}", costs.put) if i.one_sided else ("o_s", "o_s", costs.hold)
+    terms = term(*symbol)
+    if stretch != 1:
+        rule += f"; the overhead is {stretch:.3g} times longer, {sharing} threads share a VCI"
+    if not i.one_sided:
+        terms += term("O_s m", "O_s m", costs.copy_in)
+    if i.active_message:
+        terms += term("copy", r"t_\mathrm{copy}", costs.copy_out)
+        terms += term("active message", r"t_\mathrm{active}", costs.active)
+    yield "issue", rule, terms
+
+    yield "protocol", *_protocol(evaluation, approach, costs, segment)
+
+    terms = term("g", "g", costs.gap) + term("m/β_link", r"m / \beta_\mathrm{link}", costs.link)
+    rule = "a message waits for those before it, this far apart each"
+    if np.any(costs.drain):
+        rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
+        terms += term("drain", r"t_\mathrm{drain}", costs.drain) + term("bucket", r"t_\mathrm{bucket}", costs.credit)
+    yield "NIC", rule, terms
+    yield "link", "its bytes stream out", term("G m", "G m", costs.stream)
+    yield "wire", "latency", term("L", "L", costs.wire)
+
+    if i.receivers == "none":
+        yield "receive", "the adapter does it", []
+    else:
+        who = "one thread" if i.receivers == "master" else "each VCI's own thread"
+        base = costs.receive if i.matches else costs.unmatched
+        terms = term("o_r + O_r m" + " + t_match" * i.matches, "o_r + O_r m" + r" + t_\mathrm{match}" * i.matches, base)
+        if i.matches:
+            queued = setting.peers * (transports if i.splits else 1) / len(members)
+            terms += term(
+                f"{(queued - 1) / 2:g} entries searched", r"t_\mathrm{search}", costs.per_entry * (queued - 1) / 2
+            )
+        if i.active_message:
+            terms += term("copy", r"t_\mathrm{copy}", costs.copy_out)
+        yield "receive", f"{who}, one message after the other", terms
+
+    finish, terms = [], []
+    if i.receivers == "master" and len(members) > 1:
+        finish.append(f"{len(members) - 1} further VCIs are polled")
+        terms += term("t_poll", r"t_\mathrm{poll}", costs.poll)
+    if i.one_sided:
+        closes = (
+            "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
+        )
+        finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
+        if i.sync == "passive":
+            terms += term("acknowledgement", r"t_\mathrm{ack}", costs.ack)
+        terms += term("t_epoch", r"t_\mathrm{epoch}", costs.epoch if i.sync == "active" else costs.flush)
+        terms += term("t_epoch of further windows", r"t_\mathrm{windows}", (windows - 1) * costs.window)
+        terms += term("control", r"t_\mathrm{control}", costs.control)
+    if evaluation.workload.receiver == "computing":
+        finish.append("not before the receiver enters MPI")
+    yield "finish", "; ".join(finish) or "nothing is left", terms
+
+
+def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Term]]:
+    """Who has to answer before the payload may go."""
+    i, setting = approach.interface, evaluation.setting
+    if i.one_sided or i.active_message:
+        return "none: the go-ahead has come", []
+    if i.two_sided_rendezvous:
+        return "whoever comes second starts the transfer", []
+    handshake = float(np.asarray(costs.handshake))
+    if not handshake:
+        return f"none: {segment.protocol} messages go at once", []
+    said = "rendezvous: request and answer"
+    if setting.progress == "on-call" and evaluation.workload.receiver == "computing":
+        said += "; nobody answers before the receiver enters MPI"
+    if setting.sender_progress == "on-call" and i.sender_returns:
+        said += "; nobody sees the answer before the sender's threads have joined"
+    elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
+        said += "; nobody sees the answer before a thread of the sender waits inside MPI"
+    return said, [Term("handshake", r"t_\mathrm{handshake}", handshake)]

@@ -1,0 +1,202 @@
+"""``pready explain``: the equations, alone or with a user's numbers put in, as text, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import click
+
+from pready.model.errors import PreadyError
+from pready.model.units import format_size, format_time
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pready.model.explanation import Explanation, Step, Way
+
+PLAIN_WIDTH = 120
+
+
+@click.command()
+@click.argument("workload", required=False)
+@click.option("--machine", metavar="NAME|FILE", help="A profile or a TOML file.  [default: meluxina]")
+@click.option("--library", metavar="NAME", help="MPI library profile; the machine's own if absent.")
+@click.option(
+    "--approach", metavar="KEY[:T[:V]]", help="Interface, transport partitions, VCIs; what 'predict' advises if absent."
+)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the arrivals.")
+@click.option("--latex", "as_latex", is_flag=True, help="LaTeX source instead of plain text.")
+def explain(
+    workload: str | None, machine: str | None, library: str | None, approach: str | None, seed: int, as_latex: bool
+) -> None:
+    """The equations and the timeline's steps with WORKLOAD's numbers, and every departure from the papers.
+
+    Without WORKLOAD: the equations alone.
+    """
+    from pready import show
+
+    if workload is None:
+        given = {"--machine": machine, "--library": library, "--approach": approach}
+        if any(given.values()):
+            named = ", ".join(name for name, value in given.items() if value)
+            raise PreadyError(f"{named} without a workload", valid="a workload file to put the numbers of in")
+        _equations(as_latex)
+        return
+    from pready.cli import DEFAULT_MACHINE
+    from pready.model import machine as machines
+    from pready.model import workload as workloads
+    from pready.model.explanation import explain as explain_
+    from pready.simulating import parse_approach
+
+    on, what = machines.load(machine or DEFAULT_MACHINE), workloads.load(workload)
+    chosen = None if approach is None else parse_approach(approach, what)
+    explanation = explain_(on, what, chosen, library=library, seed=seed)
+    if as_latex:
+        click.echo(latex(explanation))
+    else:
+        show.console().print(view(explanation))
+
+
+def _equations(as_latex: bool) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from pready import show
+    from pready.model.gain import DOI, EQUATIONS
+
+    if as_latex:
+        for e in EQUATIONS:
+            click.echo(f"% Eq. {e.number} ({e.name})" + (f": {e.departure}" if e.departure else ""))
+            click.echo(e.latex)
+        return
+    table = Table(title=f"gillis2023, doi:{DOI}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("Eq.", "name", "formula", "unit", "departure from the paper"):
+        table.add_column(column, overflow="fold")
+    for e in EQUATIONS:
+        table.add_row(e.number, e.name, f"{e.symbol} = {e.expression}", e.unit, e.departure)
+    show.console().print(table)
+
+
+# ---- with numbers ---------------------------------------------------------------------------------------------------
+
+
+def view(explanation: Explanation) -> RenderableType:
+    """Equations, the steps of bulk and of the approach, the sums and the departures."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text(_title(explanation), style="bold"), Text("")]
+    for filled in explanation.equations:
+        parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
+        if filled.note:
+            parts.append(Text(f"       {filled.note}", style="dim"))
+    for way in (explanation.bulk, explanation.way):
+        parts += [Text(""), _steps(way)]
+    parts += [Text(_eta(explanation), style="bold"), Text("")]
+    parts += [Text(f"departure: {d}", style="dim") for d in explanation.departures]
+    return Group(*parts, Text(f"seed {explanation.seed}", style="dim"))
+
+
+def _steps(way: Way) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=_heading(way), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("step")
+    table.add_column("what happens", overflow="fold")
+    table.add_column("with", overflow="fold")
+    table.add_column("adds", justify="right", no_wrap=True)
+    table.add_column("last message\npassed it at", justify="right", no_wrap=True)
+    for step in way.steps:
+        terms = ", ".join(f"{t.symbol} = {format_time(t.seconds)}" for t in step.terms)
+        table.add_row(step.name, step.rule, terms, _added(step), format_time(step.passed_s))
+    table.add_row("", "", "sum", format_time(way.time_s), "", style="bold")
+    return table
+
+
+def plain(explanation: Explanation) -> str:
+    """The view as plain text."""
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(file=stream, width=PLAIN_WIDTH, color_system=None, highlight=False).print(view(explanation))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def latex(explanation: Explanation) -> str:
+    """LaTeX source: the equations and, for each way, a sum over its steps. Needs amsmath; MathJax has it."""
+    lines = [r"\begin{align*}"]
+    for filled in explanation.equations:
+        left, _, right = filled.latex.partition(" = ")
+        lines.append(rf"{left} &= {right} && \text{{(Eq. {filled.equation.number})}} \\")
+    for name, way in (("T_b", explanation.bulk), ("T_p", explanation.way)):
+        added = [rf"\underbrace{{{_latex_time(s.added_s)}}}_{{\text{{{s.name}}}}}" for s in way.steps if _counts(s)]
+        lines.append(rf"{name} &= {' + '.join(added) or '0'} = {_latex_time(way.time_s)}")
+        lines[-1] += rf" && \text{{({_heading_latex(way)})}} \\"
+        lines += [_latex_terms(s) for s in way.steps if s.terms]
+    ratio = rf"\frac{{{_latex_time(explanation.bulk.time_s)}}}{{{_latex_time(explanation.way.time_s)}}}"
+    lines.append(rf"\eta &= \frac{{T_b}}{{T_p}} = {ratio} = {explanation.eta:.4g} && \text{{(Eq. 1)}}")
+    return "\n".join([*lines, r"\end{align*}", *(f"% departure: {d}" for d in explanation.departures)])
+
+
+def markdown(explanation: Explanation) -> str:
+    """Markdown with the equations in LaTeX between dollars: what a notebook shows beside the tables."""
+    out = [f"**{_title(explanation)}**", ""]
+    for filled in explanation.equations:
+        note = f" ({filled.note})" if filled.note else ""
+        out += [f"Eq. {filled.equation.number}{note}:", "", f"$${filled.latex}$$", ""]
+    for way in (explanation.bulk, explanation.way):
+        out += [
+            f"**{_heading(way)}**",
+            "",
+            "| step | what happens | with | adds | passed at |",
+            "|---|---|---|--:|--:|",
+        ]
+        for s in way.steps:
+            terms = ", ".join(f"${t.latex} = {_latex_time(t.seconds)}$" for t in s.terms)
+            out.append(f"| {s.name} | {s.rule} | {terms} | {_added(s)} | {format_time(s.passed_s)} |")
+        out += [f"| | | **sum** | **{format_time(way.time_s)}** | |", ""]
+    out += [f"**{_eta(explanation)}**", "", *(f"- departure: {d}" for d in explanation.departures)]
+    return "\n".join(out)
+
+
+def _title(e: Explanation) -> str:
+    return f"{e.workload} on {e.machine} ({e.library})"
+
+
+def _heading(way: Way) -> str:
+    a = way.approach
+    count = a.transport_partitions if a.interface.splits else 1
+    return (
+        f"{a.name}: {count} message{'s' * (count > 1)} of {format_size(way.message_bytes)} ({way.protocol}), "
+        f"{a.vcis} VCI{'s' * (a.vcis > 1)}"
+    )
+
+
+def _heading_latex(way: Way) -> str:
+    return _heading(way).replace("_", r"\_").replace("%", r"\%")
+
+
+def _eta(e: Explanation) -> str:
+    return f"Eq. 1  η = T_b / T_p = {format_time(e.bulk.time_s)} / {format_time(e.way.time_s)} = {e.eta:.4g}×"
+
+
+def _counts(step: Step) -> bool:
+    return abs(step.added_s) > 1e-15  # rounding of a step that adds nothing
+
+
+def _added(step: Step) -> str:
+    return format_time(step.added_s) if _counts(step) else "-"
+
+
+def _latex_time(seconds: float) -> str:
+    number, _, unit = format_time(seconds).partition(" ")
+    mantissa, _, exponent = number.partition("e")
+    shown = mantissa if not exponent else rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
+    return rf"{shown}\,\mathrm{{{unit}}}".replace(r"\mathrm{us}", r"\mu\mathrm{s}")
+
+
+def _latex_terms(step: Step) -> str:
+    terms = r",\; ".join(rf"{t.latex} = {_latex_time(t.seconds)}" for t in step.terms)
+    return rf"&\quad \text{{{step.name}: }} {terms} \\"

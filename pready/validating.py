@@ -1,0 +1,353 @@
+"""``pready validate``: the model against the papers, real MPI and SST, with a report that can be checked."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pready.cli import DEFAULT_MACHINE
+from pready.model.errors import PreadyError
+
+if TYPE_CHECKING:
+    from pready.validate.result import ClaimResult, Comparison, Report
+
+PARTS = ("papers", "live", "sst")
+PAGE, DATA = "index.html", "report.json"
+DEFAULT_BUDGET = "20 min"
+DEFAULT_RIG = "1Gbit"
+HOMES = ("PREADY_MPICH_PREFIX", "PREADY_OPENMPI_PREFIX")
+"""Environment variables that name MPI libraries, if --mpi does not."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for."""
+
+    seed: int
+    rig: str | None
+    launcher: str | None
+    prefixes: tuple[Path, ...]
+    budget: str
+    raw: Path | None
+    machine: str
+
+    @property
+    def names_a_cluster(self) -> bool:
+        """Does the user want a live comparison, rather than take it if there is one?"""
+        return bool(self.rig or self.launcher or self.prefixes)
+
+
+@dataclass
+class Found:
+    """What is there so far; an interruption keeps it."""
+
+    claims: list[ClaimResult] = field(default_factory=list)
+    comparisons: list[Comparison] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+
+class Skipped(Exception):
+    """A part that cannot run here; the message says why."""
+
+
+@click.command()
+@click.argument("what", type=click.Choice([*PARTS, "all"]), default="all")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help=f"Write {PAGE} and {DATA} there."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: version, seed, about, claims, comparisons.")
+@click.option(
+    "--rig", metavar="BANDWIDTH", help=f"Of live: a two-node cluster on this machine.  [default for all: {DEFAULT_RIG}]"
+)
+@click.option("--launcher", metavar="WORDS", help='Of live, instead: your own nodes, such as "srun -N 2 -n 2".')
+@click.option(
+    "--mpi",
+    "prefixes",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="PREFIX",
+    help="Of live: where bin/mpiexec lies; repeat it for a second MPI library.",
+)
+@click.option(
+    "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Of live: wall-clock time, per library."
+)
+@click.option(
+    "--raw",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Of live and sst: keep raw records here; run again, it goes on from there.  [default: FOLDER/raw of -o]",
+)
+@click.option(
+    "--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help="Of sst: what is simulated."
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of everything drawn.")
+@click.pass_context
+def validate(
+    context: click.Context,
+    what: str,
+    output: Path | None,
+    as_json: bool,
+    rig: str | None,
+    launcher: str | None,
+    prefixes: tuple[Path, ...],
+    budget: str,
+    raw: Path | None,
+    machine: str,
+    seed: int,
+) -> None:
+    """Compare predictions with the papers, with real MPI (live) and with SST; 'all' runs what is possible here.
+
+    Exit status: 0 if every check keeps its limit, every negative control is rejected and every claim is ok or known to
+    be off (the report says why); 1 otherwise; 2 for bad input, or if a part failed; 130 if interrupted. The report is
+    written in all cases, with what is there.
+    """
+    from pready import show
+    from pready.show_validation import report_view
+
+    if rig is not None and launcher is not None:
+        raise PreadyError("both --launcher and --rig given", valid="one of them")
+    if output is not None:
+        _make_folder(output)
+        raw = raw or output / "raw"
+    wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine)
+    found = _run(what, wanted)
+    report = _report(found, seed)
+    if output is not None:
+        _write(report, output)
+    if as_json:
+        show.print_json(_plain(report))
+    else:
+        show.console().print(report_view(report))
+    for part, why in found.skipped.items():
+        click.echo(f"skipped {part}: {why}", err=True)
+    if output is not None:
+        click.echo(f"wrote {output / PAGE} and {output / DATA}", err=True)
+    for error in found.errors:
+        click.echo(f"pready: error: {error}", err=True)
+    if found.interrupted:
+        click.echo("pready: interrupted; the report holds what was there", err=True)
+        context.exit(130)
+    context.exit(2 if found.errors else 0 if _as_expected(report) else 1)
+
+
+def _run(what: str, wanted: Wanted) -> Found:
+    """All parts that can run here. What goes wrong in one does not take the others' findings with it."""
+    parts: dict[str, Callable[[Wanted, Found], None]] = {"papers": _papers, "live": _live, "sst": _sst}
+    found = Found()
+    try:
+        for name in PARTS if what == "all" else (what,):
+            try:
+                parts[name](wanted, found)
+            except Skipped as reason:
+                if what != "all" or (name == "live" and wanted.names_a_cluster):
+                    found.errors.append(f"validate {name}: {reason}")
+                else:
+                    found.skipped[name] = str(reason)
+            except PreadyError as error:
+                found.errors.append(str(error))
+    except KeyboardInterrupt:
+        found.interrupted = True
+        return found
+    if found.errors and not found.claims and not found.comparisons:
+        raise PreadyError("; ".join(found.errors))
+    return found
+
+
+@contextmanager
+def _progress(description: str) -> Iterator[Callable[[float, float | None, str], None]]:
+    """A bar on standard error; yields what moves it: completed, total, and a word on what is done now."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    terminal = Console(stderr=True)
+    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+        task = bar.add_task(description, total=None)
+
+        def told(completed: float, of: float | None, now: str) -> None:
+            bar.update(task, completed=completed, total=of, description=f"{description} {now}")
+
+        yield told
+
+
+def _papers(wanted: Wanted, found: Found) -> None:
+    from pready.validate import papers
+
+    with _progress("papers") as told:
+
+        def on_claim(claim: ClaimResult) -> None:
+            found.claims.append(claim)
+            told(len(found.claims), None, claim.paper)
+
+        papers.validate(wanted.seed, on_claim=on_claim)
+
+
+def _live(wanted: Wanted, found: Found) -> None:
+    from pready.model.units import Unit, parse
+    from pready.validate.rig import RigUnavailable
+
+    budget_s = parse(wanted.budget, Unit.TIME, "--budget")
+    raw = _raw(wanted)
+    try:
+        for home in _homes(wanted):
+            _live_with(home, wanted, raw, budget_s, found)
+    except RigUnavailable as missing:
+        raise Skipped(missing.reason) from None
+
+
+def _homes(wanted: Wanted) -> list[Path | None]:
+    """Where the MPI libraries to compare lie; None for what the launcher itself finds."""
+    from pready.calibrating import mpi_home
+
+    if wanted.prefixes:
+        return list(wanted.prefixes)
+    if wanted.launcher is not None:
+        return [None]
+    named = [Path(p) for name in HOMES if (p := os.environ.get(name))]
+    if named:
+        return list(named)
+    try:
+        return [mpi_home(None)]
+    except PreadyError as error:
+        raise Skipped(str(error)) from None
+
+
+def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
+    from pready.calibrating import built_for, two_ranks
+    from pready.validate import live
+
+    rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
+    folder.mkdir(parents=True, exist_ok=True)
+    with two_ranks(wanted.launcher, rig, home, "ofi") as (ranks, where):
+        library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
+        # Both nodes of the rig share this machine's cores.
+        enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
+        site = live.Site(library, ranks, built_for(where), receive_threads=0 if enough else 1)
+        with _progress(f"live, {library}") as told:
+
+            def on_progress(now: live.Told) -> None:
+                told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
+
+            def conclude(budget_s: float) -> None:
+                done = live.validate(site, folder, budget_s=budget_s, seed=wanted.seed, on_progress=on_progress)
+                found.comparisons.append(_with_machine(done, library, folder / f"live-{library}.toml"))
+
+            try:
+                conclude(budget_s)
+            except KeyboardInterrupt:
+                with suppress(PreadyError):
+                    conclude(0.0)  # without time to measure, it concludes from what the folder holds
+                raise
+
+
+def _library(home: Path | None, taken: set[str]) -> str:
+    """A short name for files and tables; a second build of the same library gets a number."""
+    from pready.calibrating import is_open_mpi
+
+    known = home is not None and (home / "bin" / "mpiexec").exists()
+    name = "mpi" if home is None or not known else "openmpi" if is_open_mpi(home) else "mpich"
+    return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 100))) if n not in taken)
+
+
+def _with_machine(comparison: Comparison, library: str, file: Path) -> Comparison:
+    """The comparison with the calibrated machine's whole file, provenance included."""
+    about = {"library": library, **comparison.about, f"machine file {file.name}": file.read_text(encoding="utf-8")}
+    return replace(comparison, about=about)
+
+
+def _sst(wanted: Wanted, found: Found) -> None:
+    from pready.model import machine as machines
+    from pready.sst.library import MissingSST
+    from pready.validate import sst
+
+    folder = _raw(wanted) / "sst"
+    machine = machines.load(wanted.machine)
+    with _progress("SST") as told:
+        try:
+            found.comparisons.append(sst.validate(machine, folder, seed=wanted.seed, on_progress=told))
+        except MissingSST as missing:
+            raise Skipped(str(missing)) from None
+
+
+def _raw(wanted: Wanted) -> Path:
+    """The folder of raw records."""
+    if wanted.raw is None:
+        raise Skipped("needs a folder for its raw records: -o FOLDER or --raw FOLDER")
+    return wanted.raw
+
+
+def _report(found: Found, seed: int) -> Report:
+    import numpy
+    import scipy
+
+    from pready.model.version import VERSION
+    from pready.validate.result import Report
+
+    about = {
+        "command": _command(),
+        "Python": platform.python_version(),
+        "NumPy, SciPy": f"{numpy.__version__}, {scipy.__version__}",
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        **{f"skipped: {part}": why for part, why in found.skipped.items()},
+        **{f"error {number}": error for number, error in enumerate(found.errors, 1)},
+    }
+    if found.interrupted:
+        about["interrupted"] = "this report is not complete"
+    return Report(VERSION, seed, about, tuple(found.claims), tuple(found.comparisons))
+
+
+def _command() -> str:
+    return shlex.join(["pready", *sys.argv[1:]])
+
+
+def _as_expected(report: Report) -> bool:
+    checks = (check.ok for comparison in report.comparisons for check in comparison.checks)
+    controls = (control.rejected for comparison in report.comparisons for control in comparison.controls)
+    claims = (claim.status != "off" or claim.known_off for claim in report.claims)
+    return all(checks) and all(controls) and all(claims)
+
+
+def _make_folder(folder: Path) -> None:
+    from pready.output import check_writable
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PreadyError(f"cannot be made: {reason}", valid="a folder for the report", source=str(folder)) from None
+    for name in (PAGE, DATA):
+        check_writable(folder / name)
+
+
+def _plain(report: Report) -> Any:
+    """The report's data as JSON can hold it: a number that is none (no case to judge by) is null."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: finite(v) for name, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [finite(v) for v in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return finite(report.to_dict())
+
+
+def _write(report: Report, folder: Path) -> None:
+    from pready.output import write_text
+    from pready.validate.report.page import html
+
+    write_text(folder / PAGE, html(report, report.about["command"]))
+    write_text(folder / DATA, json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")

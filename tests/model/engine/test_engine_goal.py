@@ -1,0 +1,98 @@
+"""The engine against LogGOPSim: equal, or different by two stated rules, term by term."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from goal_replay import replay
+from machines import ideal
+
+from pready.model.approach import PART, SINGLE, Approach
+from pready.model.engine import export_goal, prepared, simulate
+from pready.model.engine.goal import Flags, ready
+from pready.model.workload import ComputeTime, Laggard, Workload
+
+MACHINE = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
+"""Whole nanoseconds, o_s = o_r, g < o, nothing per byte: what both can express."""
+BULK, PART_8 = Approach(SINGLE), Approach(PART, 8, 1)
+GRID, ITERATIONS = (4, 4, 4), 5
+RECORDED = {("1 ms", BULK): 5208500, ("1 ms", PART_8): 5229500, ("10 us", BULK): 60500, ("10 us", PART_8): 101500}
+"""LogGOPSim's ends in ns on 2026-11-20: `LogGOPSim -f run.bin -b -L 1000 -o 100 -g 50 -G 0 -O 0 -S 2147483647`."""
+
+
+def workload(compute: str) -> Workload:
+    return Workload(
+        threads=8,
+        buffer="8 B",  # type: ignore[arg-type]
+        pattern="halo3d",
+        receiver="computing",
+        compute=ComputeTime(time=compute),  # type: ignore[arg-type]
+        arrivals=Laggard(model="laggard", noise=0.04, late="thread"),
+    )
+
+
+def exported(compute: str, approach: Approach) -> tuple[str, Flags]:
+    text = io.StringIO()
+    flags = export_goal(text, MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS)
+    return text.getvalue(), flags
+
+
+def joins(compute: str, approach: Approach) -> list[list[int]]:
+    plan = prepared(MACHINE, workload(compute), approach, grid=GRID)
+    return [
+        [round((ready(plan, r, k)[1] + float(plan.costs[0].barrier)) * 1e9) for k in range(ITERATIONS)]
+        for r in range(plan.pattern.ranks)
+    ]
+
+
+@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
+def test_the_replay_is_loggopsim_and_two_rules_later_the_engine(case: tuple[str, Approach], end: int) -> None:
+    compute, approach = case
+    text, flags = exported(compute, approach)
+    run = partial(replay, text, L=flags.L, o=flags.o, g=flags.g)
+    theirs, first = run(shared=True), run(shared=False)
+    second = run(shared=False, joins=joins(compute, approach))
+    ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
+    assert theirs.end == end
+    assert second.end == pytest.approx(ours, abs=ITERATIONS)  # text is in whole nanoseconds
+    for step in (theirs, first, second):
+        assert sum(step.terms.values()) == step.end
+    if approach is BULK:
+        assert theirs.end == first.end == second.end
+
+
+def test_the_terms_of_the_largest_difference() -> None:
+    # 10 us of compute, 8 messages to each of 6 neighbours, o = 100 ns, one thread 0.4 us late. Per iteration:
+    # LogGOPSim: 10.0 + 46 sends + 47 receives + L: the CPU is never idle, messages wait for each other.
+    # A server for receives: 48 sends, then 48 receives, posted after them: 10.0 + 4.8 + 4.8.
+    # Posted at the join, 10.4: all but the first are hidden: 10.0 + 1 send + L + 48 receives.
+    text, _ = exported("10 us", PART_8)
+
+    def per_iteration(**options: Any) -> dict[str, float]:
+        return {k: v / ITERATIONS for k, v in replay(text, L=1000, o=100, g=50, **options).terms.items() if v}
+
+    assert per_iteration(shared=True) == {"calc": 10000, "send": 4540, "recv": 4760, "wire": 1000}
+    assert per_iteration(shared=False) == {"calc": 10000, "send": 4800, "recv": 4800}
+    assert per_iteration(shared=False, joins=joins("10 us", PART_8)) == {
+        "calc": 10000, "send": 100, "recv": 4800, "wire": 1000,
+    }  # fmt: skip
+
+
+@pytest.mark.skipif("LOGGOPSIM" not in os.environ, reason="LOGGOPSIM names no folder with LogGOPSim and txt2bin")
+@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
+def test_what_is_recorded_is_what_loggopsim_says(case: tuple[str, Approach], end: int, tmp_path: Path) -> None:
+    text, flags = exported(*case)
+    tools, goal, binary = Path(os.environ["LOGGOPSIM"]), tmp_path / "run.goal", tmp_path / "run.bin"
+    goal.write_text(text, encoding="ascii")
+    subprocess.run([tools / "txt2bin", "-i", goal, "-o", binary], check=True, capture_output=True)
+    run = subprocess.run(
+        [tools / "LogGOPSim", "-f", binary, "-b", *str(flags).split()], check=True, capture_output=True, text=True
+    )
+    assert max(int(t) for t in re.findall(r"finishing time at host \d+: (\d+)", run.stdout)) == end
