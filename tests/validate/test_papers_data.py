@@ -1,0 +1,171 @@
+"""The form of the claims' files: what is refused, and how a value is held against what is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pready.model.errors import PreadyError
+from pready.validate.papers import compute
+from pready.validate.papers.checks import CHECKS, answer
+from pready.validate.papers.claims import PAPERS, Bounds, Claim, Tolerance, load, merged, parsed
+from pready.validate.papers.lab import Lab, MachineTable, changed
+
+GAIN = {"threads": 4, "partitions_per_thread": 1, "delay_rate": "100 us/MB", "bandwidth": "25 GB/s"}
+GOOD: dict[str, Any] = {
+    "id": "gain",
+    "where": "4.3",
+    "says": "A gain.",
+    "quantity": "η",
+    "expected": 2.67,
+    "tolerance": {"absolute": 0.005, "why": "two decimals"},
+    "basis": "derived",
+    "check": "gain",
+    "arguments": GAIN,
+}
+
+
+def paper(**changes: Any) -> dict[str, Any]:
+    claim = {k: v for k, v in (GOOD | changes).items() if v is not None}
+    return {"paper": "x", "title": "X", "claims": [claim]}
+
+
+def test_a_good_claim_is_read_and_computed() -> None:
+    claim = parsed(paper(), "x.toml").claims[0]
+    found = compute.result("x", claim, Lab())
+    assert found.got == pytest.approx(8 / 3)  # 4 / (4 - 100e-12 * 25e9)
+    assert (found.status, found.tolerance, found.why) == ("ok", "± 0.005", "two decimals")
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"chek": "gain"}, r"claims\[0\].chek is not a field"),
+    ({"says": None}, r"claims\[0\].says is missing"),
+    ({"basis": None}, "claim gain has no basis; valid: these, or out_of_scope with a reason"),
+    ({"check": "magic"}, "claim gain: check = 'magic' is unknown; valid: advice, "),
+    ({"tolerance": None}, "claim gain expects 2.67 without a tolerance"),
+    ({"expected": True}, "claim gain expects True with a tolerance"),
+    ({"tolerance": {"why": "no"}}, "tolerance: tolerance has no width; valid: one of absolute"),
+    ({"tolerance": {"absolute": 1.0, "factor": 2.0, "why": "both"}}, "one of absolute, relative, factor"),
+    ({"expected": {"at_least": 2.0, "at_most": 1.0}}, "at_least ≤ at_most"),
+    ({"out_of_scope": "no"}, "claim gain is out of scope and has"),
+    ({"arguments": GAIN | {"bandwidth": 25}}, r"x.toml: claim gain: bandwidth = 25 has no unit"),
+    ({"arguments": GAIN | {"colour": "red"}}, "claim gain: colour is not a field; valid: threads"),
+    ({"over": {"threads": [1, "two"]}}, "claim gain: threads = 'two'"),
+    ({"than": {"threads": 0.5}}, "claim gain: threads = 0.5"),
+    ({"reduce": "increases"}, "reduce = 'increases' over \\[\\]; valid: one axis"),
+    ({"readings": [{"says": "other", "expected": 1.0, "arguments": {"threads": "x"}}]}, "claim gain: threads = 'x'"),
+    ({"id": "Not An Id"}, r"claims\[0\].id = 'Not An Id'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD, ids=lambda x: str(x)[:40])
+def test_bad_claims_are_one_clear_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PreadyError, match=message) as caught:
+        parsed(paper(**changes), "x.toml")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("x.toml: ")
+
+
+def test_ids_are_unique() -> None:
+    data = paper()
+    data["claims"] *= 2
+    with pytest.raises(PreadyError, match="id = 'gain' stands twice"):
+        parsed(data, "x.toml")
+    for name in PAPERS:
+        assert load(name).paper == name
+
+
+def test_a_check_cannot_see_what_is_expected() -> None:
+    # Whatever a claim expects, the value is the same.
+    wrong = parsed(paper(expected=99.0), "x.toml").claims[0]
+    found = compute.result("x", wrong, Lab())
+    assert found.got == pytest.approx(8 / 3)
+    assert found.status == "off"
+    assert found.why == compute.UNEXPLAINED
+    for name in CHECKS:
+        assert "expected" not in name
+
+
+def test_every_check_is_used() -> None:
+    used = {c.check for p in PAPERS for c in load(p).claims}
+    assert set(CHECKS) <= used
+
+
+@pytest.mark.parametrize(
+    ("expected", "tolerance", "inside", "outside"),
+    [
+        (10.0, Tolerance(absolute=1, why="x"), [9.0, 11.0], [8.9, 11.1]),
+        (-10.0, Tolerance(relative=0.1, why="x"), [-11.0, -9.0], [-11.1, -8.9]),
+        (10.0, Tolerance(factor=2, why="x"), [5.0, 20.0], [4.9, 20.1]),
+        (-10.0, Tolerance(factor=2, why="x"), [-5.0, -20.0], [-4.9, -20.1]),
+        (Bounds(at_least=1), Tolerance(absolute=0, why="x"), [1.0, 9e9, float("inf")], [0.99, float("nan")]),
+        (Bounds(at_most=-1.0), Tolerance(relative=0.5, why="x"), [-0.5, -9e9], [-0.4]),
+        (Bounds(at_least=1, at_most=2), Tolerance(factor=1, why="x"), [1.0, 2.0], [0.9, 2.1]),
+        (True, None, [True], [False, 1.0]),
+        ("a", None, ["a"], ["b", True]),
+    ],
+)
+def test_verdicts(expected: Any, tolerance: Tolerance | None, inside: list[Any], outside: list[Any]) -> None:
+    assert compute.verdict(expected, inside, tolerance) == "ok"
+    for value in outside:
+        assert compute.verdict(expected, [*inside, value], tolerance) == "off"
+
+
+def swept(**changes: Any) -> list[Any]:
+    claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4, 16]}} | changes)
+    return compute.computed(claim, claim.arguments, Lab())
+
+
+def test_sweeps_comparisons_and_reductions() -> None:
+    # η = N / (N - 2.5)
+    etas = [8 / 5.5, 4 / 1.5, 16 / 13.5]
+    assert swept() == pytest.approx(etas)
+    assert swept(reduce="max") == pytest.approx([max(etas)])
+    assert swept(reduce="mean") == pytest.approx([sum(etas) / 3])
+    assert swept(reduce="increases", expected=True, tolerance=None) == [False]
+    assert swept(than={"delay_rate": "0 us/MB"}) == pytest.approx(etas)
+    assert swept(than={"threads": 4}, relation="percent less")[1] == pytest.approx(0)
+    assert swept(than={"threads": 4}, relation="difference")[0] == pytest.approx(8 / 5.5 - 4 / 1.5)
+    # the last point that keeps 90 % of the highest, 2.67
+    assert swept(reduce="last high") == [4]
+    rising = {"over": {"delay_rate": ["1 us/MB", "2 us/MB"]}}
+    assert swept(**rising, reduce="increases", expected=True, tolerance=None) == [True]
+
+
+def test_units_of_a_claim() -> None:
+    assert compute.factor("us/MB") == pytest.approx(1e-12)
+    assert compute.factor("kB") == 1000
+    assert compute.factor("") == compute.factor("%") == 1
+
+
+def test_merging_goes_table_by_table() -> None:
+    base = {"a": {"b": 1, "c": 2}, "d": 3}
+    assert merged(base, {"a": {"c": 5}, "d": {"e": 1}}) == {"a": {"b": 1, "c": 5}, "d": {"e": 1}}
+    assert base == {"a": {"b": 1, "c": 2}, "d": 3}
+
+
+def test_a_claim_can_change_a_machine() -> None:
+    lab = Lab()
+    plain = lab.machine(MachineTable(profile="meluxina"))
+    other = lab.machine(MachineTable(profile="meluxina", set={"inter.segments.2.o_s": "1 us", "progress": "thread"}))
+    assert other.inter.segments[2].o_s.value == 1e-6
+    assert other.inter.segments[2].o_s.interval is None
+    assert other.progress.value == "thread"
+    assert plain.inter.segments[2].o_s.value == pytest.approx(397e-9)
+    for path in ("inter.segments.9.o_s", "threads.contention", "colour"):
+        with pytest.raises(PreadyError, match="valid: a"):
+            changed(plain, path.split("."), "1 us")
+    with pytest.raises(PreadyError, match="progress"):
+        changed(plain, ["progress"], "sometimes")
+
+
+def test_stencils_are_counted_by_threads_and_directions() -> None:
+    def counted(by: str, *threads: int) -> Any:
+        return answer("communicators", {"threads": list(threads), "by": by}, Lab())
+
+    # One thread: all 26 messages leave. 2 x 2 x 2: each of 8 threads has 26 - 7 neighbours outside.
+    assert counted("counting", 1, 1, 1) == 26
+    assert counted("counting", 2, 2, 2) == 8 * 19
+    assert counted("counting", 4, 4, 4) == 728
+    assert counted("formula", 4, 4, 4) == 808

@@ -1,0 +1,65 @@
+"""Every quantitative claim of the five papers, as data, and what the model says to it.
+
+The claims stand in one TOML file per paper (`claims.py` is their form); `checks.py` names the few
+functions that compute our values. None of them sees what is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from pready.model.errors import PreadyError, shown
+from pready.model.machine import Machine
+from pready.validate.papers.claims import PAPERS, load
+from pready.validate.papers.compute import result
+from pready.validate.papers.lab import Lab
+from pready.validate.result import ClaimResult
+
+__all__ = ["PAPERS", "validate"]
+
+
+def _ignore(_: ClaimResult) -> None:
+    """Nobody watches."""
+
+
+def validate(
+    seed: int = 0,
+    *,
+    only: Collection[str] | None = None,
+    on_claim: Callable[[ClaimResult], None] = _ignore,
+    change: Callable[[Machine], Machine] | None = None,
+) -> tuple[ClaimResult, ...]:
+    """Check the claims of the papers.
+
+    Parameters
+    ----------
+    seed
+        Of all draws of arrivals.
+    only
+        Papers (``"gillis2023"``) or claims (``"gillis2023/eq4-theta8"``); absent: all.
+    on_claim
+        Called with each result as soon as it is there.
+    change
+        Applied to every machine before anything is computed, for negative controls.
+
+    Returns
+    -------
+    One result per claim, in the papers' order; claims no model can address are "out of scope".
+
+    Raises
+    ------
+    PreadyError
+        Something in `only` that is neither a paper nor a claim, or a claims file that is not valid.
+    """
+    papers = [load(name) for name in PAPERS]
+    known = {*PAPERS, *(f"{p.paper}/{c.id}" for p in papers for c in p.claims)}
+    wanted = known if only is None else set(only)
+    for name in wanted - known:
+        raise PreadyError(f"only = {shown(name)} is neither a paper nor a claim", valid=f"{', '.join(PAPERS)} or an id")
+    lab, out = Lab(seed, change), []
+    for paper in papers:
+        for claim in paper.claims:
+            if paper.paper in wanted or f"{paper.paper}/{claim.id}" in wanted:
+                out.append(result(paper.paper, claim, lab))
+                on_claim(out[-1])
+    return tuple(out)

@@ -1,0 +1,63 @@
+"""The checks by name. A check turns its arguments into one value of ours, computed by the model.
+
+It knows nothing of the expected value. Its arguments are a table of their own, so that a claim's
+mistake is an error in one line before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.values import Strict
+from pready.validate.papers import closed_forms, counts, machine_values, many_ranks, overlap, two_ranks
+from pready.validate.papers.lab import Lab
+
+Answer = float | bool | str
+Check = Callable[[Any, Lab], Answer]
+
+FUNCTIONS: tuple[Check, ...] = (
+    closed_forms.gain,
+    closed_forms.delay_rate,
+    closed_forms.small_message_gain,
+    closed_forms.metric,
+    closed_forms.projected_speedup,
+    two_ranks.prediction,
+    two_ranks.fastest,
+    two_ranks.break_even_size,
+    two_ranks.advice,
+    two_ranks.arrivals,
+    many_ranks.simulation,
+    many_ranks.partitions_of_a_face,
+    overlap.overhead_beyond_computation,
+    overlap.operations_until_the_handshake_pays,
+    counts.communicators,
+    counts.messages_on_the_wire,
+    counts.threads_sharing_a_context,
+    counts.volume_kept_inside,
+    machine_values.machine_value,
+    machine_values.library_property,
+)
+CHECKS = {f.__name__.replace("_", " "): f for f in FUNCTIONS}
+
+
+def arguments(name: str, data: dict[str, Any], source: str) -> Any:
+    """The arguments of a check as its table.
+
+    Raises
+    ------
+    PreadyError
+        One line naming `source` and the argument.
+    """
+    table: type[Strict] = get_type_hints(CHECKS[name])["a"]
+    return validated(table, data, source)
+
+
+def answer(name: str, data: dict[str, Any], lab: Lab) -> Answer:
+    """What a check says."""
+    try:
+        return CHECKS[name](arguments(name, data, name), lab)
+    except PreadyError as error:
+        raise error.at(name) if error.source is None else error from None

@@ -1,0 +1,93 @@
+"""Checks that need no machine: Eq. 1-9 of gillis2023, the papers' metrics, Amdahl's law."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pready.model import gain_numpy, metrics, units
+from pready.model.closed_form import closed_form
+from pready.model.errors import PreadyError
+from pready.model.values import Strict
+from pready.model.workload import ComputeRate
+from pready.validate.papers.lab import Lab
+
+
+class Rate(Strict):
+    """γ_θ from the algorithm and the processor: Eq. 6 and 9 of gillis2023."""
+
+    compute: ComputeRate
+    noise: float = 0.0
+    imbalance: float = 0.0
+    partitions_per_thread: int
+
+
+class Gain(Strict):
+    """η of Eq. 4, with γ_θ as it is or from `compute`."""
+
+    threads: int
+    partitions_per_thread: int
+    bandwidth: units.Bandwidth
+    delay_rate: units.TimePerByte | None = None
+    compute: ComputeRate | None = None
+    noise: float = 0.0
+    imbalance: float = 0.0
+
+
+class Counts(Strict):
+    """N and θ."""
+
+    threads: int
+    partitions_per_thread: int
+
+
+class Metric(Strict):
+    """A formula of `pready.model.metrics` and its values in order."""
+
+    formula: Literal[
+        "eta",
+        "speedup_percent",
+        "overhead",
+        "perceived_bandwidth",
+        "application_availability",
+        "early_bird_percent",
+    ]
+    first: float
+    second: float
+
+
+class Projection(Strict):
+    """Share of the run time, and what it gains."""
+
+    share: float
+    communication_speedup: float
+
+
+def delay_rate(a: Rate, lab: Lab) -> float:
+    """γ_θ of Eq. 9 with μ of Eq. 6, in s/B."""
+    return float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.noise, a.imbalance))
+
+
+def gain(a: Gain, lab: Lab) -> float:
+    """η of Eq. 4."""
+    if (a.delay_rate is None) == (a.compute is None):
+        raise PreadyError("gain needs one of delay_rate and compute", valid="exactly one")
+    rate = a.delay_rate
+    if a.compute is not None:
+        rate = float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.noise, a.imbalance))
+    assert rate is not None
+    return closed_form(a.threads, a.partitions_per_thread, rate, a.bandwidth).eta
+
+
+def small_message_gain(a: Counts, lab: Lab) -> float:
+    """η of Eq. 5."""
+    return float(gain_numpy.small_message_gain(a.threads, a.partitions_per_thread))
+
+
+def metric(a: Metric, lab: Lab) -> float:
+    """One of the papers' metrics from two numbers."""
+    return float(getattr(metrics, a.formula)(a.first, a.second))
+
+
+def projected_speedup(a: Projection, lab: Lab) -> float:
+    """Run time over run time with faster communication."""
+    return metrics.projected_speedup(a.share, a.communication_speedup)

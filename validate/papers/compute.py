@@ -1,0 +1,212 @@
+"""From a claim to its result: sweep, comparison, reduction, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from pready.model import units
+from pready.model.errors import PreadyError, shown
+from pready.validate.papers.checks import Answer, answer
+from pready.validate.papers.claims import Arguments, Bounds, Claim, Expected, Tolerance, merged
+from pready.validate.papers.lab import Lab
+from pready.validate.result import ClaimResult, Reading, Shown, Status
+
+UNEXPLAINED = "nobody has looked into this yet"
+LAST_HIGH = 0.9
+"""`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
+
+
+def result(paper: str, claim: Claim, lab: Lab) -> ClaimResult:
+    """The claim beside what the model says."""
+    common: dict[str, Any] = {
+        "id": f"{paper}/{claim.id}",
+        "paper": paper,
+        "where": claim.where,
+        "says": claim.says,
+        "quantity": claim.quantity,
+        "unit": claim.unit,
+    }
+    if claim.out_of_scope is not None:
+        return ClaimResult(
+            **common, expected=None, got=None, tolerance="", status="out of scope", why=claim.out_of_scope
+        )
+    assert claim.expected is not None
+    values = computed(claim, claim.arguments, lab)
+    readings = tuple(_reading(claim, i, lab) for i in range(len(claim.readings)))
+    status = verdict(claim.expected, values, claim.tolerance)
+    return ClaimResult(
+        **common,
+        expected=shown_expected(claim.expected),
+        got=shown_values(values),
+        tolerance=shown_tolerance(claim.tolerance),
+        status=status,
+        why=_why(claim, status),
+        configuration=configuration(claim),
+        readings=readings,
+        basis=claim.basis or "",
+        known_off=claim.known_off is not None,
+    )
+
+
+def _why(claim: Claim, status: Status) -> str:
+    """Why this tolerance; or why it is off; and whether agreement could have been otherwise."""
+    parts = ["a profile's value is fitted to this place: no test of the model"] if claim.basis == "fitted" else []
+    if status == "off":
+        parts.append(claim.known_off or UNEXPLAINED)
+    elif claim.tolerance is not None:
+        parts.append(claim.tolerance.why)
+    return "; ".join(parts)
+
+
+def _reading(claim: Claim, i: int, lab: Lab) -> Reading:
+    other = claim.readings[i]
+    values = computed(claim, merged(claim.arguments, other.arguments), lab)
+    status = verdict(other.expected, values, claim.tolerance)
+    return Reading(other.says, shown_expected(other.expected), shown_values(values), status)
+
+
+def computed(claim: Claim, arguments: Arguments, lab: Lab) -> list[Answer]:
+    """What our model says: one value, or one for each point of a sweep that is not reduced."""
+    assert claim.check is not None
+    axes: list[Any] = []
+    values: list[Answer] = []
+    for coordinates, here in claim.points(arguments):
+        value = answer(claim.check, here, lab)
+        if claim.than is not None:
+            value = _related(claim, value, answer(claim.check, merged(here, claim.than), lab))
+        elif not isinstance(value, (bool, str)):
+            value = value / factor(claim.unit)
+        axes.append(coordinates[0] if coordinates else None)
+        values.append(value)
+    return _reduced(claim, axes, values)
+
+
+def _related(claim: Claim, value: Answer, other: Answer) -> Answer:
+    if isinstance(value, (bool, str)) or isinstance(other, (bool, str)):
+        raise PreadyError(f"claim {claim.id}: {shown(value)} and {shown(other)} are not numbers", valid="no `than`")
+    match claim.relation:
+        case "ratio":
+            return value / other if other else float("inf")
+        case "difference":
+            return (value - other) / factor(claim.unit)
+        case "percent less":
+            return 100 * (1 - value / other) if other else 0.0
+
+
+def _reduced(claim: Claim, axes: Sequence[Any], values: list[Answer]) -> list[Answer]:
+    if claim.reduce == "every":
+        return values
+    numbers = [v for v in values if not isinstance(v, (bool, str))]
+    if len(numbers) != len(values):
+        raise PreadyError(f"claim {claim.id}: reduce = {shown(claim.reduce)} of {shown(values)}", valid="numbers")
+    match claim.reduce:
+        case "max":
+            return [max(numbers)]
+        case "min":
+            return [min(numbers)]
+        case "mean":
+            return [sum(numbers) / len(numbers)]
+        case "increases":
+            return [all(a < b for a, b in pairwise(numbers))]
+        case "decreases":
+            return [all(a > b for a, b in pairwise(numbers))]
+        case "last high":
+            high = LAST_HIGH * max(numbers)
+            at = axes[max(i for i, v in enumerate(numbers) if v >= high)]
+            size = units.parse(at, units.Unit.SIZE) if isinstance(at, str) else float(at)
+            return [size / factor(claim.unit)]
+
+
+@cache
+def factor(unit: str) -> float:
+    """SI units in one `unit`; 1 for plain numbers and for percent, which the metrics are given in."""
+    if unit in ("", "%", "messages", "operations", "threads", "partitions"):
+        return 1.0
+    quantity = units.registry().Quantity(1.0, unit)
+    return float(quantity.to_base_units().magnitude)
+
+
+def verdict(expected: Expected, values: Sequence[Answer], tolerance: Tolerance | None) -> Status:
+    """Every value has to agree."""
+    return "ok" if all(_agrees(expected, v, tolerance) for v in values) else "off"
+
+
+def _agrees(expected: Expected, value: Answer, tolerance: Tolerance | None) -> bool:
+    if isinstance(expected, (bool, str)) or isinstance(value, (bool, str)):
+        return type(expected) is type(value) and expected == value
+    assert tolerance is not None
+    if isinstance(expected, Bounds):
+        low = -float("inf") if expected.at_least is None else _widened(expected.at_least, tolerance)[0]
+        high = float("inf") if expected.at_most is None else _widened(expected.at_most, tolerance)[1]
+    else:
+        low, high = _widened(expected, tolerance)
+    return low <= value <= high
+
+
+def _widened(expected: float, tolerance: Tolerance) -> tuple[float, float]:
+    if tolerance.absolute is not None:
+        return expected - tolerance.absolute, expected + tolerance.absolute
+    if tolerance.relative is not None:
+        return expected - tolerance.relative * abs(expected), expected + tolerance.relative * abs(expected)
+    assert tolerance.factor is not None
+    ends = expected / tolerance.factor, expected * tolerance.factor
+    return min(ends), max(ends)
+
+
+def shown_expected(expected: Expected) -> Shown:
+    """As a table shows it."""
+    if not isinstance(expected, Bounds):
+        return expected
+    if expected.at_least is None:
+        return f"at most {expected.at_most:g}"
+    if expected.at_most is None:
+        return f"at least {expected.at_least:g}"
+    return f"{expected.at_least:g} to {expected.at_most:g}"
+
+
+def shown_values(values: Sequence[Answer]) -> Shown:
+    """One value as it is, several as their range or as what was found."""
+    if len(set(values)) == 1:
+        return values[0]
+    numbers = [v for v in values if not isinstance(v, (bool, str))]
+    if len(numbers) == len(values):
+        return f"{min(numbers):.4g} to {max(numbers):.4g}"
+    return ", ".join(dict.fromkeys(map(str, values)))
+
+
+def shown_tolerance(tolerance: Tolerance | None) -> str:
+    """``± 15 %``, ``± 0.0005``, ``a factor of 2`` or ``exact``."""
+    if tolerance is None or tolerance.absolute == 0:
+        return "exact"
+    if tolerance.absolute is not None:
+        return f"± {tolerance.absolute:g}"
+    if tolerance.relative is not None:
+        return f"± {100 * tolerance.relative:g} %"
+    return f"a factor of {tolerance.factor:g}"
+
+
+def configuration(claim: Claim) -> str:
+    """The arguments in one line: what is computed, against what, over what."""
+    parts = [f"{claim.check}: {_flat(claim.arguments)}"]
+    if claim.than is not None:
+        words = {"ratio": "over the same with", "difference": "minus the same with", "percent less": "% less than with"}
+        parts.append(f"{words[claim.relation]} {_flat(claim.than)}")
+    for name, points in claim.over.items():
+        ends = ", ".join(map(str, points)) if len(points) <= 4 else f"{points[0]} … {points[-1]} ({len(points)} values)"
+        parts.append(f"over {name} = {ends}")
+    if claim.reduce != "every":
+        parts.append(f"reduced to: {claim.reduce}")
+    return "; ".join(parts)
+
+
+def _flat(arguments: Arguments, prefix: str = "") -> str:
+    out = []
+    for name, value in arguments.items():
+        if isinstance(value, dict):
+            out.append(_flat(value, f"{prefix}{name}."))
+        else:
+            out.append(f"{prefix}{name} = {value}")
+    return ", ".join(p for p in out if p)

@@ -1,0 +1,116 @@
+"""Machines, evaluations and simulations that claims share, each made once per validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import Field
+
+from pready.model import machine as machines
+from pready.model import units
+from pready.model.approach import BY_KEY, Approach
+from pready.model.engine import Simulation, simulate
+from pready.model.errors import PreadyError, shown
+from pready.model.evaluate import Evaluation
+from pready.model.files import validated
+from pready.model.libraries import mpich_6314_messages
+from pready.model.machine import Machine
+from pready.model.values import Strict, Value
+from pready.model.workload import Workload, check_transport_partitions
+
+SAMPLES = 64
+"""Iterations drawn for a prediction: the mean of a claim's figure moves by less than 1 % between seeds."""
+
+
+class MachineTable(Strict):
+    """A shipped profile, with some of its values changed."""
+
+    profile: str
+    set: dict[str, str | float | int | bool] = Field(default_factory=dict)
+    """Dotted name of a value, as in the file, to the value with its unit."""
+
+
+class ApproachTable(Strict):
+    """An interface by its key, with transport partitions and VCIs."""
+
+    interface: str
+    transport_partitions: int | Literal["all"] = 1
+    """"all": one message for each user partition."""
+    vcis: int = 1
+    aggregate: units.Size | None = None
+    """MPIR_CVAR_PART_AGGR_SIZE: what pmodels/mpich#6314 makes of the transport partitions."""
+
+    def of(self, workload: Workload) -> Approach:
+        """As the model takes it, for a workload's buffer."""
+        if self.interface not in BY_KEY:
+            raise PreadyError(f"interface = {shown(self.interface)} is unknown", valid=", ".join(BY_KEY))
+        n = workload.n_partitions
+        transports = n if self.transport_partitions == "all" else self.transport_partitions
+        if self.aggregate is not None:
+            transports = mpich_6314_messages(transports, transports, workload.buffer, self.aggregate)
+        if BY_KEY[self.interface].splits:
+            check_transport_partitions(transports, n)
+        return Approach(BY_KEY[self.interface], transports, self.vcis)
+
+
+def changed(table: Any, path: list[str], value: object) -> Any:
+    """A copy of a machine (or a part of one) with the value at `path` replaced."""
+    head, *rest = path
+    if isinstance(table, tuple) and head.isdigit() and int(head) < len(table):
+        i = int(head)
+        return (*table[:i], changed(table[i], rest, value), *table[i + 1 :])
+    if not isinstance(table, Strict) or head not in type(table).model_fields:
+        raise PreadyError(f"{head} is not a value of a machine", valid="a dotted name, such as inter.segments.0.L")
+    item = getattr(table, head)
+    if rest:
+        return table.model_copy(update={head: changed(item, rest, value)})
+    if not isinstance(item, Value):
+        raise PreadyError(f"{head} is not a single value", valid="a name that ends at a value")
+    new = validated(type(item), {"value": value, "source": "assumed", "why": "set by the claim"}, head)
+    return table.model_copy(update={head: new})
+
+
+@dataclass
+class Lab:
+    """What one validation computes with.
+
+    `change` is applied to every machine: a negative control makes all of them wrong with it.
+    """
+
+    seed: int = 0
+    change: Callable[[Machine], Machine] | None = None
+    _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
+    _evaluations: dict[Any, Evaluation] = field(default_factory=dict, repr=False)
+    _simulations: dict[Any, Simulation] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def _key(table: MachineTable) -> tuple[Any, ...]:
+        return table.profile, *sorted(table.set.items())
+
+    def machine(self, table: MachineTable) -> Machine:
+        """The profile, changed as the claim says."""
+        key = self._key(table)
+        if key not in self._machines:
+            made = machines.load(table.profile)
+            if self.change is not None:
+                made = self.change(made)
+            for name, value in table.set.items():
+                made = changed(made, name.split("."), value)
+            self._machines[key] = made
+        return self._machines[key]
+
+    def evaluation(self, table: MachineTable, workload: Workload) -> Evaluation:
+        """Timelines of a workload, the machine's parameters taken at their values."""
+        key = self._key(table), workload
+        if key not in self._evaluations:
+            self._evaluations[key] = Evaluation(self.machine(table), workload, self.seed, SAMPLES, draws=0)
+        return self._evaluations[key]
+
+    def simulation(self, table: MachineTable, workload: Workload, approach: Approach, **options: Any) -> Simulation:
+        """Many ranks; `options` are `simulate`'s."""
+        key = self._key(table), workload, approach, repr(sorted(options.items()))
+        if key not in self._simulations:
+            self._simulations[key] = simulate(self.machine(table), workload, approach, seed=self.seed, **options)
+        return self._simulations[key]

@@ -1,0 +1,117 @@
+"""Checks on one exchange between two ranks: the timeline, and the advice that rests on it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from pready.model import advise
+from pready.model import arrivals as arrival_models
+from pready.model.approach import BY_KEY
+from pready.model.predict import predict
+from pready.model.values import Strict
+from pready.model.workload import Workload
+from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
+
+
+class Exchange(Strict):
+    """A machine, a workload, an approach, and which figure of the prediction."""
+
+    machine: MachineTable
+    workload: Workload
+    approach: ApproachTable
+    of: Literal[
+        "time_s",
+        "eta",
+        "messages",
+        "speedup_percent",
+        "overhead",
+        "perceived_bandwidth_bytes_per_s",
+        "availability",
+        "early_bird_percent",
+        "arrived_early_percent",
+    ]
+
+
+class Race(Strict):
+    """Approaches of which the fastest is asked."""
+
+    machine: MachineTable
+    workload: Workload
+    approaches: dict[str, ApproachTable]
+    """By the name that the answer is given in."""
+
+
+class Size(Strict):
+    """Where an approach starts to pay, looked for around the workload's buffer."""
+
+    machine: MachineTable
+    workload: Workload
+    approach: ApproachTable
+
+
+class Advised(Strict):
+    """What `pready predict` would advise with a library."""
+
+    machine: MachineTable
+    workload: Workload
+    library: str
+    of: Literal["verdict", "approach", "eta", "transport_partitions", "vcis"]
+
+
+class Arrivals(Strict):
+    """A statistic of the threads' ready times, over many iterations."""
+
+    workload: Workload
+    of: Literal["mean", "standard deviation", "earliest", "latest", "spread", "late threads"]
+    samples: int = 2000
+
+
+def prediction(a: Exchange, lab: Lab) -> float:
+    """One figure of an approach's prediction, at the parameters' values."""
+    made = lab.evaluation(a.machine, a.workload).predict(a.approach.of(a.workload))
+    return float(getattr(made, a.of))
+
+
+def fastest(a: Race, lab: Lab) -> str:
+    """The name of the approach with the shortest time; ties within 1 % go to the simpler one."""
+    evaluation = lab.evaluation(a.machine, a.workload)
+    times = {name: evaluation.mean_time(t.of(a.workload)) for name, t in a.approaches.items()}
+    best = min(times.values())
+    simplest = list(BY_KEY)
+    close = [n for n, t in times.items() if t <= best * (1 + advise.INDISTINCT)]
+    return min(close, key=lambda n: (simplest.index(a.approaches[n].interface), a.approaches[n].vcis))
+
+
+def break_even_size(a: Size, lab: Lab) -> float:
+    """Bytes from which on the approach beats bulk; infinite if it never does."""
+    evaluation, approach = lab.evaluation(a.machine, a.workload), a.approach.of(a.workload)
+    found = advise.break_even(evaluation, approach, evaluation.predict(approach).eta > 1)
+    return float("inf") if found is None else found
+
+
+def advice(a: Advised, lab: Lab) -> float | str:
+    """One field of the advice."""
+    made = predict(lab.machine(a.machine), a.workload, library=a.library, seed=lab.seed, draws=0).advice
+    value: Any = getattr(made, a.of)
+    return value if isinstance(value, str) else float(value)
+
+
+def arrivals(a: Arrivals, lab: Lab) -> float:
+    """Seconds, or a number of threads."""
+    times = arrival_models.draw(a.workload, a.samples, lab.seed)
+    match a.of:
+        case "mean":
+            return float(times.mean())
+        case "standard deviation":
+            return float(times.std(ddof=1))
+        case "earliest":
+            return float(times.min())
+        case "latest":
+            return float(times.max())
+        case "spread":
+            return float(np.ptp(times, axis=1).mean())
+        case "late threads":
+            threads = times.reshape(a.samples, a.workload.threads, -1).max(axis=2)
+            return float((threads > a.workload.thread_time).sum(axis=1).mean())
