@@ -1,0 +1,217 @@
+"""The live comparison: its cases, its checks on measurements made of the model itself, and what must be rejected."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
+from machines import ideal
+
+from pready.calibrate.build import build, find_mpicc
+from pready.calibrate.records import Content
+from pready.calibrate.run import sizes
+from pready.model.machine import Machine
+from pready.model.predict import effective_library
+from pready.validate import live
+from pready.validate.live import design
+from pready.validate.live.checks import checks
+from pready.validate.live.compare import (
+    BULK,
+    Repeats,
+    approach_of,
+    compare,
+    gather,
+    halved_bandwidth,
+    without_laggard,
+    workload_of,
+)
+from pready.validate.live.completed import Completed
+from pready.validate.result import Check
+from pready.validate.rig import Rig, RigUnavailable
+
+LINK = 1e8  # bytes per second
+REPEATS = 6
+
+
+def machine(**changes: Any) -> Machine:
+    """A gigabit link with latency and overheads, its latency known to 10 %."""
+    m = ideal(
+        G=1 / LINK, L=20e-6, o_s=5e-6, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], put=5e-6, epoch=9e-6, contexts=1
+    )
+    (segment,) = m.inter.segments
+    known = segment.L.model_copy(update={"interval": (18e-6, 22e-6)})
+    inter = m.inter.model_copy(update={"segments": (segment.model_copy(update={"L": known}),)})
+    return m.model_copy(update={"inter": inter, **changes})
+
+
+def measured_by(m: Machine, scene: design.Scene, folder: Path, noise: float = 0.01) -> dict[design.Way, Repeats]:
+    """What a cluster that is this Machine would measure: its own times, each round off by up to `noise`."""
+    rng = np.random.default_rng(int(scene.name))
+    out = {}
+    for way in scene.ways:
+        approach = approach_of(way, effective_library(m))
+        if approach is None:
+            continue
+        ready = np.array([scene.ready] * REPEATS)
+        time = (
+            Completed(m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), nominal=REPEATS)
+            .predict(approach)
+            .time_s
+        )
+        off = rng.uniform(-noise, noise, design.ROUNDS) * (scene.buffer >= 4096)
+        out[way] = Repeats(time * (1 + off), ready)
+    return out
+
+
+@pytest.fixture(scope="module")
+def designed() -> list[design.Scene]:
+    return design.scenes(24, bytes_per_s=LINK, seed=3, avoid=sizes())
+
+
+@pytest.fixture(scope="module")
+def made(designed: list[design.Scene], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("made")
+    return [(s, measured_by(machine(), s, folder)) for s in designed], folder
+
+
+def judged(made: Any, m: Machine, *, lag: bool = True) -> dict[str, Check]:
+    pairs, folder = made
+    found = [compare(m, s, x if lag else without_laggard(x), "made" if lag else "no-lag", folder, 0) for s, x in pairs]
+    return {c.name: c for c in checks([c for c in found if c is not None])}
+
+
+# ---- which cases ----------------------------------------------------------------------------------------------------
+
+
+def test_scenes_fill_the_space(designed: list[design.Scene]) -> None:
+    assert {s.kind for s in designed} == set(design.KINDS)
+    assert {s.threads for s in designed} == set(design.THREADS)
+    assert {s.partitions_per_thread for s in designed} == set(design.PARTITIONS_PER_THREAD)
+    logs = np.log2([s.buffer for s in designed])
+    # 14 octaves from 1 KiB to 16 MiB; 24 points of an even sequence leave no gap of more than three.
+    assert np.diff(np.sort(np.concatenate([[10], logs, [24]]))).max() < 3
+    assert all(max(s.ready) <= 4 * design.LONGEST for s in designed)
+
+
+def test_no_message_has_a_size_of_the_calibration(designed: list[design.Scene]) -> None:
+    calibrated = set(sizes())
+    for s in designed:
+        assert s.buffer % s.n_partitions == 0
+        assert not calibrated & {s.buffer // w.transport for w in s.ways}
+
+
+def test_the_same_seed_gives_the_same_cases_and_more_continue_them(designed: list[design.Scene]) -> None:
+    def at(count: int, seed: int = 3) -> list[design.Scene]:
+        return design.scenes(count, bytes_per_s=LINK, seed=seed, avoid=sizes())
+
+    assert at(24) == designed
+    assert at(32)[:24] == designed
+    assert at(24, seed=4) != designed
+
+
+def test_every_case_is_measured_in_every_round_beside_bulk(designed: list[design.Scene]) -> None:
+    points = design.points(designed, receive_threads=1, seed=3, point_budget_s=0.1)
+    assert len(set(points)) == len(points) == sum(len(s.ways) for s in designed) * design.ROUNDS
+    assert all(BULK.approach in {w.approach for w in s.ways} for s in designed)
+    first = [p.get("approach") for p in points if p.get("round") == 0]
+    second = [p.get("approach") for p in points if p.get("round") == 1]
+    assert first != second  # the order is drawn anew: drift falls on all ways alike
+
+
+# ---- the checks, and what they must reject --------------------------------------------------------------------------
+
+
+def test_measurements_of_the_model_itself_pass(made: Any) -> None:
+    assert {name: c.value for name, c in judged(made, machine()).items() if not c.ok} == {}
+
+
+def test_half_the_bandwidth_is_rejected(made: Any) -> None:
+    found = judged(made, halved_bandwidth(machine()))
+    # Large messages take twice as long, and most cases are large: the median error is near 1.
+    assert found["error of time, median"].value > 0.5
+    assert not found["error of time, median"].ok
+
+
+def test_a_removed_laggard_is_rejected(made: Any) -> None:
+    found = judged(made, machine(), lag=False)
+    assert not found["error of η, 90th percentile"].ok
+    assert not found["regret, 95th percentile"].ok
+
+
+def test_figures_over_no_case_pass_nothing() -> None:
+    assert not any(c.ok for c in checks([]))
+
+
+def test_regret_is_the_time_lost_by_the_model_s_choice(made: Any) -> None:
+    pairs, folder = made
+    scene, seen = next((s, x) for s, x in pairs if s.kind != "none" and s.buffer > 1 << 16)
+    right = compare(machine(), scene, seen, "made", folder, 0)
+    assert right is not None
+    chosen = right.case(right.advised)
+    slow = {w: replace(x, centres=3 * x.centres) if w == right.advised else x for w, x in seen.items()}
+    wrong = compare(machine(), scene, slow, "made", folder, 0)
+    assert wrong is not None
+    assert wrong.advised == right.advised  # chosen by the model alone
+    others = min(c.measured_s for c in right.cases if c.id != chosen.id)
+    assert wrong.regret == pytest.approx(3 * chosen.measured_s / min(others, 3 * chosen.measured_s) - 1)
+
+
+def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
+    pairs, folder = made
+
+    def meeting(seconds: float) -> Machine:
+        m = machine()
+        barrier = m.threads.barrier.model_copy(update={"time": (0.0, seconds, seconds), "interval": 0.9})
+        return m.model_copy(update={"threads": m.threads.model_copy(update={"barrier": barrier})})
+
+    # A third of 0.3 ms too little: 3 times the barrier, known to 90 %, is likelier than 1.2 times the bandwidth.
+    scene = next(s for s, _ in pairs if s.kind == "none" and s.buffer < 1 << 16 and s.threads > 2)
+    found = compare(meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0)
+    assert found is not None
+    assert found.case(BULK).suspect.startswith("the threads' barrier would have to be 3 times")
+
+
+def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) -> None:
+    scene, content = designed[0], Content()
+    for way in scene.ways:
+        for round_ in range(design.ROUNDS if way == BULK else design.ROUNDS - 1):
+            after = {"median_s": 1e-3 * (1 + round_)}
+            record = {"median_s": 1.0, "also": {"after": after}, "lists": {"ready_s": [list(scene.ready)]}}
+            content.points[design.point(scene, way, round_, 1, 0.1).key("e")] = {"record": record}
+    found = gather(content, "e", scene, 1, 0.1)
+    assert set(found) == {BULK}
+    assert found[BULK].time == pytest.approx(2e-3)  # the median of 1, 2 and 3 ms
+    assert found[BULK].spread == pytest.approx(0.5)  # half of their range over it
+    assert compare(machine(), scene, found, "made", Path("unused"), 0) is None
+
+
+# ---- on the rig -----------------------------------------------------------------------------------------------------
+
+
+def test_a_short_comparison_on_the_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not os.environ.get("PREADY_MPICH_PREFIX"):
+        pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")
+    prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
+    monkeypatch.setattr(design, "BLOCK", 1)
+    monkeypatch.setattr(design, "LARGEST", 1 << 16)
+    monkeypatch.setattr("pready.validate.live.session.MEASUREMENTS", ("pingpong", "barrier"))
+    monkeypatch.setattr("pready.validate.live.session.POINT_BUDGET_S", 0.02)
+    try:
+        with Rig("500 Mbit") as rig:
+            site = live.Site("mpich", rig.mpich(prefix), build(find_mpicc(str(prefix / "bin" / "mpicc"))), 1)
+            told: list[live.Told] = []
+            done = live.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
+    except RigUnavailable as error:
+        pytest.skip(error.reason)
+    assert {t.stage for t in told} == {"calibrating", "measuring"}
+    assert done.cases
+    assert {c.approach for c in done.cases} >= {"single", "many", "part"}
+    assert len(done.controls) == 2
+    assert (tmp_path / "live-mpich.toml").exists()

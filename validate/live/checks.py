@@ -1,0 +1,90 @@
+"""What the cases say together, against the limits a sceptical reader would set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from pready.model.advise import INDISTINCT
+from pready.validate.live.compare import Compared
+from pready.validate.result import CaseResult, Check
+
+STEADY = 0.05
+"""Run-to-run spread below which a case can judge a prediction."""
+SMALL = 4096
+"""Bytes; below, times are a few calls long and only the interval is checked."""
+LARGE = 1 << 20
+"""Bytes below which latency, overheads and protocols matter, which Eq. 3 leaves out."""
+BEATS = 0.5
+"""What "clearly better than Eq. 3" means: at most this share of its error."""
+
+
+def steady(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    """Cases from 4 KiB up that repeat themselves well enough to judge a prediction."""
+    return [c for c in cases if c.buffer >= SMALL and c.spread < STEADY]
+
+
+def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
+    """The acceptance of a live comparison. A figure over no case at all is NaN, which passes no limit."""
+    every = [c for one in compared for c in one.cases]
+    cases = steady(every)
+    split = [c for c in cases if c.approach != "single"]
+    small = [c for c in every if c.buffer < SMALL]
+    gains = [c for c in split if _clear(c)]
+    regrets = [one.regret for one in compared if _judges(one)]
+    below = [c for c in split if c.buffer < LARGE and c.eta_closed_form is not None]
+    ours = _percentile([abs(c.eta_error) for c in below], 50)
+    theirs = _percentile([abs((c.eta_closed_form or 0.0) / c.eta_measured - 1) for c in below], 50)
+    return (
+        _at_most("error of time, median", _percentile([abs(c.error) for c in cases], 50), 0.07, len(cases)),
+        _at_most("error of η, median", _percentile([abs(c.eta_error) for c in split], 50), 0.05, len(split)),
+        _at_most("error of η, 90th percentile", _percentile([abs(c.eta_error) for c in split], 90), 0.15, len(split)),
+        _at_most("regret, median", _percentile(regrets, 50), 0.02, len(regrets)),
+        _at_most("regret, 95th percentile", _percentile(regrets, 95), 0.10, len(regrets)),
+        _at_least("verdict right", _share(gains, _right), 0.95, len(gains), "of gains above their own spread"),
+        _at_least("below 4 KiB, inside the interval", _share(small, _inside), 0.90, len(small)),
+        Check(
+            "error of η below 1 MiB over that of Eq. 3 alone",
+            ours / theirs if theirs > 0 else float("nan"),
+            BEATS,
+            "at most",
+            note=f"medians {ours:.1%} and {theirs:.1%}",
+            cases=len(below),
+        ),
+    )
+
+
+def _judges(one: Compared) -> bool:
+    """Are the chosen and the best way both measured well enough to tell a regret?"""
+    return one.scene.buffer >= SMALL and one.case(one.advised).spread < STEADY and one.best.spread < STEADY
+
+
+def _clear(case: CaseResult) -> bool:
+    """Is the measured η further from the limit of the verdict than its own spread?"""
+    limit = 1 + INDISTINCT
+    return not case.eta_measured_low <= limit <= case.eta_measured_high
+
+
+def _right(case: CaseResult) -> bool:
+    return (case.eta_predicted > 1 + INDISTINCT) == (case.eta_measured > 1 + INDISTINCT)
+
+
+def _inside(case: CaseResult) -> bool:
+    return case.predicted_low_s <= case.measured_s <= case.predicted_high_s
+
+
+def _share(cases: Sequence[CaseResult], holds: Callable[[CaseResult], bool]) -> float:
+    return float(np.mean([holds(c) for c in cases])) if cases else float("nan")
+
+
+def _percentile(values: Sequence[float], q: float) -> float:
+    return float(np.percentile(values, q)) if len(values) else float("nan")
+
+
+def _at_most(name: str, value: float, limit: float, cases: int) -> Check:
+    return Check(name, value, limit, "at most", cases=cases)
+
+
+def _at_least(name: str, value: float, limit: float, cases: int, note: str = "") -> Check:
+    return Check(name, value, limit, "at least", note=note, cases=cases)

@@ -1,0 +1,242 @@
+"""Every measured case beside what the Machine alone says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.records import Content
+from pready.model import gain_numpy
+from pready.model.advise import simplest_of_the_best, verdict_of
+from pready.model.approach import BY_KEY, SINGLE, Approach
+from pready.model.libraries import LibraryProfile
+from pready.model.machine import Machine
+from pready.model.predict import effective_library
+from pready.model.prediction import ApproachPrediction
+from pready.model.values import Array
+from pready.model.workload import Measured, Workload
+from pready.validate.live.completed import Completed
+from pready.validate.live.design import ROUNDS, Scene, Way, point
+from pready.validate.live.suspect import suspect
+from pready.validate.result import CaseResult
+
+BULK = Way("single", 1)
+ARRIVALS = "arrivals"
+"""Folder of the measured moments, below the results."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """One way of a scene in all its rounds.
+
+    Attributes
+    ----------
+    centres
+        Shape (rounds,): the median time after the last partition was ready, seconds.
+    ready
+        Shape (repeats, user partitions): when each was really ready, seconds after the start.
+    """
+
+    centres: Array
+    ready: Array
+
+    @property
+    def time(self) -> float:
+        """The median of the rounds."""
+        return float(np.median(self.centres))
+
+    @property
+    def spread(self) -> float:
+        """Half the range of the rounds over their median: how well the case repeats itself."""
+        return float(np.ptp(self.centres) / 2 / self.time)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A scene's ways, measured and predicted, and what follows from them together."""
+
+    scene: Scene
+    cases: tuple[CaseResult, ...]
+    advised: Way
+    """What the model alone would choose among the measured ways."""
+
+    def case(self, way: Way) -> CaseResult:
+        """One way's result."""
+        return next(c for c in self.cases if c.approach == way.approach and c.transport_partitions == way.transport)
+
+    @property
+    def best(self) -> CaseResult:
+        """The fastest as measured."""
+        return min(self.cases, key=lambda c: c.measured_s)
+
+    @property
+    def regret(self) -> float:
+        """Time lost by following the model's choice, over the best measured time."""
+        return self.case(self.advised).measured_s / self.best.measured_s - 1
+
+
+def gather(
+    content: Content, environment: str, scene: Scene, receive_threads: int, budget_s: float
+) -> dict[Way, Repeats]:
+    """What was measured of a scene in every round; ways that lack a round are left out."""
+    found: dict[Way, Repeats] = {}
+    for way in scene.ways:
+        keys = [point(scene, way, r, receive_threads, budget_s).key(environment) for r in range(ROUNDS)]
+        records = [content.points[k]["record"] for k in keys if k in content.points]
+        if len(records) == ROUNDS and all("median_s" in r for r in records):
+            centres = np.array([r["also"]["after"]["median_s"] for r in records])
+            if (centres > 0).all():
+                found[way] = Repeats(centres, np.concatenate([np.array(r["lists"]["ready_s"]) for r in records]))
+    return found
+
+
+def compare(
+    machine: Machine,
+    scene: Scene,
+    measured: Mapping[Way, Repeats],
+    library: str,
+    folder: Path,
+    seed: int,
+    *,
+    explain: bool = True,
+) -> Compared | None:
+    """A scene's predictions beside its measurements; None if bulk or all else is missing.
+
+    With `explain`, a case that is off names the term that it points at. `folder` receives the measured
+    arrivals, one file per case, as the trace that is predicted from.
+    """
+    if BULK not in measured or len(measured) < 2:
+        return None
+    profile = effective_library(machine)
+    cases: list[CaseResult] = []
+    rows: list[tuple[Way, Approach, ApproachPrediction]] = []
+    for way, seen in measured.items():
+        approach = approach_of(way, profile)
+        if approach is None:
+            continue
+        workload = workload_of(scene, seen.ready, folder, f"{library}-{scene.name}-{way}")
+        evaluation = Completed(machine, workload, seed, nominal=len(seen.ready))
+        predicted = evaluation.predict(approach)
+        rows.append((way, approach, predicted))
+        case = _case(machine, scene, way, seen, measured[BULK], predicted, library)
+        cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
+    usable = [(a, p) for _, a, p in rows if a.interface is not SINGLE]
+    chosen, best = simplest_of_the_best(usable)
+    advised = next(w for w, a, _ in rows if a == chosen) if verdict_of(best) != "do not port" else BULK
+    return Compared(scene, tuple(cases), advised)
+
+
+def approach_of(way: Way, profile: LibraryProfile) -> Approach | None:
+    """The model's name for what the benchmark did with this library."""
+    if way.approach == "part":
+        if profile.part is None:
+            return None
+        return Approach(profile.part, way.transport if profile.part.splits else 1)
+    interface = BY_KEY[way.approach]
+    return Approach(interface, way.transport if interface.splits else 1)
+
+
+def workload_of(scene: Scene, ready: Array, folder: Path, name: str) -> Workload:
+    """The scene as a Workload that replays the measured moments."""
+    (folder / ARRIVALS).mkdir(parents=True, exist_ok=True)
+    file = f"{ARRIVALS}/{name}.npy"
+    np.save(folder / file, ready)
+    return Workload(
+        name=name,
+        threads=scene.threads,
+        partitions_per_thread=scene.partitions_per_thread,
+        buffer=f"{scene.buffer} B",  # type: ignore[arg-type]
+        arrivals=Measured(model="trace", file=file, unit="s"),
+        folder=str(folder),
+    )
+
+
+def _case(
+    machine: Machine,
+    scene: Scene,
+    way: Way,
+    seen: Repeats,
+    bulk: Repeats,
+    predicted: ApproachPrediction,
+    library: str,
+) -> CaseResult:
+    etas = bulk.centres / seen.centres
+    eta = bulk.time / seen.time
+    return CaseResult(
+        id=f"{library}-{scene.name}-{way}",
+        library=library,
+        approach=way.approach,
+        transport_partitions=way.transport,
+        vcis=1,
+        threads=scene.threads,
+        partitions_per_thread=scene.partitions_per_thread,
+        buffer=scene.buffer,
+        arrivals=scene.kind,
+        measured_s=seen.time,
+        measured_low_s=float(seen.centres.min()),
+        measured_high_s=float(seen.centres.max()),
+        spread=seen.spread,
+        predicted_s=predicted.time_s,
+        predicted_low_s=predicted.time_low_s,
+        predicted_high_s=predicted.time_high_s,
+        eta_measured=eta,
+        eta_measured_low=float(min(etas.min(), eta)),
+        eta_measured_high=float(max(etas.max(), eta)),
+        eta_predicted=predicted.eta,
+        eta_predicted_low=predicted.eta_low,
+        eta_predicted_high=predicted.eta_high,
+        eta_closed_form=closed_form(machine, scene, way, seen.ready),
+    )
+
+
+def closed_form(machine: Machine, scene: Scene, way: Way, ready: Array) -> float:
+    """η of Eq. 2 and 3 of gillis2023 alone, with the measured delay between first and last partition."""
+    if way == BULK:
+        return 1.0
+    delay = float(np.median(np.ptp(ready, axis=1)))
+    n, part = scene.n_partitions, scene.buffer / scene.n_partitions
+    bulk = gain_numpy.bulk_time(n, 1, part, machine.bandwidth)
+    return float(bulk / gain_numpy.pipelined_time(n, 1, part, machine.bandwidth, delay))
+
+
+def without_laggard(measured: Mapping[Way, Repeats]) -> dict[Way, Repeats]:
+    """The same measurements, their partitions said to be ready all at once: a workload made wrong on purpose."""
+    return {
+        w: replace(m, ready=np.broadcast_to(m.ready.max(axis=1, keepdims=True), m.ready.shape).copy())
+        for w, m in measured.items()
+    }
+
+
+def cases_of(compared: Iterable[Compared]) -> tuple[CaseResult, ...]:
+    """All cases in the order of the scenes."""
+    return tuple(c for one in compared for c in one.cases)
+
+
+def scenes_measured(compared: Sequence[Compared]) -> str:
+    """How many there are, in words."""
+    return f"{len(compared)} workloads, {sum(len(c.cases) for c in compared)} cases"
+
+
+def halved_bandwidth(machine: Machine) -> Machine:
+    """The Machine with β halved: every time per byte doubled."""
+    segments = tuple(
+        s.model_copy(
+            update={
+                "G": _scaled(s.G, 2.0),
+                "G_link": None if s.G_link is None else _scaled(s.G_link, 2.0),
+            }
+        )
+        for s in machine.inter.segments
+    )
+    link = _scaled(machine.inter.link_bandwidth, 0.5)
+    inter = machine.inter.model_copy(update={"segments": segments, "link_bandwidth": link})
+    return machine.model_copy(update={"inter": inter})
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    interval = None if value.interval is None else tuple(x * factor for x in value.interval)
+    return value.model_copy(update={"value": value.value * factor, "interval": interval})

@@ -1,0 +1,165 @@
+"""Which cases to measure: a seeded, space-filling sample of what an application can look like.
+
+A full factorial of sizes, threads, partitions, delays and approaches takes hours. A scrambled Sobol sequence covers the
+same space evenly with as many workloads as the time allows, and any first part of it covers the space too, so that a
+budget that ends early leaves a whole picture.
+
+A `Scene` is one workload: buffer, threads, partitions and the moments at which they are ready. All approaches of a
+scene are measured with the same moments, bulk always among them, in an order drawn anew for every round: slow drift of
+the machine falls on all of them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import qmc
+
+from pready.calibrate.records import Point
+from pready.calibrate.run import REFILL_S
+from pready.model import arrivals
+from pready.model.values import Array
+from pready.model.workload import ComputeTime, Laggard, NoArrivals, Normal, Uniform, Workload
+
+Kind = Literal["none", "laggard", "uniform", "normal"]
+KINDS: tuple[Kind, ...] = ("none", "laggard", "uniform", "normal")
+THREADS = (2, 3, 4, 6, 8)
+PARTITIONS_PER_THREAD = (1, 2, 4, 8)
+SMALLEST, LARGEST = 1 << 10, 16 << 20
+"""Bytes of a buffer."""
+DELAYS = (0.3, 3.0)
+"""Delays over the time the buffer takes on the link: from hardly anything to more than can be hidden."""
+SHORTEST, LONGEST = 500e-6, 60e-3
+"""Seconds of a delay: below, threads cannot sleep for it; above, measuring takes too long."""
+RMA = ("rma-single-active", "rma-many-active", "rma-single-passive", "rma-many-passive")
+RMA_PER_SCENE = 2
+ROUNDS = 3
+"""How often each case is measured, far apart in time: their spread is the case's own."""
+BLOCK = 4
+"""Scenes whose rounds alternate."""
+PAUSE_S = REFILL_S
+"""Idle before each repeat: a shaped link lets bytes through at once after a pause, and repeats in a row drain that."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One approach of a scene, by its name in ``pready-bench``, with its messages."""
+
+    approach: str
+    transport: int
+
+    def __str__(self) -> str:
+        return f"{self.approach}-{self.transport}"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One workload: who sends what, and when its partitions are ready.
+
+    `ready` is in seconds after the threads start, one per user partition.
+    """
+
+    name: str
+    threads: int
+    partitions_per_thread: int
+    buffer: int
+    kind: Kind
+    ready: tuple[float, ...]
+    ways: tuple[Way, ...]
+
+    @property
+    def n_partitions(self) -> int:
+        """User partitions."""
+        return self.threads * self.partitions_per_thread
+
+
+def scenes(count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = ()) -> list[Scene]:
+    """`count` workloads that fill the space evenly; the same seed gives the same.
+
+    Args:
+        bytes_per_s: of the link, to choose delays that matter.
+        avoid: message sizes of the calibration; no message of a scene has one of them.
+    """
+    avoided = set(avoid)
+    sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
+    return [_scene(i, row, bytes_per_s, seed, avoided) for i, row in enumerate(sample)]
+
+
+def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[int]) -> Scene:
+    size, threads, theta, kind, delay = row
+    n = THREADS[int(threads * len(THREADS))]
+    per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
+    partitions = n * per_thread
+    wanted = SMALLEST * (LARGEST / SMALLEST) ** float(size)
+    buffer = max(round(wanted / partitions), 8) * partitions
+    # What one message carries in any of the ways: the buffer, a thread's share or a partition.
+    while avoided & {buffer, buffer // n, buffer // partitions}:
+        buffer += partitions
+    chosen = KINDS[int(kind * len(KINDS))]
+    late = float(np.clip(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** float(delay) * buffer / bytes_per_s, SHORTEST, LONGEST))
+    ready = _ready(chosen, n, per_thread, late, seed + number)
+    return Scene(f"{number:03d}", n, per_thread, buffer, chosen, ready, _ways(n, per_thread, seed + number))
+
+
+def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) -> tuple[float, ...]:
+    """One draw of the arrival model, the computing time common to all threads taken off."""
+    n = threads * per_thread
+    common = {"threads": threads, "partitions_per_thread": per_thread, "buffer": f"{n} B"}
+    model = {
+        "none": NoArrivals(),
+        "laggard": Laggard(model="laggard", delay=f"{late:.17g} s"),  # type: ignore[arg-type]
+        "uniform": Uniform(model="uniform", noise=1.0, partitions="in turn"),
+        "normal": Normal(model="normal", noise=0.5, partitions="in turn"),
+    }[kind]
+    compute = ComputeTime(time="0 s" if kind in ("none", "laggard") else f"{late:.17g} s")  # type: ignore[arg-type]
+    workload = Workload(**common, compute=compute, arrivals=model)  # type: ignore[arg-type]
+    times = arrivals.draw(workload, 1, seed)[0]
+    return tuple(round(float(t), 7) for t in times)
+
+
+def _ways(threads: int, per_thread: int, seed: int) -> tuple[Way, ...]:
+    n = threads * per_thread
+    rng = np.random.default_rng([seed, 1])
+    some = rng.choice(len(RMA), size=RMA_PER_SCENE, replace=False)
+    many = [Way("many", t) for t in sorted({threads, n})]
+    rma = [Way(RMA[i], threads if "many" in RMA[i] else n) for i in sorted(some)]
+    return (Way("single", 1), Way("part", n), *many, *rma)
+
+
+def points(designed: Sequence[Scene], *, receive_threads: int, seed: int, point_budget_s: float) -> list[Point]:
+    """All points in the order of measuring: rounds of a block of scenes after each other, ways in random order."""
+    return list(_points(designed, receive_threads, seed, point_budget_s))
+
+
+def _points(designed: Sequence[Scene], receive_threads: int, seed: int, point_budget_s: float) -> Iterator[Point]:
+    rng = np.random.default_rng([seed, 2])
+    for begin in range(0, len(designed), BLOCK):
+        block = designed[begin : begin + BLOCK]
+        for round_ in range(ROUNDS):
+            for scene in block:
+                for i in rng.permutation(len(scene.ways)):
+                    yield point(scene, scene.ways[i], round_, receive_threads, point_budget_s)
+
+
+def point(scene: Scene, way: Way, round_: int, receive_threads: int, point_budget_s: float) -> Point:
+    """One case in one round, for ``pready-bench``."""
+    return Point.of(
+        "approach",
+        approach=way.approach,
+        bytes=scene.buffer,
+        threads=scene.threads,
+        theta=scene.partitions_per_thread,
+        transport=way.transport,
+        receive_threads=receive_threads,
+        ready_s=scene.ready,
+        pause_s=PAUSE_S,
+        round=round_,
+        warmup=2,
+        min_repeats=6,
+        max_repeats=40,
+        half_width=0.02,
+        budget_s=point_budget_s,
+    )

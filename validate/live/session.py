@@ -1,0 +1,199 @@
+"""One live comparison: calibrate, measure other cases, predict them, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pready.calibrate import observe
+from pready.calibrate.build import Built
+from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
+from pready.calibrate.launch import Launcher
+from pready.calibrate.run import Outcome, Progress, measure, sizes
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.machine_file import dumps
+from pready.model.version import VERSION
+from pready.validate.live import design
+from pready.validate.live.checks import SMALL, STEADY, checks, steady
+from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
+from pready.validate.result import CaseResult, Comparison, Control
+
+CALIBRATING = 0.4
+"""Share of the budget for the calibration."""
+THREADS = max(design.THREADS)
+MOST_SCENES = 64
+POINT_BUDGET_S = 0.4
+MEASUREMENTS = ("pingpong", "early", "bandwidth", "prtt", "overlap", "pready", "rate", "barrier", "memcpy", "approach")
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where to measure: two ranks of one MPI library.
+
+    `library` is a short name for files and tables. `receive_threads`: 0 for as many as send, which
+    needs a core for each; 1 where a node has fewer.
+    """
+
+    library: str
+    launcher: Launcher
+    built: Built
+    receive_threads: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Told:
+    """Progress of a comparison."""
+
+    stage: str
+    done: int
+    total: int
+    left_s: float
+
+
+def validate(
+    site: Site,
+    folder: Path,
+    *,
+    budget_s: float,
+    seed: int = 0,
+    on_progress: Callable[[Told], object] = lambda _: None,
+) -> Comparison:
+    """Compare predictions with measurements of one MPI library.
+
+    Resumes: what `folder` holds of the same site and seed is not measured again. Raw results are
+    ``live-LIBRARY.jsonl``, the calibrated machine is ``live-LIBRARY.toml``.
+
+    Parameters
+    ----------
+    budget_s
+        Wall-clock seconds of measuring; what has begun is finished.
+    seed
+        Of the cases, their order, and the intervals.
+
+    Raises
+    ------
+    PreadyError
+        The benchmark does not run, the raw file is damaged or in use, or too little was measured to
+        compare anything.
+    """
+    raw = folder / f"live-{site.library}.jsonl"
+    calibration = _calibrated(site, raw, budget_s * CALIBRATING, seed, on_progress)
+    machine = calibration.described.machine
+    (folder / f"live-{site.library}.toml").write_text(dumps(machine, provenance(raw, calibration, seed)))
+    scenes = scenes_for(machine, seed)
+    points = design.points(scenes, receive_threads=site.receive_threads, seed=seed, point_budget_s=POINT_BUDGET_S)
+
+    def told(p: Progress) -> None:
+        on_progress(Told("measuring", p.done, p.total, p.left_s))
+
+    outcome = measure(
+        points, site.launcher, raw, budget_s * (1 - CALIBRATING), told, built=site.built, tool=VERSION, seed=seed
+    )
+    return concluded(site, raw, calibration, scenes, seed, folder, outcome)
+
+
+def _calibrated(
+    site: Site, raw: Path, budget_s: float, seed: int, on_progress: Callable[[Told], object]
+) -> Calibration:
+    def told(p: Progress) -> None:
+        on_progress(Told("calibrating", p.done, p.total, p.left_s))
+
+    run_measurements(
+        site.launcher, site.built, raw, threads=THREADS, budget_s=budget_s, only=MEASUREMENTS, seed=seed, on_point=told
+    )
+    return calibrate(raw, name=site.library, seed=seed, refuse_thin=False)
+
+
+def scenes_for(machine: Machine, seed: int) -> list[design.Scene]:
+    """The session's cases: their message sizes are not among the calibration's."""
+    return design.scenes(MOST_SCENES, bytes_per_s=nice(machine.bandwidth), seed=seed, avoid=sizes(design.LARGEST))
+
+
+def nice(bytes_per_s: float) -> float:
+    """Two digits, so that a calibration that moves a little leaves the cases, and what is measured of them, alone."""
+    return float(f"{bytes_per_s:.1g}")
+
+
+def concluded(
+    site: Site,
+    raw: Path,
+    calibration: Calibration,
+    scenes: list[design.Scene],
+    seed: int,
+    folder: Path,
+    outcome: Outcome | None = None,
+) -> Comparison:
+    """The comparison from what the raw file holds."""
+    content, key = observe.load(raw), calibration.environment
+    machine = calibration.described.machine
+    gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
+
+    def compared(machine: Machine, *, lag: bool = True, explain: bool = False) -> list[Compared]:
+        name = site.library if lag else f"{site.library}-no-lag"
+        both = (
+            compare(machine, s, m if lag else without_laggard(m), name, folder, seed, explain=explain)
+            for s, m in gathered
+        )
+        return [c for c in both if c is not None]
+
+    found = compared(machine, explain=True)
+    if not found:
+        raise PreadyError("no workload was measured in every round", valid="a larger budget", source=str(raw))
+    cases = cases_of(found)
+    controls = (
+        Control("β halved", "every time per byte of the Machine doubled", checks(compared(halved_bandwidth(machine)))),
+        Control(
+            "laggard removed",
+            "the same measurements, predicted as if all partitions were ready at once",
+            checks(compared(machine, lag=False)),
+        ),
+    )
+    about = content.environments[key]
+    return Comparison(
+        source="live",
+        title=f"{site.library}: {site.launcher.name}",
+        cases=cases,
+        checks=checks(found),
+        controls=controls,
+        notes=(*site.notes, *_notes(cases, found, scenes, site, outcome, content.unsupported())),
+        about={
+            "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
+            "launcher": site.launcher.name,
+            "hosts": f"{', '.join(map(str, about.get('hosts', ())))}; {about.get('cores_online')} cores online",
+            "processors": ", ".join(dict.fromkeys(map(str, about.get("cpus", ())))),
+            "benchmark": site.built.identity,
+            "seed": str(seed),
+            "raw": str(raw),
+        },
+    )
+
+
+def _notes(
+    cases: Sequence[CaseResult],
+    found: Sequence[Compared],
+    scenes: Sequence[design.Scene],
+    site: Site,
+    outcome: Outcome | None,
+    unsupported: Mapping[str, str],
+) -> Iterator[str]:
+    """What was measured and judged, and what was not, and why."""
+    large = [c for c in cases if c.buffer >= SMALL]
+    yield (
+        f"{len(found)} of {len(scenes)} workloads, {len(cases)} cases, were measured in all {design.ROUNDS} rounds; "
+        "the budget ended before the others"
+    )
+    yield (
+        f"{len(steady(cases))} of {len(large)} cases from 4 KiB up repeat themselves within {STEADY:.0%} and are "
+        "judged; "
+        f"{len(cases) - len(large)} smaller ones are only held against their interval"
+    )
+    if site.receive_threads:
+        yield f"{site.receive_threads} thread receives: a node has fewer cores than the sender has threads"
+    if outcome is not None and outcome.failures:
+        reason = next(iter(outcome.failures.values())).split("\n")[0]
+        yield f"{len(outcome.failures)} points could not be measured, the first because: {reason}"
+    for reason in dict.fromkeys(unsupported.values()):
+        yield f"not measured: {reason}"
