@@ -41,6 +41,11 @@ class ClaimResult:
     why: str = ""
     configuration: str = ""
     readings: tuple[Reading, ...] = ()
+    basis: str = ""
+    """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very
+    place, so that agreement shows the fit, not the model. "independent": neither."""
+    known_off: bool = False
+    """Somebody has looked into why it is off; `why` says it."""
 
 
 @dataclass(frozen=True)

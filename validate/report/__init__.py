@@ -1,0 +1,1 @@
+"""A validation as one HTML page that needs nothing else: `pready.validate.report.page.html`."""
