@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: predict test lint types unit rig bench format docs clean
+.PHONY: predict test lint types unit rig bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
@@ -53,6 +53,10 @@ bench: $(VENV)/.test-installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python docs/refresh.py
+
+# Run the notebooks and keep what they print and draw.
+notebooks: $(VENV)/.test-installed
+	$(BIN)/python notebooks/execute.py
 
 clean:
 	rm -rf $(VENV) .venv-mpich .venv-openmpi build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,85 @@
+"""Every notebook runs in a clean kernel, says what is committed, and is fit to be committed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import execute
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+NOTEBOOKS = sorted(execute.FOLDER.glob("*.ipynb"))
+LARGEST = 400_000
+TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
+
+
+def said(notebook: nbformat.NotebookNode) -> list[str]:
+    """What the cells print and show, pictures left out: their pixels depend on installed fonts."""
+    out = []
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if "text" in output:
+                out.append(f"cell {number}, {output['name']}: {output['text']}")
+            out += [
+                f"cell {number}, {kind}: {output['data'][kind]}" for kind in TEXTS if kind in output.get("data", {})
+            ]
+    return out
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def path(request: pytest.FixtureRequest) -> Path:
+    found: Path = request.param
+    return found
+
+
+def test_there_are_notebooks() -> None:
+    assert len(NOTEBOOKS) == 6
+
+
+def test_runs_and_says_what_is_committed(path: Path) -> None:
+    fresh = said(execute.executed(path))
+    assert not [line for line in fresh if ", stderr: " in line]
+    assert fresh == said(nbformat.read(path, as_version=4)), "run `make notebooks` and read what has changed"
+
+
+def test_is_fit_to_be_committed(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert len(text) < LARGEST
+    assert not re.findall(r"/(?:home|root|tmp|work|Users)/", text)
+    assert notebook.metadata == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    assert all(cell.metadata == {} for cell in notebook.cells)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+def test_has_a_question_and_an_answer_and_guards_its_numbers(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    prose = [c.source for c in cells if c.cell_type == "markdown"]
+    code = [c.source for c in cells if c.cell_type == "code"]
+    assert 8 <= len(cells) <= 20
+    assert prose[0].startswith("# ")
+    assert "**Question.**" in prose[0]
+    assert "## Answer" in prose[-1]
+    assert sum(source.count("assert ") for source in code) >= 5
+    assert all("%matplotlib" not in source for source in code)
+
+
+def test_a_claim_that_is_no_longer_true_fails(tmp_path: Path) -> None:
+    # Negative control: the assert is what guards the prose.
+    stale = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("assert round(4 / 1.5, 2) == 2.68")])
+    nbformat.write(stale, tmp_path / "stale.ipynb")
+    with pytest.raises(CellExecutionError, match="AssertionError"):
+        execute.executed(tmp_path / "stale.ipynb")
+
+
+def test_a_warning_is_seen(tmp_path: Path) -> None:
+    # Negative control of "no stderr".
+    noisy = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import warnings; warnings.warn('look')")])
+    nbformat.write(noisy, tmp_path / "noisy.ipynb")
+    assert any("stderr: " in line and "look" in line for line in said(execute.executed(tmp_path / "noisy.ipynb")))
