@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,11 @@ from pready.model.errors import PreadyError, shown
 
 if TYPE_CHECKING:
     from pready.model.approach import Approach
+    from pready.sst.beside import Beside
     from pready.sst.calibrate import Fit
-    from pready.sst.firefly import Firefly
+    from pready.sst.run import How
     from pready.sst.simulate import Setup
+    from pready.sst.topology import Topology
 
 MISSING = 3
 """Exit status where SST, or a part of it, is not installed."""
@@ -60,7 +63,7 @@ _parameters = click.option(
     "--parameters",
     type=click.Path(path_type=Path),
     metavar="FILE.json",
-    help="What 'pready sst calibrate -o' wrote; without it, Firefly's formula.",
+    help="What 'pready sst calibrate -o' wrote.  [default: calibrated once per machine, and kept]",
 )
 _processes = click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
 _threads = click.option(
@@ -74,9 +77,11 @@ _what = _together(
         default="single",
         show_default=True,
         metavar="NAME",
-        help="single, torus[:XxYxZ], fattree[:TAPER], dragonfly.",
+        help="single, torus[:XxYxZ], fattree[:TAPER[:HOSTS]], dragonfly.",
     ),
-    click.option("--ranks", default="", metavar="N|X,Y,Z", help="Their number or grid.  [default: 2 or 8]"),
+    click.option(
+        "--ranks", default="", metavar="N|X,Y,Z", help="Their number or grid.  [default: the workload's, else 2 or 8]"
+    ),
     click.option("--iterations", type=click.IntRange(1), default=10, show_default=True),
     click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the arrivals."),
     click.option(
@@ -117,6 +122,10 @@ def config(
     made = _setup(workload, machine, topology, ranks, iterations, seed, extra, parameters)
     chosen = _approach(approach, transport or made.workload.n_partitions, made.workload.n_partitions)
     folder = library.build() if library.available() else None
+    if folder is not None:
+        made = _calibrated(made)
+    elif parameters is None:
+        click.echo("no SST here to calibrate with: the parameters are Firefly's formula", err=True)
     record = write_config(made, chosen, output, folder)
     click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
 
@@ -163,8 +172,8 @@ def run(
 
     from pready import show
     from pready.sst import library as installed
+    from pready.sst.beside import simulate_beside
     from pready.sst.run import How
-    from pready.sst.simulate import simulate
 
     installed.find()
     made = _setup(workload, machine, topology, ranks, iterations, seed, extra, parameters)
@@ -172,18 +181,24 @@ def run(
     how = How(processes, sst_threads)
     with Console(stderr=True).status("building the element library") as status:
         installed.build()
+        made = _calibrated(made, how)
 
-        def on_run(number: int, count: int, approach: Approach) -> None:
+        def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
             label = f"{approach.name}, {approach.transport_partitions} transport partitions"
-            status.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {made.topology.title}")
+            status.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}")
 
-        prediction = simulate(made, library=library, approaches=chosen, folder=keep, how=how, on_run=on_run)
+        prediction, rows = simulate_beside(
+            made, library=library, approaches=chosen, folder=keep, how=how, on_run=on_run
+        )
     if as_json:
-        click.echo(json.dumps(prediction.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        data = prediction.to_dict() | {"congestion": [asdict(r) | {"taken": r.taken} for r in rows]}
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
     elif as_csv:
         click.echo(show.prediction_csv(prediction), nl=False)
     else:
         show.console().print(show.prediction_view(prediction, every_row=True))
+        if rows:
+            show.console().print(beside_view(rows, made.topology.title))
 
 
 @sst.command()
@@ -206,7 +221,7 @@ def calibrate(
     from pready import show
     from pready.model import machine as machines
     from pready.output import check_writable, write_text
-    from pready.sst import library
+    from pready.sst import fitted, library
     from pready.sst.run import How
     from pready.sst.simulate import calibrate as calibrate_
 
@@ -218,7 +233,7 @@ def calibrate(
         library.build()
         status.update("SST ping-pong, 8 B to 16 MiB")
         fit = calibrate_(on, path, cache, How(processes, sst_threads))
-    data = {"machine": on.name, "path": path, "cache": cache, "firefly": fit.firefly.to_dict()}
+    data = fitted.as_data(fit, on.name, path, cache)
     if output is not None:
         write_text(output, json.dumps(data, indent=2) + "\n")
     if as_json:
@@ -269,6 +284,25 @@ def residuals_view(fit: Fit, machine: str) -> Any:
     return Group(table, Text(said, style="dim"))
 
 
+def beside_view(rows: Sequence[Beside], network: str) -> Any:
+    """What congestion takes, as a table."""
+    from rich import box
+    from rich.table import Table
+
+    from pready.model.units import format_time
+
+    table = Table(
+        title=f"congestion on {network}, beside one router", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    for name in ("approach", "transport", "time, one router", "time here", "η, one router", "η here", "gain taken"):
+        table.add_column(name, justify="left" if name == "approach" else "right")
+    for r in rows:
+        taken = "" if r.taken is None else f"{r.taken:.0%}"
+        times = (format_time(r.time_alone_s), format_time(r.time_s))
+        table.add_row(r.name, str(r.transport_partitions), *times, f"{r.eta_alone:.2f}", f"{r.eta:.2f}", taken)
+    return table
+
+
 def _setup(
     workload: str,
     machine: str,
@@ -281,6 +315,7 @@ def _setup(
 ) -> Setup:
     from pready.model import machine as machines
     from pready.model import workload as workloads
+    from pready.sst import fitted
     from pready.sst.simulate import setup
 
     return setup(
@@ -291,30 +326,22 @@ def _setup(
         iterations=iterations,
         seed=seed,
         extra=dict(_pair(text) for text in extra),
-        firefly=None if parameters is None else read_parameters(parameters),
+        firefly=None if parameters is None else fitted.read(parameters),
     )
 
 
-def read_parameters(path: Path) -> Firefly:
-    """Parameters that ``pready sst calibrate -o`` wrote.
+def _calibrated(made: Setup, how: How | None = None) -> Setup:
+    """The setup with parameters fitted to its machine, unless it has some; says so before it fits."""
+    from pready.sst.fitted import fitted
 
-    Raises
-    ------
-    PreadyError
-        Not such a file.
-    """
-    from pready.model.files import LARGEST_TOML, decoded, read_bytes
-    from pready.sst.firefly import Firefly
+    if made.firefly is not None:
+        return made
 
-    try:
-        data = json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path)))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise PreadyError(
-            f"is not JSON: {error}", valid="what `pready sst calibrate -o` wrote", source=str(path)
-        ) from None
-    if not isinstance(data, dict) or not isinstance(data.get("firefly"), dict):
-        raise PreadyError("has no parameters", valid="what `pready sst calibrate -o` wrote", source=str(path))
-    return Firefly.from_dict(data["firefly"])
+    def on_fit() -> None:
+        click.echo(f"calibrating SST to {made.machine.name}, once: the parameters are kept", err=True)
+
+    w = made.workload
+    return replace(made, firefly=fitted(made.machine, w.path, w.cache, how, on_fit))
 
 
 def _pair(text: str) -> tuple[str, object]:

@@ -26,7 +26,7 @@ from pready.model.prediction import Advice, ApproachPrediction, Prediction, Verd
 from pready.model.units import format_time
 from pready.model.values import Array
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload import HALOS, Workload
 from pready.sst import config, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
@@ -44,8 +44,6 @@ RECORDED_MESSAGES = 200_000
 TRANSPORTS = 4
 """How many counts of transport partitions are tried if none are named."""
 RESAMPLES = 400
-CONGESTED = 0.1
-"""A share of the gain that is worth a warning when congestion takes it."""
 
 
 @dataclass(frozen=True)
@@ -93,18 +91,21 @@ def setup(
     network
         See `pready.sst.topology.topology`.
     ranks
-        Their number, or their grid; empty: 2 for pt2pt, 8 otherwise.
+        Their number, or their grid; empty: the workload's, else 2 for pt2pt, 8 otherwise.
 
     Raises
     ------
     PreadyError
         A topology, number of ranks or pattern that does not fit.
     """
-    shape = tuple(ranks) or ((2,) if workload.pattern == "pt2pt" else (8,))
+    if workload.thread_grid is not None:
+        raise PreadyError("thread_grid is not simulated by SST", valid="a workload without one")
+    shape = tuple(ranks) or workload.grid or ((2,) if workload.pattern == "pt2pt" else (8,))
     count = int(np.prod(shape))
-    grid = shape if len(shape) > 1 else ()
-    if len(shape) not in (1, 2 if workload.pattern == "sweep3d" else 3):
+    grid = shape if len(shape) > 1 and workload.pattern != "pt2pt" else ()
+    if len(shape) > 1 and len(shape) != (2 if workload.pattern == "sweep3d" else 3):
         raise PreadyError(f"ranks = {','.join(map(str, shape))}", valid="a number, or one per dimension of the pattern")
+    options["extra"] = {**of_workload(workload), **options.get("extra", {})}
     made = Setup(machine, workload, topology(network, count), count, grid, **options)
     if made.iterations < 1:
         raise PreadyError(f"iterations = {made.iterations}", valid="at least 1")
@@ -113,6 +114,19 @@ def setup(
     if made.motif and workload.buffer != int(workload.buffer):
         raise PreadyError(f"buffer = {workload.buffer:g} B", valid="whole bytes")
     return made
+
+
+def of_workload(w: Workload) -> dict[str, object]:
+    """The motif's parameters that the workload says something of."""
+    out: dict[str, object] = {}
+    if w.boundaries == "open" and w.pattern in HALOS:
+        out["periodic"] = 0
+    if w.blocks > 1:
+        out["blocks"] = w.blocks
+    for name, size in (("edge_bytes", w.edge), ("corner_bytes", w.corner)):
+        if size is not None:
+            out[name] = int(size)
+    return out
 
 
 def draws_per_iteration(motif: str, extra: dict[str, object]) -> int:
@@ -149,7 +163,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     segment = m.path(w.path).segment(w.buffer / transports)
     sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
     stretch = m.threads.contention.at(sharing) - 1 if sharing > 1 else 0.0
-    halo = w.pattern in ("halo3d", "halo3d26")
+    halo = w.pattern in HALOS
     # In a halo everyone computes: a receiver "inside MPI" is one whose messages progress meanwhile.
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
     waits = w.receiver == "waiting" and w.pattern == "pt2pt"
@@ -181,13 +195,14 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
     w = s.workload
     transports = approach.transport_partitions if approach.interface.splits else 1
     values = motif_values(s, approach, arrivals, record)
+    largest = max(int(w.buffer), *(int(str(s.extra.get(name, 0))) for name in ("edge_bytes", "corner_bytes")))
     return config.Simulation(
         title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
         firefly=s.parameters,
         topology=s.topology,
         ranks=s.ranks,
         motifs=(motif_line(s.motif, **values),),
-        largest=-(-int(w.buffer) // transports),
+        largest=-(-largest // transports),
         receives=w.peers * transports,
         statistics=counts,
     )
@@ -307,7 +322,7 @@ def simulate(
     approaches: Sequence[Approach] = (),
     folder: Path | None = None,
     how: How | None = None,
-    on_run: Callable[[int, int, Approach], None] | None = None,
+    on_run: Callable[[int, int, Approach, Topology], None] | None = None,
 ) -> Prediction:
     """Simulate bulk and the approaches, each in a run of its own with the same draws.
 
@@ -320,7 +335,7 @@ def simulate(
     folder
         Where configurations, arrivals, records and logs stay; absent, they are removed.
     on_run
-        Called before each run with its number, the number of runs, and the approach.
+        Called before each run with its number, the number of runs, the approach and the topology.
 
     Raises
     ------
@@ -335,7 +350,7 @@ def simulate(
     outcomes = []
     for number, approach in enumerate(todo):
         if on_run is not None:
-            on_run(number, len(todo), approach)
+            on_run(number, len(todo), approach, s.topology)
         outcomes.append(simulate_approach(s, approach, where, how))
     if folder is None:  # a failure leaves it, with the log that its message names
         shutil.rmtree(where, ignore_errors=True)

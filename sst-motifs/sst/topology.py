@@ -1,9 +1,9 @@
 """Networks by name and size: what a merlin topology of so many ranks looks like.
 
 ``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one rank per router;
-``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up); ``dragonfly`` balanced
-groups (hosts, routers and global links 1 : 2 : 1), minimal routing. A torus may be given its shape:
-``torus:4x4x4``.
+``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up) and, if said, with so many
+hosts on an edge switch (``fattree:2:16``); ``dragonfly`` balanced groups (hosts, routers and global links
+1 : 2 : 1), minimal routing. A torus may be given its shape: ``torus:4x4x4``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def topology(name: str, ranks: int) -> Topology:
             return _fattree(size, ranks)
         case "dragonfly" if not size:
             return _dragonfly(ranks)
-    raise PreadyError(f"topology = {shown(name)} is unknown", valid="single, torus[:XxYxZ], fattree[:TAPER], dragonfly")
+    raise PreadyError(
+        f"topology = {shown(name)} is unknown", valid="single, torus[:XxYxZ], fattree[:TAPER[:HOSTS]], dragonfly"
+    )
 
 
 def near_cube(n: int) -> tuple[int, int, int]:
@@ -82,12 +84,16 @@ def _torus(size: str, ranks: int) -> Topology:
 
 
 def _fattree(size: str, ranks: int) -> Topology:
-    if size and not (size.isdigit() and 1 <= int(size) <= 1024):
-        raise PreadyError(f"topology: taper {shown(size)}", valid="a whole number, 1 for full bisection")
-    taper = int(size or 1)
-    down = max(2, math.isqrt(ranks - 1) + 1)  # hosts per edge router, about as many as there are edge routers
-    edges = -(-ranks // down)
-    up = max(1, down // taper)
+    found = re.fullmatch(r"(?P<taper>\d{1,4}(\.\d+)?)?(:(?P<down>\d{1,5}))?", size)
+    taper = float((found and found["taper"]) or 1)
+    # Hosts per edge switch: unless given, about as many as there are edge switches.
+    down = int((found and found["down"]) or max(2, math.isqrt(ranks - 1) + 1))
+    if found is None or not 1 <= taper <= 1024 or down < 1:
+        raise PreadyError(
+            f"topology: fattree {shown(size)}",
+            valid="TAPER, 1 (full bisection) to 1024, or TAPER:HOSTS with the hosts on an edge switch",
+        )
+    edges, up = -(-ranks // down), max(1, int(down / taper))
     return Topology("fattree", "topoFatTree", {"shape": f"{down},{up}:{edges}"}, down * edges)
 
 

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from pready.model.machine import load
 from pready.sst import library
+from pready.sst.calibrate import Fit
+from pready.sst.firefly import Firefly
 from pready.sst.parameters import SOURCES
+from pready.sst.simulate import calibrate
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
@@ -39,3 +43,15 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
 def sst() -> Path:
     """The element library's folder, built for the SST that is installed."""
     return library.build()
+
+
+@pytest.fixture(scope="session")
+def fit(sst: Path) -> Fit:
+    """MeluXina in SST."""
+    return calibrate(load("meluxina"))
+
+
+@pytest.fixture(scope="session")
+def firefly(fit: Fit) -> Firefly:
+    """Its parameters."""
+    return fit.firefly

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.congestion import bound
+from pready.model.engine import simulate
 from pready.model.errors import PreadyError
-from pready.model.machine import load
+from pready.model.machine import Network, load
 from pready.model.predict import predict
 from pready.model.workload import Workload
 from pready.sst import library
-from pready.sst.firefly import HEADER_BYTES
+from pready.sst.calibrate import Fit
+from pready.sst.firefly import HEADER_BYTES, Firefly
 from pready.sst.parameters import GROUPS, parameters
 from pready.sst.run import How
-from pready.sst.simulate import Outcome, calibrate, setup, simulate_approach, times
+from pready.sst.simulate import Outcome, setup, simulate_approach, times
 
 REASON = "SST is not installed (no sst-config on PATH): what runs inside SST is left out"
 pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
@@ -64,27 +67,40 @@ def test_every_motif_on_every_topology(tmp_path: Path, network: str, pattern: st
     assert found.counts["rcvdByteCount"] == found.counts["sentByteCount"]
 
 
-def test_calibrated_ping_pong_is_the_machines() -> None:
-    found = calibrate(load("meluxina"))
-    for r in found.residuals:
+def test_calibrated_ping_pong_is_the_machines(fit: Fit) -> None:
+    for r in fit.residuals:
         assert abs(r.relative) < (0.10 if r.near_threshold else 0.05), r
 
 
-def test_two_ranks_agree_with_predict(tmp_path: Path) -> None:
+def test_two_ranks_agree_with_predict_and_the_engine(tmp_path: Path, firefly: Firefly) -> None:
     machine = load("meluxina")
-    fitted = calibrate(machine).firefly
     w = workload(
         pattern="pt2pt",
         receiver="waiting",
         buffer="4 MiB",
         arrivals={"model": "laggard", "delay": "50 us"},
     )
-    s = setup(machine, w, "single", (2,), iterations=2, firefly=fitted)
+    s = setup(machine, w, "single", (2,), iterations=2, firefly=firefly)
     model = {(a.key, a.transport_partitions, a.vcis): a.time_s for a in predict(machine, w, draws=0).approaches}
     for approach in (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, 4)):
         found = times("pt2pt", simulate_approach(s, approach, tmp_path).record).after_ready[1:].mean()
-        expected = model[approach.interface.key, approach.transport_partitions, 1]
-        assert found == pytest.approx(expected, rel=0.05)
+        assert found == pytest.approx(model[approach.interface.key, approach.transport_partitions, 1], rel=0.05)
+        engine = simulate(machine, w, approach, grid=(2,), iterations=2).communication_s.mean()
+        assert found == pytest.approx(engine, rel=0.05)
+
+
+def test_a_tapered_fat_tree_is_slower_than_its_most_loaded_link(tmp_path: Path, firefly: Firefly) -> None:
+    network = Network(source="assumed", why="a test", topology="fattree", nodes_per_switch=8, taper=4.0)
+    machine = load("meluxina").model_copy(update={"network": network})
+    w = workload(buffer="96 KiB", grid=[4, 4, 2])
+    s = setup(machine, w, network.sst_name, iterations=1, firefly=firefly)
+    record = simulate_approach(s, Approach(SINGLE), tmp_path).record
+    longest = float((record.completion - record.ready)[record.iteration > 0].max())
+    found = bound(machine, w)
+    assert found is not None
+    # 8 ranks on a switch, 3 of whose 6 messages leave it over 2 cables: twice as many as a rank's own cable carries.
+    assert found.link == pytest.approx(2 * found.cable)
+    assert found.link < longest < 1.25 * found.link
 
 
 def test_two_threads_of_sst_give_the_times_of_one(tmp_path: Path) -> None:

@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 from pready.model import arrivals
+from pready.model import workload as workloads
 from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
 from pready.model.machine import load
 from pready.model.workload import Workload
-from pready.sst import library
+from pready.sst import fitted, library
+from pready.sst.calibrate import Fit
 from pready.sst.commands import sst as commands
+from pready.sst.firefly import initial
 from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
@@ -29,6 +32,7 @@ from pready.sst.simulate import (
     setup,
     simulate,
     simulate_approach,
+    simulation,
 )
 
 # Reads the motif's line in the configuration, and its arrivals; every rank takes 8 us for the buffer after
@@ -72,6 +76,10 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(library, "build", lambda: folder)
     library.find.cache_clear()
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    # The stand-in has no ping-pong to fit to.
+    monkeypatch.setattr(
+        fitted, "calibrate", lambda machine, path, cache, how: Fit(initial(machine, path, cache), (), 1)
+    )
     yield folder
     library.find.cache_clear()
 
@@ -289,6 +297,65 @@ def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[s
     assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
     assert command("run", HALO, "--iterations", "2", "--approach", "many:8") == 0
     assert "Pt2Pt many" in capsys.readouterr().out
+
+
+def test_the_workload_says_who_takes_part() -> None:
+    w = workload(pattern="halo3d26", grid=[4, 2, 2], boundaries="open", edge="4 KiB", corner="2 MiB")
+    s = setup(load("meluxina"), w)
+    v = motif_values(s, Approach(SINGLE), "a", "r")
+    assert (s.ranks, v["px"], v["py"], v["pz"]) == (16, 4, 2, 2)
+    assert (v["periodic"], v["edge_bytes"], v["corner_bytes"]) == (0, 4096, 2**21)
+    assert simulation(s, Approach(MANY, 2), "a", "r").largest == 2**20  # half a corner
+    sweep = setup(load("meluxina"), workload(pattern="sweep3d", grid=[4, 2], blocks=3))
+    assert motif_values(sweep, Approach(SINGLE), "a", "r")["blocks"] == 3
+    assert draws_per_iteration(sweep.motif, sweep.extra) == 24
+    # What is asked for on the command line goes first.
+    assert setup(load("meluxina"), w, ranks=(8,)).ranks == 8
+    with pytest.raises(PreadyError, match="thread_grid is not simulated by SST"):
+        setup(load("meluxina"), workload(thread_grid=[2, 2, 1]))
+
+
+def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ("run", HALO, "--iterations", "1", "--approach", "many:8", "--json")
+    said = "calibrating SST to MeluXina, once: the parameters are kept"
+    assert command(*run) == 0
+    assert said in capsys.readouterr().err
+    assert command(*run) == 0
+    assert said not in capsys.readouterr().err
+    (kept,) = (stand_in.parent / "cache" / "parameters").iterdir()
+    assert fitted.read(kept) == initial(load("meluxina"), "inter", workloads.load(HALO).cache)
+    # One cut short is fitted again; given parameters need no fit.
+    kept.write_text(kept.read_text()[:40])
+    assert command(*run) == 0
+    assert said in capsys.readouterr().err
+    given = stand_in.parent / "given.json"
+    given.write_text(kept.read_text())
+    kept.unlink()
+    assert command(*run, "--parameters", str(given)) == 0
+    assert said not in capsys.readouterr().err
+
+
+def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    m = load("meluxina")
+    first = fitted.kept_at(m, "inter", "hot")
+    other = m.model_copy(update={"matching": m.matching.model_copy(update={"base": m.matching.per_entry})})
+    assert first == fitted.kept_at(m, "inter", "hot")
+    assert len({first, fitted.kept_at(other, "inter", "hot"), fitted.kept_at(m, "inter", "cold")}) == 3
+    monkeypatch.setattr(library, "fingerprint", lambda installation: "another")
+    assert fitted.kept_at(m, "inter", "hot") != first
+
+
+def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ("run", HALO, "--iterations", "1", "--approach", "many:8")
+    assert command(*run, "--topology", "fattree:4", "--json") == 0
+    bulk, many = json.loads(capsys.readouterr().out)["congestion"]
+    # The stand-in knows no networks: nothing is taken.
+    assert (bulk["name"], bulk["taken"]) == ("Pt2Pt single", None)
+    assert (many["eta"], many["eta_alone"], many["taken"]) == (pytest.approx(8), pytest.approx(8), pytest.approx(0))
+    assert command(*run, "--topology", "fattree:4") == 0
+    assert "beside one router" in capsys.readouterr().out
+    assert command(*run, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["congestion"] == []
 
 
 def test_setup_is_a_value() -> None:

@@ -24,6 +24,10 @@ def test_a_taper_thins_the_links_up() -> None:
     # 64 ranks: 8 hosts on each of 8 edge routers.
     assert topology("fattree", 64).settings["shape"] == "8,8:8"
     assert topology("fattree:4", 64).settings["shape"] == "8,2:8"
+    assert topology("fattree:2.5", 64).settings["shape"] == "8,3:8"
+    # 16 hosts on each of 4 edge routers.
+    assert topology("fattree:4:16", 64).settings["shape"] == "16,4:4"
+    assert topology("fattree::16", 64).settings["shape"] == "16,16:4"
 
 
 def test_a_dragonfly_has_links_between_all_groups() -> None:
@@ -43,7 +47,9 @@ def test_a_dragonfly_has_links_between_all_groups() -> None:
         ("single:4", 8, "is unknown"),
         ("torus:4xx4", 8, "torus shape '4xx4'"),
         ("torus:2x2", 8, "a torus of 2x2 has 4 hosts; valid: at least 8"),
-        ("fattree:0", 8, "taper '0'"),
+        ("fattree:0", 8, "fattree '0'; valid: TAPER, 1 (full bisection) to 1024"),
+        ("fattree:2:0", 8, "fattree '2:0'"),
+        ("fattree:2:x", 8, "fattree '2:x'"),
         ("single", 1, "ranks = 1; valid: at least 2"),
     ],
 )

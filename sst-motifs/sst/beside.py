@@ -1,0 +1,69 @@
+"""A topology beside one router: how much of the gain its congestion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pready.model.congestion import WORTH_A_WORD
+from pready.model.prediction import Prediction
+from pready.sst.simulate import Setup, simulate
+from pready.sst.topology import topology
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One approach on a topology and on one router, with the same draws."""
+
+    name: str
+    transport_partitions: int
+    time_alone_s: float
+    """On one router, where only the ports are shared."""
+    time_s: float
+    eta_alone: float
+    eta: float
+
+    @property
+    def taken(self) -> float | None:
+        """The share of the gain η − 1 that congestion takes; None if there is no gain on one router.
+
+        Congestion slows bulk down as well: below 0 if a partitioned exchange gains by beginning earlier.
+        """
+        gain = self.eta_alone - 1
+        return 1 - (self.eta - 1) / gain if gain > 0 else None
+
+
+def beside(alone: Prediction, congested: Prediction) -> tuple[Beside, ...]:
+    """The approaches of two predictions of the same runs."""
+    return tuple(
+        Beside(a.name, a.transport_partitions, a.time_s, b.time_s, a.eta, b.eta)
+        for a, b in zip(alone.approaches, congested.approaches, strict=True)
+    )
+
+
+def warned(prediction: Prediction, rows: Sequence[Beside]) -> Prediction:
+    """The prediction with a warning if congestion takes a good part of the advised approach's gain, or of the best's.
+
+    The best's on one router: where congestion takes all of it, bulk is what is advised.
+    """
+    best = max(rows, key=lambda r: r.eta_alone)
+    if best.taken is None or best.taken < WORTH_A_WORD:
+        return prediction
+    said = (
+        f"congestion takes {min(best.taken, 1):.0%} of the gain of {best.name}, {best.transport_partitions} transport "
+        f"partitions: η {best.eta_alone:.2f} on one router, {best.eta:.2f} here"
+    )
+    return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, said]))
+
+
+def simulate_beside(s: Setup, **options: Any) -> tuple[Prediction, tuple[Beside, ...]]:
+    """As `pready.sst.simulate.simulate`, on one router and then on the topology; no rows if that is one router."""
+    if s.topology.name == "single":
+        return simulate(s, **options), ()
+    folder = options.pop("folder", None)
+    here = {} if folder is None else {"folder": folder / "one-router"}
+    alone = simulate(replace(s, topology=topology("single", s.ranks)), **options, **here)
+    congested = simulate(s, folder=folder, **options)
+    rows = beside(alone, congested)
+    return warned(congested, rows), rows

@@ -1,0 +1,95 @@
+"""Calibrated parameters as files: those that `pready sst calibrate` writes, and those kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pready.model.errors import PreadyError
+from pready.model.files import LARGEST_TOML, decoded, read_bytes
+from pready.model.machine import Machine
+from pready.sst import library
+from pready.sst.calibrate import Fit
+from pready.sst.firefly import Firefly
+from pready.sst.run import How
+from pready.sst.simulate import calibrate
+
+CODE = ("calibrate.py", "config.py", "firefly.py")
+"""What decides a fit besides SST and the element library; they lie beside this file."""
+
+
+def as_data(fit: Fit, machine: str, path: str, cache: str) -> dict[str, Any]:
+    """A fit as plain data for JSON."""
+    return {"machine": machine, "path": path, "cache": cache, "firefly": fit.firefly.to_dict()}
+
+
+def read(path: Path) -> Firefly:
+    """Parameters that ``pready sst calibrate -o`` wrote.
+
+    Raises
+    ------
+    PreadyError
+        Not such a file.
+    """
+    try:
+        data = json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path)))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise PreadyError(
+            f"is not JSON: {error}", valid="what `pready sst calibrate -o` wrote", source=str(path)
+        ) from None
+    if not isinstance(data, dict) or not isinstance(data.get("firefly"), dict):
+        raise PreadyError("has no parameters", valid="what `pready sst calibrate -o` wrote", source=str(path))
+    return Firefly.from_dict(data["firefly"])
+
+
+def kept_at(machine: Machine, path: str, cache: str) -> Path:
+    """Where the parameters of a machine are kept.
+
+    The name changes with everything in the machine file, with SST, with the element library and with the
+    code that fits.
+    """
+    digest = hashlib.sha256(machine.model_dump_json().encode())
+    for text in (path, cache, library.fingerprint(library.find())):
+        digest.update(text.encode())
+    for name in CODE:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return library.cache_folder() / "parameters" / f"{digest.hexdigest()[:16]}.json"
+
+
+def fitted(
+    machine: Machine,
+    path: str = "inter",
+    cache: str = "hot",
+    how: How | None = None,
+    on_fit: Callable[[], None] | None = None,
+) -> Firefly:
+    """Parameters fitted to the machine by SST's own ping-pong: from the user's cache, or fitted and kept there.
+
+    Parameters
+    ----------
+    on_fit
+        Called before a fit, which takes a few seconds.
+
+    Raises
+    ------
+    MissingSST
+        There is no SST.
+    """
+    file = kept_at(machine, path, cache)
+    try:
+        return read(file)
+    except PreadyError:  # not there, or cut short: fit again
+        pass
+    if on_fit is not None:
+        on_fit()
+    found = calibrate(machine, path, cache, how)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Whole or not at all: others may be reading.
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as stream:
+        json.dump(as_data(found, machine.name, path, cache), stream)
+    Path(stream.name).replace(file)
+    return found.firefly

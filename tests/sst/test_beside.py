@@ -1,0 +1,47 @@
+"""What congestion takes of a gain, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pready.model.machine import load
+from pready.model.predict import predict
+from pready.model.workload import Workload
+from pready.sst.beside import Beside, beside, warned
+
+
+def row(alone: float, here: float) -> Beside:
+    return Beside("Pt2Pt many", 4, 1.0, 1.0, alone, here)
+
+
+@pytest.mark.parametrize(
+    ("alone", "here", "taken"),
+    [(1.2, 1.1, 0.5), (1.2, 1.2, 0), (1.2, 0.9, 1.5), (1.2, 1.3, -0.5), (1.0, 1.1, None), (0.9, 0.8, None)],
+)
+def test_the_share_of_the_gain(alone: float, here: float, taken: float | None) -> None:
+    assert row(alone, here).taken == (None if taken is None else pytest.approx(taken))
+
+
+def test_a_warning_where_a_good_part_is_taken() -> None:
+    w = Workload.model_validate({"name": "w", "threads": 2, "buffer": "1 MiB", "receiver": "waiting"})
+    p = predict(load("meluxina"), w, draws=0)
+    assert warned(p, [row(1.2, 1.19)]) is p
+    assert warned(p, [row(0.9, 0.5)]) is p
+    # The best on one router counts, even where it is no longer the best.
+    (*before, said) = warned(p, [row(1.1, 1.1), row(1.2, 1.05)]).advice.warnings
+    assert before == p.advice.warnings
+    assert said == (
+        "congestion takes 75% of the gain of Pt2Pt many, 4 transport partitions: η 1.20 on one router, 1.05 here"
+    )
+    assert "takes 100% of the gain" in warned(p, [row(1.2, 0.9)]).advice.warnings[-1]
+
+
+def test_rows_are_the_same_approaches_side_by_side() -> None:
+    w = Workload.model_validate({"name": "w", "threads": 2, "buffer": "1 MiB", "receiver": "waiting"})
+    p = predict(load("meluxina"), w, draws=0)
+    slower = replace(p, approaches=[replace(a, time_s=2 * a.time_s, eta=1.0) for a in p.approaches])
+    for found, a in zip(beside(p, slower), p.approaches, strict=True):
+        assert (found.name, found.time_alone_s, found.time_s) == (a.name, a.time_s, 2 * a.time_s)
+        assert (found.eta_alone, found.eta) == (a.eta, 1.0)

@@ -1,0 +1,99 @@
+"""Ember's own Halo3D beside ours: what differs is the order of the sends, term by term."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pready.model.approach import SINGLE, Approach
+from pready.model.costs import Sampler, costs
+from pready.model.engine import simulate
+from pready.model.machine import Machine, load
+from pready.model.workload import Workload
+from pready.sst import config, library
+from pready.sst.firefly import Firefly, ping_time
+from pready.sst.parameters import motif_line
+from pready.sst.run import run
+from pready.sst.topology import topology
+
+REASON = "SST is not installed (no sst-config on PATH): Ember's own Halo3D is not compared"
+pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
+
+COMPUTE = 100e-6
+
+
+def iteration(folder: Path, firefly: Firefly, ranks: int, size: int, motif: str) -> float:
+    """Seconds of an iteration without its computation: the difference of a long and a short run."""
+    ends = []
+    for count in (2, 5):
+        path = folder / "halo.py"
+        line = motif.format(count=count)
+        config.write(
+            config.Simulation("halo", firefly, topology("single", ranks), ranks, (line,), max(size, 64), 6), path
+        )
+        ends.append(run(path).simulated_s)
+    return (ends[1] - ends[0]) / 3 - COMPUTE
+
+
+def stock(folder: Path, firefly: Firefly, edge: int, cells: int) -> float:
+    line = (
+        f"Halo3D nx={cells} ny={cells} nz={cells} pex={edge} pey={edge} pez={edge} fields_per_cell=1 datatype_width=8 "
+        f"doreduce=0 computetime={COMPUTE * 1e9:.0f} iterations={{count}}"
+    )
+    return iteration(folder, firefly, edge**3, 8 * cells**2, line)
+
+
+def ours(folder: Path, firefly: Firefly, edge: int, size: int) -> float:
+    line = motif_line("PartHalo3D", bytes=size, compute_ns=COMPUTE * 1e9, periodic=0, px=edge, py=edge, pz=edge)
+    return iteration(folder, firefly, edge**3, size, line + " iterations={count}")
+
+
+def axis_by_axis(machine: Machine, edge: int, size: int) -> float:
+    """Three exchanges, one per axis, each of one message (2 ranks along an axis) or two, sent one after the other.
+
+    A blocking send returns when the buffer is free: an eager one at once, so that the second message costs the
+    sender's overhead again; a rendezvous after the acknowledgement, one L later, so that it costs everything again.
+    In a line of four, all ranks send down first: rank 1 is sent to by both neighbours at once, over one cable.
+    """
+    w = Workload.model_validate({"name": "x", "threads": 1, "buffer": f"{size} B", "receiver": "waiting"})
+    c = costs(Sampler(machine), w, size)
+    one = ping_time(machine, size)
+    if not c.handshake:
+        return 3 * (one + (edge > 2) * float(c.hold + c.copy_in))
+    first = one + float(c.wire)
+    return 3 * (first if edge == 2 else 2 * first + float(c.stream))
+
+
+def all_at_once(machine: Machine, edge: int, size: int) -> float:
+    """The engine's bulk exchange with all neighbours, and of a rendezvous two terms that the engine leaves out.
+
+    A rank ends when its send buffers are free, one L later; and its CPU answers the neighbours' requests one after
+    the other before data flow.
+    """
+    w = Workload.model_validate(
+        {
+            "name": "x",
+            "threads": 1,
+            "buffer": f"{size} B",
+            "pattern": "halo3d",
+            "receiver": "computing",
+            "compute": {"time": f"{COMPUTE} s"},
+        }
+    )
+    found = simulate(machine, w, Approach(SINGLE), grid=(edge, edge, edge), iterations=1, periodic=False)
+    time = float(found.longest_s[0]) - COMPUTE
+    c = costs(Sampler(machine), w, size)
+    peers = 3 if edge == 2 else 6
+    return time + (float(c.wire) + peers * float(c.receive) if c.handshake else 0.0)
+
+
+# 512 B are eager, 32 KiB and 512 KiB a rendezvous. Along an axis of two ranks each has one neighbour, of four two.
+@pytest.mark.parametrize(("edge", "cells"), [(2, 8), (2, 256), (4, 8), (4, 64)])
+def test_stock_differs_by_the_order_of_its_sends(tmp_path: Path, firefly: Firefly, edge: int, cells: int) -> None:
+    machine, size = load("meluxina"), 8 * cells**2
+    theirs, mine = stock(tmp_path, firefly, edge, cells), ours(tmp_path, firefly, edge, size)
+    assert theirs == pytest.approx(axis_by_axis(machine, edge, size), rel=0.05)
+    assert mine == pytest.approx(all_at_once(machine, edge, size), rel=0.07)
+    # Not by chance: each is nearer to its own order than to the other's.
+    assert theirs > 1.07 * mine

@@ -1,0 +1,137 @@
+"""The comparison with SST, with a stand-in that answers what the model says, more or less."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.machine import load
+from pready.sst import library
+from pready.sst.firefly import initial
+from pready.sst.library import Installation, MissingSST
+from pready.validate import sst
+from pready.validate.result import Comparison
+from pready.validate.sst import HALO_WAYS, SMALL, Scene, Simulated, halo, predicted, two_rank_scenes, validate
+
+FEW = [
+    *two_rank_scenes(load("meluxina"), 0, 4),
+    *(Scene("in step", halo("48 KiB", None), way, "single", (2, 2, 2), 1) for way in HALO_WAYS),
+    *(Scene("halo 192 KiB", halo("192 KiB", 0.04), way, "single", (4, 4, 4), 2) for way in HALO_WAYS[:2]),
+    *(
+        Scene("halo 192 KiB", halo("192 KiB", 0.04), way, network.sst_name, (4, 4, 4), 2)
+        for network in sst.NETWORKS
+        for way in HALO_WAYS[:2]
+    ),
+]
+
+
+class StandIn:
+    """Says the model's times, longer by a share, and counts how often it is asked."""
+
+    def __init__(self, longer: float = 0.0, congested: float = 20e-6) -> None:
+        self.longer, self.congested, self.runs = longer, congested, 0
+
+    def __call__(self, scene: Scene) -> Simulated:
+        self.runs += 1
+        said = predicted(scene, load("meluxina"), 0)
+        more = 0.0 if scene.network == "single" else self.congested
+        return Simulated(said.time * (1 + self.longer) + more, said.iteration + self.longer * said.time + more)
+
+
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a validation against a stand-in."""
+    monkeypatch.setattr(library, "find", lambda: Installation("sst", "sst-config", "sst-info", "SST 0"))
+    monkeypatch.setattr(sst, "fitted", lambda machine, path, cache, how: initial(machine))
+    asked: list[Scene] = []
+    made = Scene.setup
+
+    def remembered(self: Scene, *arguments: Any) -> Any:
+        asked.append(self)
+        return made(self, *arguments)
+
+    monkeypatch.setattr(Scene, "setup", remembered)
+
+    def run(folder: Path, stand_in: StandIn) -> Comparison:
+        def simulate_approach(setup: Any, approach: Approach, where: Path, how: Any) -> Any:
+            return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
+
+        monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
+        monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)
+        return validate(load("meluxina"), folder, scenes=FEW)
+
+    return run
+
+
+def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_path: Path) -> None:
+    found = answered(tmp_path, StandIn(0.03))
+    assert all(c.ok for c in found.checks), found.checks
+    assert [c.value for c in found.checks[:4]] == pytest.approx([1 - 1 / 1.03] * 4)
+    assert [c.cases for c in found.checks] == [7, 5, 7, 5, 5, 3]
+    (control,) = found.controls
+    assert control.rejected
+    assert {c.eta_measured for c in found.cases if c.approach == "single"} == {1.0}
+    assert all(c.error == pytest.approx(-1 + 1 / 1.03) for c in found.cases)
+    assert {c.suspect for c in found.cases} == {""}
+
+
+def test_what_is_off_fails_and_names_a_term(answered: Any, tmp_path: Path) -> None:
+    found = answered(tmp_path, StandIn(0.25))
+    names = {c.name for c in found.checks if not c.ok}
+    assert len(names) == 5  # iterations are mostly computation
+    by_id = {c.id: c for c in found.cases}
+    # 48 messages of 6 KiB: 0.42 us each to receive, 20 us, of a fifth of 130.
+    assert by_id["in step, many 8"].suspect == "a rank's CPU receives between its sends"
+    # Six of 192 KiB: 1.3 us of a fifth of 75.
+    assert by_id["halo 192 KiB, single 1"].suspect.startswith("messages to several ranks share")
+
+
+def test_a_second_call_goes_on_from_the_folder(answered: Any, tmp_path: Path) -> None:
+    first = StandIn(0.01)
+    done = answered(tmp_path, first)
+    assert first.runs == len(FEW)
+    again = StandIn(0.5)
+    assert answered(tmp_path, again) == done
+    assert again.runs == 0
+    one, other, *_ = sorted(tmp_path.glob("*.json"))
+    one.write_text(one.read_text()[:30])
+    other.unlink()
+    cut = StandIn(0.01)
+    assert answered(tmp_path, cut) == done
+    assert cut.runs == 2
+
+
+def test_notes_say_what_congestion_takes(answered: Any, tmp_path: Path) -> None:
+    noise, torus, tree = answered(tmp_path, StandIn(0.0, congested=20e-6)).notes
+    assert "communication is +0% to +0% off SST's" in noise
+    model = {
+        way: predicted(Scene("x", halo("192 KiB", 0.04), way, "single", (4, 4, 4), 2), load("meluxina"), 0).time
+        for way in (Approach(SINGLE), Approach(MANY, 2))
+    }
+    bulk, many = model.values()
+    taken = 1 - ((bulk + 20e-6) / (many + 20e-6) - 1) / (bulk / many - 1)
+    assert f"congestion takes {taken:.0%} of the gain" in torus
+    assert torus.startswith("a 8 x 8 torus, 192 KiB per face in 2 messages: η ")
+    assert "a fat tree tapered 4:1" in tree
+
+
+def test_without_sst_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    library.find.cache_clear()
+    with pytest.raises(MissingSST, match="SST is not installed here"):
+        validate(load("meluxina"), tmp_path)
+    library.find.cache_clear()
+
+
+def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
+    m = load("meluxina")
+    scenes = two_rank_scenes(m, 1)
+    assert scenes == two_rank_scenes(m, 1)
+    assert scenes != two_rank_scenes(m, 2)
+    sizes = sorted({s.workload.buffer for s in scenes})
+    assert len(sizes) == 16
+    assert sizes[0] < 2**12 < SMALL < 2**22 < sizes[-1]

@@ -1,0 +1,358 @@
+"""Predictions against SST: two ranks without congestion, and a halo of 64 ranks on one router and on networks.
+
+SST takes the same draws of arrivals and a Machine fitted to the same ping-pong, so what differs is what the
+model leaves out or words otherwise. Each run's times are kept in the folder; a second call goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.congestion import bound, share_taken
+from pready.model.costs import Sampler, costs
+from pready.model.engine.simulate import simulate
+from pready.model.evaluate import Evaluation, message_size
+from pready.model.machine import Machine, Network
+from pready.model.units import format_size, format_time
+from pready.model.workload import Laggard, Workload
+from pready.sst import library
+from pready.sst.beside import Beside
+from pready.sst.firefly import Firefly
+from pready.sst.fitted import fitted
+from pready.sst.results import Record
+from pready.sst.run import How
+from pready.sst.simulate import Setup, setup, simulate_approach, times
+from pready.validate.live.compare import halved_bandwidth
+from pready.validate.result import CaseResult, Check, Comparison, Control
+
+THREADS = 8
+TWO_RANKS = 16
+"""Scenes of two ranks: a size and a delay, with bulk and two ways to split."""
+SMALLEST, LARGEST = 2**10, 2**24
+SMALL = 16384
+"""Bytes of a message below which 10 % are asked for, and 5 % from there on."""
+GRID = (4, 4, 4)
+HALO_SIZES = ("48 KiB", "192 KiB")
+HALO_NOISE = (None, 0.04)
+"""None: all ranks in step, so that no two messages meet at a port."""
+HALO_WAYS = (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, THREADS))
+ASSUMED = {"source": "assumed", "why": "to compare with SST"}
+NETWORKS = (
+    Network.model_validate({"topology": "torus", "extents": (8, 8), **ASSUMED}),
+    Network.model_validate({"topology": "fattree", "nodes_per_switch": 8, "taper": 4.0, **ASSUMED}),
+)
+"""Where congestion takes some of the gain: a torus that is not the halo's own, and a fat tree tapered 4:1."""
+ITERATIONS = 4
+
+Told = Callable[[int, int, str], None]
+"""Called before each run of SST with how many are done, how many there are, and what is run."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What one run of SST simulates."""
+
+    name: str
+    workload: Workload
+    approach: Approach
+    network: str = "single"
+    ranks: tuple[int, ...] = (2,)
+    iterations: int = 1
+
+    def setup(self, machine: Machine, seed: int, firefly: Firefly) -> Setup:
+        """The same in the words of `pready.sst`."""
+        return setup(
+            machine, self.workload, self.network, self.ranks, iterations=self.iterations, seed=seed, firefly=firefly
+        )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What SST said, in seconds: means over ranks and iterations."""
+
+    time: float
+    """From a rank's (of two, the sender's) last ready partition until everything is received."""
+    iteration: float
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What the model says of the same; of two ranks, `time` is the timeline's and `engine` the engine's."""
+
+    time: float
+    engine: float
+    iteration: float
+
+
+def two_rank_scenes(machine: Machine, seed: int, count: int = TWO_RANKS) -> list[Scene]:
+    """Sizes spread over the logarithm, and the last partition late by none or up to twice bulk's time."""
+    rng = np.random.default_rng(seed)
+    exponents = (np.arange(count) + rng.uniform(size=count)) / count
+    out = []
+    for number, exponent in enumerate(exponents):
+        buffer = THREADS * max(1, round(SMALLEST * (LARGEST / SMALLEST) ** exponent / THREADS))
+        delay = float(rng.uniform(0, 2)) * buffer / machine.bandwidth if number % 4 else 0.0
+        workload = Workload.model_validate(
+            {
+                "name": f"two-{number}",
+                "threads": THREADS,
+                "buffer": f"{buffer} B",
+                "receiver": "waiting",
+                "arrivals": {"model": "laggard", "delay": f"{delay:.9g} s"},
+            }
+        )
+        split = (Approach(MANY, int(rng.choice([1, 2, 4, 8]))), Approach(PART, int(rng.choice([1, 2, 4, 8]))))
+        out += [Scene(f"two-{number}", workload, way) for way in (Approach(SINGLE), *split)]
+    return out
+
+
+def halo(size: str, noise: float | None) -> Workload:
+    """64 ranks that compute for half a millisecond and exchange faces."""
+    fields: dict[str, Any] = {
+        "name": "halo",
+        "threads": THREADS,
+        "buffer": size,
+        "pattern": "halo3d",
+        "grid": list(GRID),
+        "receiver": "computing",
+        "compute": {"time": "500 us"},
+    }
+    if noise is not None:
+        fields["arrivals"] = {"model": "normal", "noise": noise}
+    return Workload.model_validate(fields)
+
+
+def halo_scenes() -> list[Scene]:
+    """On one router: both sizes, in step and with noise; on networks: the larger with noise."""
+    out = [
+        Scene(f"halo {size} {'in step' if noise is None else 'noise'}", halo(size, noise), way, "single", GRID, n)
+        for size in HALO_SIZES
+        for noise in HALO_NOISE
+        for n in (1 if noise is None else ITERATIONS,)
+        for way in HALO_WAYS
+    ]
+    noise = HALO_NOISE[-1]
+    return out + [
+        Scene(f"halo {HALO_SIZES[-1]}", halo(HALO_SIZES[-1], noise), way, network.sst_name, GRID, ITERATIONS)
+        for network in NETWORKS
+        for way in HALO_WAYS[:2]
+    ]
+
+
+def validate(
+    machine: Machine,
+    folder: Path,
+    *,
+    seed: int = 0,
+    on_progress: Told | None = None,
+    how: How | None = None,
+    scenes: Sequence[Scene] | None = None,
+) -> Comparison:
+    """Compare `predict` and the engine with SST.
+
+    Parameters
+    ----------
+    folder
+        Where each run's times are kept; what is there already is not run again.
+    seed
+        Of sizes, delays and arrivals.
+    scenes
+        Other than the usual ones, for tests.
+
+    Raises
+    ------
+    MissingSST
+        There is no SST.
+    PreadyError
+        What went wrong in a run.
+    """
+    installation = library.find()
+    path, cache = "inter", "hot"
+    firefly = fitted(machine, path, cache, how)
+    todo = [*two_rank_scenes(machine, seed), *halo_scenes()] if scenes is None else list(scenes)
+    folder.mkdir(parents=True, exist_ok=True)
+    seen = []
+    for number, scene in enumerate(todo):
+        if on_progress is not None:
+            on_progress(number, len(todo), f"{scene.name}, {scene.approach.interface.key}")
+        seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, how))
+    said = [predicted(s, machine, seed) for s in todo]
+    cases, checks = concluded(todo, seen, said, machine)
+    wrong = halved_bandwidth(machine)
+    _, rejecting = concluded(todo, seen, [predicted(s, wrong, seed) for s in todo], wrong)
+    about = {"SST": installation.version, "machine": machine.name, "seed": str(seed), "runs": str(folder)}
+    return Comparison(
+        "sst",
+        f"against SST, {machine.name}: two ranks, and a halo of {int(np.prod(GRID))}",
+        cases,
+        checks,
+        (Control("half the bandwidth", "the machine's β halved in the model, not in SST", rejecting),),
+        tuple(notes(todo, seen, said, machine)),
+        about,
+    )
+
+
+def simulated(
+    scene: Scene, machine: Machine, seed: int, firefly: Firefly, folder: Path, version: str, how: How | None
+) -> Simulated:
+    """SST's times: from the folder, or from a run that is kept there."""
+    asked = [machine.model_dump_json(), scene.workload.model_dump_json(), firefly.to_dict(), version, seed]
+    asked += [scene.approach.name, scene.approach.transport_partitions, scene.network, scene.ranks, scene.iterations]
+    file = folder / f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:20]}.json"
+    if file.exists():
+        try:
+            return Simulated(**json.loads(file.read_text(encoding="utf-8"))["simulated"])
+        except (ValueError, KeyError, TypeError):
+            pass  # cut short: run it again
+    with tempfile.TemporaryDirectory(prefix="pready-sst-") as where:
+        found = simulate_approach(scene.setup(machine, seed, firefly), scene.approach, Path(where), how)
+    out = seconds(scene.workload, found.record)
+    partial = file.with_suffix(".partial")
+    partial.write_text(json.dumps({"scene": scene.name, "simulated": asdict(out)}) + "\n", encoding="utf-8")
+    partial.replace(file)
+    return out
+
+
+def seconds(workload: Workload, record: Record) -> Simulated:
+    """The times of a run, without its first iteration."""
+    after = times(workload.pattern, record).after_ready[1:]
+    return Simulated(float(after.mean()), float((record.end - record.start)[record.iteration > 0].mean()))
+
+
+def predicted(scene: Scene, machine: Machine, seed: int) -> Predicted:
+    """The model's times with the same draws, every parameter at its value."""
+    w = scene.workload
+    run = simulate(machine, w, scene.approach, grid=scene.ranks, iterations=scene.iterations, seed=seed)
+    engine, iteration = float(run.communication_s.mean()), float(run.mean_s.mean())
+    if w.pattern != "pt2pt":
+        return Predicted(engine, engine, iteration)
+    line = Evaluation(machine, w, seed, draws=0).mean_time(scene.approach)
+    return Predicted(line, engine, iteration)
+
+
+def concluded(
+    todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predicted], machine: Machine
+) -> tuple[tuple[CaseResult, ...], tuple[Check, ...]]:
+    """Cases where nothing but ports is shared, and what they say together."""
+    rows = [(s, x, p) for s, x, p in zip(todo, seen, said, strict=True) if s.network == "single"]
+    bulks = {s.name: (x, p) for s, x, p in rows if s.approach.interface is SINGLE}
+    cases = tuple(_case(s, x, p, *bulks[s.name], machine) for s, x, p in rows)
+    two = [r for r in rows if r[0].workload.pattern == "pt2pt"]
+    large = [r for r in two if message_size(r[0].workload.buffer, r[0].approach) >= SMALL]
+    small = [r for r in two if r not in large]
+    halos = [r for r in rows if r not in two]
+    step = [r for r in halos if r[0].iterations == 1]
+    words = "two ranks, {} against SST, worst error{}"
+    return cases, (
+        _worst(words.format("predict", ""), [p.time / x.time for _, x, p in large], 0.05),
+        _worst(words.format("predict", ", messages below 16 KiB"), [p.time / x.time for _, x, p in small], 0.10),
+        _worst(words.format("engine", ""), [p.engine / x.time for _, x, p in large], 0.05),
+        _worst(words.format("engine", ", messages below 16 KiB"), [p.engine / x.time for _, x, p in small], 0.10),
+        _worst(
+            "64 ranks on one router, iteration time, worst error", [p.iteration / x.iteration for _, x, p in halos], 0.1
+        ),
+        _worst(
+            "64 ranks in step on one router, communication, worst error",
+            [p.time / x.time for _, x, p in step],
+            0.10,
+            "no two messages meet at a port",
+        ),
+    )
+
+
+def _worst(name: str, ratios: Iterable[float], limit: float, note: str = "") -> Check:
+    """A figure over no case at all is NaN, which keeps no limit."""
+    errors = [abs(r - 1) for r in ratios]
+    return Check(name, max(errors, default=float("nan")), limit, "at most", note=note, cases=len(errors))
+
+
+def _case(
+    scene: Scene, x: Simulated, p: Predicted, bulk: Simulated, bulk_said: Predicted, machine: Machine
+) -> CaseResult:
+    w = scene.workload
+    eta, eta_said = bulk.time / x.time, bulk_said.time / p.time
+    late = f"last {format_time(w.arrivals.delay or 0.0)} late" if isinstance(w.arrivals, Laggard) else w.arrivals.model
+    return CaseResult(
+        id=f"{scene.name}, {scene.approach.interface.key} {scene.approach.transport_partitions}",
+        library=machine.library.name,
+        approach=scene.approach.interface.key,
+        transport_partitions=scene.approach.transport_partitions,
+        vcis=scene.approach.vcis,
+        threads=w.threads,
+        partitions_per_thread=w.partitions_per_thread,
+        buffer=int(w.buffer),
+        arrivals=late,
+        measured_s=x.time,
+        measured_low_s=x.time,
+        measured_high_s=x.time,
+        spread=0.0,
+        predicted_s=p.time,
+        predicted_low_s=p.time,
+        predicted_high_s=p.time,
+        eta_measured=eta,
+        eta_measured_low=eta,
+        eta_measured_high=eta,
+        eta_predicted=eta_said,
+        eta_predicted_low=eta_said,
+        eta_predicted_high=eta_said,
+        suspect=suspect(scene, x, p, machine),
+    )
+
+
+def suspect(scene: Scene, x: Simulated, p: Predicted, machine: Machine) -> str:
+    """The term that a halo's error points at: none below 5 %.
+
+    SST's ranks have one CPU, which receives between its own sends; the engine lets both go on at once. If
+    that time explains half of what is missing, it is it; else a rank's messages to several others share its
+    cable in SST and leave one after the other in the engine, and late ranks receive from all at once.
+    """
+    w = scene.workload
+    if w.pattern == "pt2pt" or abs(p.time / x.time - 1) < 0.05:
+        return ""
+    one = costs(Sampler(machine), w, message_size(w.buffer, scene.approach))
+    transports = scene.approach.transport_partitions if scene.approach.interface.splits else 1
+    receiving = w.peers * transports * float(one.receive)
+    if receiving > 0.5 * abs(x.time - p.time):
+        return "a rank's CPU receives between its sends"
+    return "messages to several ranks share the sender's cable, and the receiver's"
+
+
+def notes(todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predicted], machine: Machine) -> list[str]:
+    """What the checks leave out: ranks that meet at ports, and how much of the gain each network's congestion takes."""
+    noisy = [r for r in zip(todo, seen, said, strict=True) if r[0].workload.arrivals.model == "normal"]
+    at = {(s.network, s.workload.buffer, s.approach): x.time for s, x, _ in noisy}
+    bulk, out = Approach(SINGLE), []
+    errors = [p.time / x.time - 1 for s, x, p in noisy if s.network == "single"]
+    if errors:
+        out.append(
+            f"with noise, late ranks receive from several neighbours over one cable, on one router too: the engine's "
+            f"communication is {min(errors):+.0%} to {max(errors):+.0%} off SST's there, and is not checked"
+        )
+    for network in NETWORKS:
+        for s, x, _ in noisy:
+            if s.network != network.sst_name or s.approach == bulk:
+                continue
+            size, one = s.workload.buffer, s.approach
+            bulk_alone, once, bulk_here = (
+                at[n, size, a] for n, a in (("single", bulk), ("single", one), (s.network, bulk))
+            )
+            row = Beside(one.name, one.transport_partitions, once, x.time, bulk_alone / once, bulk_here / x.time)
+            found = bound(machine.model_copy(update={"network": network}), s.workload)
+            assert found is not None
+            expected = share_taken(bulk_alone, once, found.link)
+            taken = "none" if row.taken is None else f"{row.taken:.0%}"
+            out.append(
+                f"{network.title}, {format_size(size)} per face in {one.transport_partitions} messages: η "
+                f"{row.eta_alone:.2f} on one router, {row.eta:.2f} there: congestion takes {taken} of the gain; "
+                f"the most loaded link alone ({format_time(found.link)} per exchange) says {expected:.0%}"
+            )
+    return out
