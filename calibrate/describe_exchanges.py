@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import curve_fit
-from scipy.stats import median_abs_deviation
+from scipy.stats import median_abs_deviation, t
 
 from pready.calibrate.observe import Exchange
-from pready.calibrate.run import ACTIVE_PAUSE, EARLY_PUTS, EARLY_SIZES, PUTS, SMALL_EXCHANGE
+from pready.calibrate.run import ACTIVE_PAUSE, EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.approach import BY_KEY, Approach
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import message_size, setting_of
@@ -32,8 +32,10 @@ SHORTEST_S = 1e-9
 """A cost that came out below is taken as this: it stays positive."""
 EARLY_BELOW = 0.5
 """Share of the time without delay, below which puts have moved before the last one."""
-SURE = 2.0
-"""Standard deviations of a 95 % interval."""
+UNDISTURBED = 5.0
+"""Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
+SURE = 0.95
+"""What share of exchanges an interval shall hold."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 WIDEST = 0.95
@@ -53,7 +55,7 @@ class Found:
 
     def teams(self, approach: str) -> list[Exchange]:
         """Small exchanges of several threads."""
-        return [e for e in self.all if e.approach == approach and e.threads > 1 and e.theta == 1 and e.ready]
+        return [e for e in self.all if e.approach == approach and e.threads > 1 and e.ready]
 
 
 def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messages: bool) -> dict[str, Any]:
@@ -142,7 +144,11 @@ def _active_message(found: Found) -> dict[str, Any]:
 
 
 def _meeting(data: dict[str, Any], found: Found) -> None:
-    """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones."""
+    """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones.
+
+    How far the next such exchange may lie off is an interval of its own: where the threads hardly wait for each
+    other, a share of the barrier would say nothing.
+    """
     rests: dict[int, list[float]] = {}
     without = copy.deepcopy(data)
     without["threads"]["barrier"] |= {"time": ["0 s"] * len(data["threads"]["barrier"]["threads"])}
@@ -152,15 +158,15 @@ def _meeting(data: dict[str, Any], found: Found) -> None:
         return
     teams = sorted(rests)
     times = np.maximum.accumulate([max(float(np.median(rests[t])), 0.0) for t in teams])  # noise may say otherwise
-    off = np.concatenate([np.array(rests[t]) - time for t, time in zip(teams, times, strict=True)])
-    half = SURE * _deviation(off) / max(float(times.mean()), SHORTEST_S)
+    off = np.concatenate([np.array(rests[team]) - time for team, time in zip(teams, times, strict=True)])
+    why = "what a team's bulk send takes longer than one thread's, ready together, in turn or the last late"
     data["threads"]["barrier"] = {
         "threads": [1, *teams],
-        "time": ["0 s", *(format_exact(float(t), Unit.TIME) for t in times)],
-        "interval": min(half, WIDEST),
+        "time": ["0 s", *(format_exact(float(time), Unit.TIME) for time in times)],
         "source": "measured",
-        "why": "what a team's bulk send takes longer than one thread's, ready together or in turn",
+        "why": why,
     }
+    data["threads"]["meet"] = _around(0.0, _next_within(off), f"{why}: how much they differ without a cause")
 
 
 def _put(data: dict[str, Any], found: Found) -> None:
@@ -169,10 +175,13 @@ def _put(data: dict[str, Any], found: Found) -> None:
     for way in SYNC:
         one = found.one(f"rma-single-{way}", SMALL_EXCHANGE)
         several = found.one(f"rma-single-{way}", SMALL_EXCHANGE * PUTS, PUTS)
+        more = found.one(f"rma-single-{way}", SMALLER_PUT * MORE_PUTS, MORE_PUTS)
         if one is not None and several is not None:
             puts.append((several.total.value - one.total.value) / (PUTS - 1))
+        if several is not None and more is not None:
+            puts.append((more.total.value - several.total.value) / (MORE_PUTS - PUTS))
     if puts:
-        data["one_sided"]["put"] = _between(puts, f"{PUTS} puts less one, each {SMALL_EXCHANGE} B, one thread")
+        data["one_sided"]["put"] = _between(puts, f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, one thread")
     for size in sorted(EARLY_SIZES, reverse=True):
         late = [e for e in found.all if (e.bytes, e.theta) == (size * EARLY_PUTS, EARLY_PUTS) and e.threads == 1]
         together = next((e for e in late if e.delay_s == 0), None)
@@ -215,7 +224,7 @@ def _waking(data: dict[str, Any], found: Found) -> None:
     """
     rests = [_rest(data, e) for e in found.teams("many")]
     if rests:
-        unknown = SURE * _deviation(rests)
+        unknown = _next_within(rests)
         for name in SYNC.values():
             known = data["one_sided"].get(name, {})
             if known.get("source") == "measured":
@@ -226,18 +235,24 @@ def _waking(data: dict[str, Any], found: Found) -> None:
             times = [parse(t, Unit.TIME, "active_message") for t in data["active_message"]["time"]]
             data["active_message"]["interval"] = min(unknown / max(float(np.mean(times)), SHORTEST_S), WIDEST)
         why = "sends by the threads of a team, together or in turn, less what the rest explains"
-        value, half = float(np.median(rests)), SURE * _deviation(rests)
-        data["threads"]["wake"] = {
-            "value": format_exact(value, Unit.TIME),
-            "interval": [format_exact(value - half, Unit.TIME), format_exact(value + half, Unit.TIME)],
-            "source": "measured",
-            "why": why,
-        }
+        data["threads"]["wake"] = _around(float(np.median(rests)), unknown, why)
 
 
-def _deviation(values: Sequence[float] | Array) -> float:
-    """Standard deviation by the median absolute one: a neighbour's time slice in one point does not count."""
-    return float(median_abs_deviation(values, scale="normal"))
+def _next_within(values: Sequence[float] | Array) -> float:
+    """How far from their middle the next such value lies, with 95 % probability, by Student's t.
+
+    Not how well the middle is known: a prediction is of one exchange. Exchanges in which a neighbour's time
+    slice was measured instead do not count.
+    """
+    off = np.asarray(values) - np.median(values)
+    off = off[np.abs(off) <= UNDISTURBED * max(float(median_abs_deviation(off, scale="normal")), SHORTEST_S)]
+    n = len(off)
+    return float(t.ppf((1 + SURE) / 2, n - 1) * off.std(ddof=1) * np.sqrt(1 + 1 / n)) if n > 1 else 0.0
+
+
+def _around(value: float, half: float, why: str) -> dict[str, Any]:
+    ends = [format_exact(value - half, Unit.TIME), format_exact(value + half, Unit.TIME)]
+    return {"value": format_exact(value, Unit.TIME), "interval": ends, "source": "measured", "why": why}
 
 
 def _curve(times: dict[int, float], why: str, interval: float = 0.0) -> dict[str, Any]:

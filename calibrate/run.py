@@ -458,12 +458,15 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
 
 SMALL_EXCHANGE = 1 << 10
 PUTS = 8
+SMALLER_PUT, MORE_PUTS = 256, 32
 COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
 COLD_PAUSES = (1e-3, 4e-3, 16e-3)
 ACTIVE_PAUSE = COLD_PAUSES[1]
 EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 10, 64 << 10, 1 << 20, 4 << 20), 4, 0.15
 """Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
 TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
+TEAM_THETA = 4
+"""Partitions per thread, in case a thread has several."""
 
 
 def exchanges(teams: Iterable[int]) -> Iterator[Point]:
@@ -471,7 +474,8 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
 
     One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
     last one late: up to which size do they move early? ``MPI_Psend`` and a send of the same size. A send after pauses.
-    Last, small ones by teams: what meeting, and waking up to send, cost.
+    Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up to send,
+    cost, and how much that differs from one exchange to the next.
     """
 
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
@@ -493,6 +497,8 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
         if approach.startswith("rma"):
             yield one(approach, SMALL_EXCHANGE)
             yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
+        if approach.startswith("rma-single"):
+            yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
     for size in COLD_SIZES:
         for delay in (0.0, *COLD_PAUSES):
             yield one("single", size, delay_s=delay)
@@ -506,6 +512,8 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
             for size in TEAM_PARTITIONS:
                 yield one(approach, size * team, 1, team)
                 yield one(approach, size * team, 1, team, ready_s=in_turn)
+                yield one(approach, size * team, 1, team, delay_s=TEAM_TIME_S)
+            yield one(approach, size * team, TEAM_THETA, team, delay_s=TEAM_TIME_S)
 
 
 def _third_pass(largest: int) -> Iterator[Point]:

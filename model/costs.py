@@ -231,7 +231,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         control=fixed(0),
         copy_out=copy,
         pready=sampler("threads.pready", m.threads.pready),
-        barrier=sampler.relative("barrier", m.threads.barrier.at(workload.threads), m.threads.barrier.interval),
+        barrier=_barrier(sampler, workload.threads),
         wake=np.asarray(0.0)
         if m.threads.wake is None or workload.threads == 1
         else sampler("threads.wake", m.threads.wake),
@@ -245,6 +245,15 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         else sampler("one_sided.window", m.one_sided.window),
         stretch=sampler.stretch(workload.threads),
     )
+
+
+def _barrier(sampler: Sampler, threads: int) -> Array:
+    """The threads' meeting, which no draw makes shorter than nothing."""
+    of = sampler.machine.threads
+    time = sampler.relative("barrier", of.barrier.at(threads), of.barrier.interval)
+    if of.meet is None or threads == 1:
+        return time
+    return np.maximum(time + sampler("threads.meet", of.meet), 0.0)
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:

@@ -87,13 +87,6 @@ class NetworkPath(Strict):
     """What a shaped link lets through at once after a pause (a token bucket). Segments describe one
     message alone and contain it; messages in a row share one bucket. Absent: the link is not shaped."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _tuple(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("segments"), list):
-            return {**data, "segments": tuple(data["segments"])}
-        return data
-
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:
         starts = [s.from_ for s in self.segments]
@@ -123,13 +116,6 @@ class Curve(Provenance):
 
     threads: tuple[int, ...]
 
-    @model_validator(mode="before")
-    @classmethod
-    def _tuples(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-        return data
-
     def _covers(self, threads: int, field: str) -> None:
         xs = self.threads
         if not xs[0] <= threads <= xs[-1]:
@@ -158,13 +144,6 @@ class SizeCurve(Provenance):
     time: tuple[units.Time, ...]
     interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Relative half-width of the 95 % interval of every time."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuples(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-        return data
 
     @model_validator(mode="after")
     def _valid(self) -> SizeCurve:
@@ -239,6 +218,9 @@ class Threads(Strict):
     contention: Contention
     wake: Value[units.SignedTime] | None = None
     """What a message takes longer that a thread of a team issues itself, on waking up; absent: nothing."""
+    meet: Value[units.SignedTime] | None = None
+    """By how much a team's meeting before a bulk send differs from `barrier` without a known cause: 0, give or take
+    its interval; absent: not at all."""
 
 
 class Matching(Strict):
@@ -280,13 +262,6 @@ class Network(Provenance):
     """Of a fat tree: nodes on an edge switch."""
     taper: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
     """Of a fat tree: cables to nodes over cables up, of one edge switch."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuples(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("extents"), list):
-            return {**data, "extents": tuple(data["extents"])}
-        return data
 
     @model_validator(mode="after")
     def _consistent(self) -> Network:

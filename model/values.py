@@ -21,6 +21,16 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _tuples(cls, data: Any) -> Any:
+        # Strict mode takes no list for a tuple, and TOML has only lists.
+        return {name: _tuple(value) for name, value in data.items()} if isinstance(data, dict) else data
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
+
 
 class Provenance(Strict):
     """Where a number comes from.
@@ -38,14 +48,6 @@ class Value(Provenance, Generic[T]):
 
     value: T
     interval: tuple[T, T] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _pair(cls, data: Any) -> Any:
-        # Strict mode takes no list for a tuple, and TOML has only lists.
-        if isinstance(data, dict) and isinstance(data.get("interval"), list):
-            return {**data, "interval": tuple(data["interval"])}
-        return data
 
     @model_validator(mode="after")
     def _ordered(self) -> Value[T]:

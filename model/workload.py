@@ -201,20 +201,6 @@ class Workload(Strict):
     folder: Annotated[str, Field(exclude=True)] = "."
     """Where the files named in `arrivals` and `neighbour_list` are looked for; set by `load`."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _plain(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        # Strict mode takes no list for a tuple, and TOML has only lists.
-        data = dict(data)
-        for name in ("transport_partitions", "grid", "thread_grid"):
-            if isinstance(data.get(name), list):
-                data[name] = tuple(data[name])
-        if isinstance(rows := data.get("neighbour_list"), list):
-            data["neighbour_list"] = tuple(tuple(r) if isinstance(r, list) else r for r in rows)
-        return data
-
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
         n = self.n_partitions

@@ -96,8 +96,8 @@ def cut(workload: Workload) -> str | None:
 
 def unable(machine: Machine, workload: Workload) -> str | None:
     """Why a prediction cannot simulate a workload's ranks, or None if it can."""
-    whole = layout(workload)
-    lacking = beyond(machine, workload, unlike=whole.sizes is not None or whole.thread_grid is not None)
+    unlike = (workload.thread_grid, workload.edge, workload.corner) != (None, None, None)
+    lacking = beyond(machine, workload, unlike=unlike)
     if lacking is not None:
         return f"the engine does not simulate {lacking}"
     if workload.pattern != "neighbours":

@@ -104,13 +104,6 @@ class Claim(Strict):
     out_of_scope: str | None = None
     """Why no model of ours can address it."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _tuple(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("readings"), list):
-            return {**data, "readings": tuple(data["readings"])}
-        return data
-
     @model_validator(mode="after")
     def _complete(self) -> Claim:
         needs = ("expected", "basis", "check")
@@ -155,13 +148,6 @@ class Paper(Strict):
     title: str
     doi: str = ""
     claims: tuple[Claim, ...]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuple(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("claims"), list):
-            return {**data, "claims": tuple(data["claims"])}
-        return data
 
     @model_validator(mode="after")
     def _unique(self) -> Paper:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from math import prod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pready.model import units
 from pready.model.approach import communicators_27_point
@@ -22,13 +22,6 @@ class Threads(Strict):
     """Threads of a rank along x, y, z."""
 
     threads: tuple[Count, Count, Count]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuples(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-        return data
 
 
 class Communicators(Threads):

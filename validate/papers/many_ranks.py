@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pready.model.approach import SINGLE, Approach
 from pready.model.engine import Simulation, pattern
@@ -18,18 +18,7 @@ from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
 Grid = tuple[int, ...]
 
 
-class Lists(Strict):
-    """TOML has lists where the tables want tuples."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tuples(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
-        return data
-
-
-class Run(Lists):
+class Run(Strict):
     """A pattern of ranks for some iterations."""
 
     machine: MachineTable
@@ -46,7 +35,7 @@ class Run(Lists):
     thread_grid: tuple[int, int, int] | None = None
 
 
-class Face(Lists):
+class Face(Strict):
     """Threads arranged in space."""
 
     thread_grid: tuple[int, int, int]
