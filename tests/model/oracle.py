@@ -98,7 +98,8 @@ def end_of_exchange(
                 seen = [max(end, issued) for end in ends if end + waits >= issued]
                 when = max(when, min(seen, default=issued))
         sent[message] = when
-    names = {message: number for number, message in enumerate(sorted(sent))}
+    # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
+    names = {m: number for number, m in enumerate(sorted(sent, key=lambda m: (vci[m[0]], left[m])))}
     begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))
     if cost("drain") > 0:
         turn = serve([(t, names[m]) for m, t in sent.items()], cost("drain"))

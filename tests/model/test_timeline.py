@@ -198,6 +198,17 @@ def test_gap_separates_messages_but_not_the_first() -> None:
     assert float(time(machine, w, Approach(MANY, 4, 4), np.zeros(4))[0]) == pytest.approx(3e-6, rel=1e-6)
 
 
+def test_meeting_differs_by_its_interval_and_never_takes_less_than_nothing() -> None:
+    machine = ideal(barrier=[0.0, 5e-6, 5e-6])
+    meet = machine.one_sided.put.model_copy(update={"value": 0.0, "interval": (-20e-6, 20e-6)})
+    machine = machine.model_copy(update={"threads": machine.threads.model_copy(update={"meet": meet})})
+    drawn = costs(Sampler(machine, draws=4000, seed=1, lead=1), workload(4, 1, 64.0), 16.0).barrier
+    assert drawn[0] == 5e-6
+    assert drawn.min() == 0.0
+    assert np.mean(drawn > 25e-6) == pytest.approx(0.025, abs=0.008)
+    assert not np.any(costs(Sampler(machine, draws=9), workload(1, 1, 64.0), 16.0).barrier)
+
+
 # The oracle
 
 
