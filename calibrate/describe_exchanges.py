@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import curve_fit
-from scipy.stats import median_abs_deviation, t
+from scipy.stats import median_abs_deviation
+from scipy.stats import t as student_t
 
 from pready.calibrate.observe import Exchange
 from pready.calibrate.run import ACTIVE_PAUSE, EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
@@ -53,6 +54,11 @@ class Found:
         wanted = (approach, size, 1, theta, delay_s)
         return next((e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted), None)
 
+    def team(self, approach: str, threads: int, theta: int) -> Exchange | None:
+        """The exchange of several threads that are ready together."""
+        found = (e for e in self.teams(approach) if (e.threads, e.theta, e.delay_s) == (threads, theta, 0.0))
+        return next(found, None)
+
     def teams(self, approach: str) -> list[Exchange]:
         """Small exchanges of several threads."""
         return [e for e in self.all if e.approach == approach and e.threads > 1 and e.ready]
@@ -76,6 +82,7 @@ def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messa
     _put(out, found)
     _epochs(out, found)
     _waking(out, found)
+    _epochs_of_teams(out, found)
     return out
 
 
@@ -115,8 +122,11 @@ def _cold(found: Found) -> dict[str, Any]:
     def paid(pause: Any, most: float, after: float) -> Any:
         return most * -np.expm1(-pause / after)
 
-    bounds = ([0.0, pauses[0] / 10], [np.inf, pauses[-1]])
-    (_, after), _ = curve_fit(paid, pauses, mean, p0=[mean[-1], pauses[len(pauses) // 2]], bounds=bounds)
+    # In units of the data: the optimiser's tolerances take microseconds for nothing.
+    time, pause = mean[-1], pauses[len(pauses) // 2]
+    bounds = ([0.0, pauses[0] / pause / 10], [np.inf, pauses[-1] / pause])
+    (_, after), _ = curve_fit(paid, pauses / pause, mean / time, p0=[1.0, 1.0], bounds=bounds)
+    after *= pause
     shape = paid(pauses, 1.0, after)
     known = np.isfinite(times)
     fitted = [float(t[k] @ shape[k] / (shape[k] @ shape[k])) for t, k in zip(times, known, strict=True)]
@@ -180,8 +190,13 @@ def _put(data: dict[str, Any], found: Found) -> None:
             puts.append((several.total.value - one.total.value) / (PUTS - 1))
         if several is not None and more is not None:
             puts.append((more.total.value - several.total.value) / (MORE_PUTS - PUTS))
+        for threads in sorted({e.threads for e in found.teams(f"rma-single-{way}")}):
+            alone, each = (found.team(f"rma-single-{way}", threads, theta) for theta in (1, PUTS))
+            if alone is not None and each is not None:
+                puts.append((each.total.value - alone.total.value) / (threads * (PUTS - 1)))
     if puts:
-        data["one_sided"]["put"] = _between(puts, f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, one thread")
+        why = f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, by one thread and by each of a team"
+        data["one_sided"]["put"] = _between(puts, why)
     for size in sorted(EARLY_SIZES, reverse=True):
         late = [e for e in found.all if (e.bytes, e.theta) == (size * EARLY_PUTS, EARLY_PUTS) and e.threads == 1]
         together = next((e for e in late if e.delay_s == 0), None)
@@ -220,22 +235,29 @@ def _epochs(data: dict[str, Any], found: Found) -> None:
 def _waking(data: dict[str, Any], found: Found) -> None:
     """What small exchanges of teams take beyond the model, and how much they differ without a cause.
 
-    The latter also bounds what one small exchange, measured once, can say of an epoch or an active message.
+    The latter also bounds what one small exchange, measured once, can say of an active message.
     """
     rests = [_rest(data, e) for e in found.teams("many")]
-    if rests:
-        unknown = _next_within(rests)
-        for name in SYNC.values():
-            known = data["one_sided"].get(name, {})
-            if known.get("source") == "measured":
-                value = parse(known["value"], Unit.TIME, name)
-                low, high = max(value - unknown, NARROWEST * value), value + unknown
-                known["interval"] = [format_exact(low, Unit.TIME), format_exact(high, Unit.TIME)]
-        if "active_message" in data:
-            times = [parse(t, Unit.TIME, "active_message") for t in data["active_message"]["time"]]
-            data["active_message"]["interval"] = min(unknown / max(float(np.mean(times)), SHORTEST_S), WIDEST)
-        why = "sends by the threads of a team, together or in turn, less what the rest explains"
-        data["threads"]["wake"] = _around(float(np.median(rests)), unknown, why)
+    if not rests:
+        return
+    unknown = _next_within(rests)
+    if "active_message" in data:
+        times = [parse(time, Unit.TIME, "active_message") for time in data["active_message"]["time"]]
+        data["active_message"]["interval"] = min(unknown / max(float(np.mean(times)), SHORTEST_S), WIDEST)
+    why = "sends by the threads of a team, together or in turn, less what the rest explains"
+    data["threads"]["wake"] = _around(float(np.median(rests)), unknown, why)
+
+
+def _epochs_of_teams(data: dict[str, Any], found: Found) -> None:
+    """Epochs again, by teams as applications have them: threads put at the same time, and share what one waits for."""
+    for way, name in SYNC.items():
+        rests = [_rest(data, e) for a in ("single", "many") for e in found.teams(f"rma-{a}-{way}")]
+        if rests and name in data["one_sided"]:
+            alone = parse(data["one_sided"][name]["value"], Unit.TIME, name)
+            value, half = max(alone + float(np.median(rests)), SHORTEST_S), _next_within(rests)
+            found_out = _around(value, half, f"one put's exchange by each thread of a team, {way}, less its messages")
+            found_out["interval"][0] = format_exact(max(value - half, NARROWEST * value), Unit.TIME)
+            data["one_sided"][name] = found_out
 
 
 def _next_within(values: Sequence[float] | Array) -> float:
@@ -247,7 +269,7 @@ def _next_within(values: Sequence[float] | Array) -> float:
     off = np.asarray(values) - np.median(values)
     off = off[np.abs(off) <= UNDISTURBED * max(float(median_abs_deviation(off, scale="normal")), SHORTEST_S)]
     n = len(off)
-    return float(t.ppf((1 + SURE) / 2, n - 1) * off.std(ddof=1) * np.sqrt(1 + 1 / n)) if n > 1 else 0.0
+    return float(student_t.ppf((1 + SURE) / 2, n - 1) * off.std(ddof=1) * np.sqrt(1 + 1 / n)) if n > 1 else 0.0
 
 
 def _around(value: float, half: float, why: str) -> dict[str, Any]:

@@ -465,6 +465,8 @@ ACTIVE_PAUSE = COLD_PAUSES[1]
 EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 10, 64 << 10, 1 << 20, 4 << 20), 4, 0.15
 """Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
 TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
+TEAM_LATE_S = 1e-3
+"""Small exchanges have short delays, and a core that has slept for long wakes up slower than one that has not."""
 TEAM_THETA = 4
 """Partitions per thread, in case a thread has several."""
 
@@ -512,8 +514,13 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
             for size in TEAM_PARTITIONS:
                 yield one(approach, size * team, 1, team)
                 yield one(approach, size * team, 1, team, ready_s=in_turn)
-                yield one(approach, size * team, 1, team, delay_s=TEAM_TIME_S)
-            yield one(approach, size * team, TEAM_THETA, team, delay_s=TEAM_TIME_S)
+                yield one(approach, size * team, 1, team, delay_s=TEAM_LATE_S)
+            yield one(approach, TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
+        for approach in (a for a in APPROACHES if a.startswith("rma")):
+            for delay in (0.0, TEAM_LATE_S):
+                yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
+            if approach.startswith("rma-single"):
+                yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
 
 
 def _third_pass(largest: int) -> Iterator[Point]:

@@ -21,6 +21,8 @@ from pready.model.workload import Workload
 
 STREAM_PARAMETERS = 1 << 31
 _FIXED = ("o_s", "L", "o_r")
+AWAKE = 0.9
+"""Share of the smallest message's time by which a thread that is awake anyway makes one shorter, at most."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         at = f"{workload.path}.segments[{segment}]"
         return np.asarray(sum(sampler(f"{at}.{n}", getattr(path.segments[segment], n)) for n in _FIXED))
 
+    control = fixed(0)
     stream = size * draw("G", segment.G)
     wire = draw("L", segment.L)
     bandwidth = sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth)
@@ -228,13 +231,13 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         receive=unmatched + sampler("matching.base", m.matching.base),
         unmatched=unmatched,
         per_entry=sampler("matching.per_entry", m.matching.per_entry),
-        control=fixed(0),
+        control=control,
         copy_out=copy,
         pready=sampler("threads.pready", m.threads.pready),
         barrier=_barrier(sampler, workload.threads),
         wake=np.asarray(0.0)
         if m.threads.wake is None or workload.threads == 1
-        else sampler("threads.wake", m.threads.wake),
+        else np.maximum(sampler("threads.wake", m.threads.wake), -AWAKE * control),
         poll=sampler("threads.vci_poll", m.threads.vci_poll),
         epoch=sampler("one_sided.epoch", m.one_sided.epoch),
         flush=sampler("one_sided.epoch", m.one_sided.epoch)

@@ -173,9 +173,9 @@ def built_for(home: Path | None, mpicc: str | None = None) -> Built:
 
 @contextmanager
 def two_ranks(
-    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str
+    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str, *, crowded: bool = False
 ) -> Iterator[tuple[Launcher, Path | None]]:
-    """A launcher of two ranks, and the MPI's home if it is known."""
+    """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`."""
     from pready.calibrate.launch import Launcher
 
     if (launcher is None) == (rig is None):
@@ -188,7 +188,7 @@ def two_ranks(
 
     home = mpi_home(prefix)
     with Rig(str(rig)) as made:
-        yield (made.openmpi(home) if is_open_mpi(home) else made.mpich(home, netmod)), home
+        yield (made.openmpi(home, crowded=crowded) if is_open_mpi(home) else made.mpich(home, netmod)), home
 
 
 def mpi_home(prefix: Path | None) -> Path:

@@ -231,10 +231,10 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
 
     rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
     folder.mkdir(parents=True, exist_ok=True)
-    with two_ranks(wanted.launcher, rig, home, "ofi") as (ranks, where):
+    # Both nodes of the rig share this machine's cores.
+    enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
+    with two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
         library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
-        # Both nodes of the rig share this machine's cores.
-        enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
         site = live.Site(library, ranks, built_for(where), receive_threads=0 if enough else 1)
         with _progress(f"live, {library}") as told:
 

@@ -65,7 +65,7 @@ typedef struct Run {
     int declared_count;
     char *id; /* echoed, so that the caller knows which point this is; may be NULL */
 
-    double half_round_trip_s; /* zero-byte ping-pong / 2, just before the point */
+    double half_round_trip_s; /* fastest zero-byte ping-pong / 2, just before the point */
     int iteration;            /* counts every repeat of the point, warm-up included */
     bool checking;            /* this repeat carries a pattern that `verify` will look at */
     const char *derived_names[MAX_DERIVED];

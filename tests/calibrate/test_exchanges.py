@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
-from pready.calibrate.describe_exchanges import modelled, refined
+from pready.calibrate.describe_exchanges import _next_within, modelled, refined
 from pready.calibrate.observe import Exchange, Sample, cores_per_rank
 from pready.calibrate.run import PUTS, exchanges
 from pready.model.files import validated
@@ -106,6 +106,37 @@ def test_one_disturbed_point_does_not_count() -> None:
     assert time(refined(plain(m), seen, active_messages=False)["threads"]["wake"]["value"]) == pytest.approx(
         WAKE, rel=0.05
     )
+
+
+def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(20 * US, 3 * US, (2000, 12))
+    off = np.abs(rng.normal(20 * US, 3 * US, 2000) - np.median(values, axis=1))
+    within = np.array([_next_within(v) for v in values])
+    assert np.mean(off <= within) == pytest.approx(0.95, abs=0.02)
+    assert np.mean(off <= within / np.sqrt(12)) < 0.6  # how well the middle is known, were it taken instead
+
+
+def test_a_time_slice_does_not_widen_it() -> None:
+    values = np.random.default_rng(6).normal(20 * US, 3 * US, 12)
+    assert _next_within([*values, 4e-3]) == pytest.approx(_next_within(values), rel=0.1)
+    assert _next_within([20 * US]) == 0.0
+
+
+def test_what_teams_differ_by_is_uncertain() -> None:
+    m, rng = known(), np.random.default_rng(7)
+    seen = measured(m)
+    for i, e in enumerate(seen):
+        if e.threads > 1 and e.approach == "single":
+            after = e.after.value + float(rng.normal(0.0, 4 * US))
+            seen[i] = replace(e, after=Sample(after, after, after))
+    meet = refined(plain(m), seen, active_messages=False)["threads"]["meet"]
+    low, high = (time(end) for end in meet["interval"])
+    assert time(meet["value"]) == 0.0
+    assert -low == high
+    assert 5 * US < high < 12 * US  # 21 exchanges about three medians: t(20) is 2.09, 8.5 us at most
+    exact = refined(plain(m), measured(m), active_messages=False)["threads"]["meet"]
+    assert time(exact["interval"][1]) < US
 
 
 def test_without_exchanges_nothing_changes() -> None:

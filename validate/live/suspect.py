@@ -92,7 +92,10 @@ def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
     if approach.interface.windows_per_thread and case.threads > 1:
         return "no term: threads wait inside MPI for their windows, and take turns where they have no core each"
     if approach.interface.one_sided:
-        return "no cost: when puts move without the sender, which was measured at a few sizes only"
+        return (
+            "no cost: between two calls of the sender, puts move as far as the system buffers them; "
+            "the model knows only up to which size a put moves at all"
+        )
     return "no term of the model"
 
 
