@@ -82,7 +82,8 @@ def test_nothing_comes_from_elsewhere(text: str, page: Page) -> None:
     assert all(u.startswith("#") for u in urls)
     # What is left of http are links that a reader may follow.
     links = {str(a["href"]) for tag, a in page.seen if tag == "a" and str(a["href"]).startswith("http")}
-    assert links == {"https://doi.org/10.1145/3605573.3605599"}
+    assert "https://doi.org/10.1145/3605573.3605599" in links
+    assert all(link.startswith("https://doi.org/") for link in links)
     assert text.count("http://") == 0
 
 
