@@ -151,7 +151,7 @@ def in_numpy(on: Machine, what: Workload, grid: tuple[int, int, int], ready: Arr
     for times in ready:
         marked = times + float(c.pready)
         join = start + marked.max(axis=1) + float(c.barrier)
-        begun = fifo_starts(np.sort(marked, axis=1), np.asarray([6 * hold]))
+        begun = fifo_starts(np.sort(marked, axis=1), np.asarray([6 * (hold + receive)]))
         issued = (begun[:, :, None] + (nth + 1) * hold).reshape(ranks, -1)
         issued[:, 0] = np.maximum(issued[:, 0], nic - start)
         left = fifo_starts(issued, np.asarray([service])) + start[:, None]

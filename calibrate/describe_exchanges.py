@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import curve_fit
+from scipy.optimize import curve_fit, minimize_scalar
 from scipy.stats import median_abs_deviation
 from scipy.stats import t as student_t
 
-from pready.calibrate.observe import Exchange
-from pready.calibrate.run import ACTIVE_PAUSE, EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
+from pready.calibrate.observe import Exchange, Sample
+from pready.calibrate.run import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.approach import BY_KEY, Approach
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import message_size, setting_of
@@ -31,14 +31,18 @@ from pready.model.workload import Workload
 SYNC = {"active": "epoch", "passive": "flush"}
 SHORTEST_S = 1e-9
 """A cost that came out below is taken as this: it stays positive."""
-EARLY_BELOW = 0.5
-"""Share of the time without delay, below which puts have moved before the last one."""
+SETTLES_S = 2e-3
+"""Puts that take less together say little of what moved meanwhile: after a pause, they start slowly."""
+MOVED = 0.85
+"""Share of the puts before a pause from which all of them are said to have moved in it."""
+STUCK = 0.1
+"""Share up to which none are."""
+SOON_S = 0.3e-3
+"""Before that, threads have slept for nothing; all that have slept have done so for longer than twice that."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
 SURE = 0.95
 """What share of exchanges an interval shall hold."""
-NARROWEST = 1e-3
-"""An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 WIDEST = 0.95
 """Relative half-width of an interval, at most."""
 
@@ -52,16 +56,37 @@ class Found:
     def one(self, approach: str, size: int, theta: int = 1, delay_s: float = 0.0) -> Exchange | None:
         """The exchange of one thread, if it was measured."""
         wanted = (approach, size, 1, theta, delay_s)
-        return next((e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted), None)
+        return _middle([e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted])
+
+    def ones(self, approach: str) -> dict[int, dict[float, Exchange]]:
+        """Exchanges by one thread with one partition: by size, then by pause."""
+        kinds = sorted({(e.bytes, e.delay_s) for e in self.all if (e.approach, e.threads, e.theta) == (approach, 1, 1)})
+        out: dict[int, dict[float, Exchange]] = {}
+        for size, pause in kinds:
+            found = self.one(approach, size, 1, pause)
+            assert found is not None
+            out.setdefault(size, {})[pause] = found
+        return out
 
     def team(self, approach: str, threads: int, theta: int) -> Exchange | None:
         """The exchange of several threads that are ready together."""
-        found = (e for e in self.teams(approach) if (e.threads, e.theta, e.delay_s) == (threads, theta, 0.0))
-        return next(found, None)
+        wanted = (threads, theta, 0.0)
+        return _middle([e for e in self.teams(approach) if (e.threads, e.theta, e.delay_s) == wanted])
 
     def teams(self, approach: str) -> list[Exchange]:
-        """Small exchanges of several threads."""
+        """Small exchanges of several threads, every round of each."""
         return [e for e in self.all if e.approach == approach and e.threads > 1 and e.ready]
+
+
+def _middle(rounds: Sequence[Exchange]) -> Exchange | None:
+    """The same exchange in all its rounds, as one."""
+    if not rounds:
+        return None
+    total, after = (
+        Sample(*(float(np.median([getattr(getattr(e, of), end) for e in rounds])) for end in ("value", "low", "high")))
+        for of in ("total", "after")
+    )
+    return replace(rounds[0], total=total, after=after)
 
 
 def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messages: bool) -> dict[str, Any]:
@@ -104,11 +129,12 @@ def _rest(data: dict[str, Any], e: Exchange) -> float:
 
 def _cold(found: Found) -> dict[str, Any]:
     """What a message takes longer after a pause: a time per size, and one for how soon it is paid."""
-    extra: dict[int, dict[float, float]] = {}
-    for e in found.all:
-        base = found.one("single", e.bytes)
-        if e.approach == "single" and e.threads == 1 and e.delay_s > 0 and base is not None:
-            extra.setdefault(e.bytes, {})[e.delay_s] = e.after.value - base.after.value
+    singles = found.ones("single")
+    extra = {
+        size: {pause: e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0}
+        for size, at in singles.items()
+        if 0.0 in at
+    }
     extra = {size: at for size, at in extra.items() if len(at) > 1}
     if not extra:
         return {}
@@ -143,14 +169,19 @@ def _cold(found: Found) -> dict[str, Any]:
 
 
 def _active_message(found: Found) -> dict[str, Any]:
-    """After a pause, as in an application: the clear-to-send that came meanwhile is handled cold, too."""
-    times = {
-        e.bytes: max(e.after.value - single.after.value, 0.0)
-        for e in found.all
-        if e.approach == "part" and (e.threads, e.theta, e.delay_s) == (1, 1, ACTIVE_PAUSE)
-        if (single := found.one("single", e.bytes, 1, ACTIVE_PAUSE)) is not None
-    }
-    return {"active_message": _curve(times, "MPI_Psend of one partition less a send of the same size")} if times else {}
+    """Over several pauses, as applications have them: the clear-to-send that came meanwhile is handled cold, too."""
+    singles, extra = found.ones("single"), dict[int, list[float]]()
+    for e in found.all:
+        single = singles.get(e.bytes, {}).get(e.delay_s)
+        if e.approach == "part" and (e.threads, e.theta) == (1, 1) and single is not None:
+            extra.setdefault(e.bytes, []).append(e.after.value - single.after.value)
+    if not extra:
+        return {}
+    times = {size: max(float(np.median(of)), 0.0) for size, of in extra.items()}
+    off = np.concatenate([np.array(of) - times[size] for size, of in extra.items()])
+    half = _next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
+    why = "MPI_Psend of one partition less a send of the same size, after several pauses"
+    return {"active_message": _curve(times, why, min(half, WIDEST))}
 
 
 def _meeting(data: dict[str, Any], found: Found) -> None:
@@ -166,9 +197,7 @@ def _meeting(data: dict[str, Any], found: Found) -> None:
         rests.setdefault(e.threads, []).append(_rest(without, e))
     if not rests:
         return
-    teams = sorted(rests)
-    times = np.maximum.accumulate([max(float(np.median(rests[t])), 0.0) for t in teams])  # noise may say otherwise
-    off = np.concatenate([np.array(rests[team]) - time for team, time in zip(teams, times, strict=True)])
+    teams, times, off = _by_team(rests)
     why = "what a team's bulk send takes longer than one thread's, ready together, in turn or the last late"
     data["threads"]["barrier"] = {
         "threads": [1, *teams],
@@ -197,19 +226,28 @@ def _put(data: dict[str, Any], found: Found) -> None:
     if puts:
         why = f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, by one thread and by each of a team"
         data["one_sided"]["put"] = _between(puts, why)
-    for size in sorted(EARLY_SIZES, reverse=True):
+    _unattended(data, found)
+
+
+def _unattended(data: dict[str, Any], found: Found) -> None:
+    """Puts before a long pause outside MPI, and one more after it: what is left then had not moved in the pause.
+
+    The smallest puts that did not all move say it best: what is left of larger ones is mostly their own.
+    """
+    for size in sorted(EARLY_SIZES):
         late = [e for e in found.all if (e.bytes, e.theta) == (size * EARLY_PUTS, EARLY_PUTS) and e.threads == 1]
         together = next((e for e in late if e.delay_s == 0), None)
         delayed = next((e for e in late if e.delay_s > 0), None)
-        if together is None or delayed is None:
+        if together is None or delayed is None or together.total.value < SETTLES_S:
             continue
-        share = delayed.after.value / together.total.value
-        if share < EARLY_BELOW or size == min(EARLY_SIZES):
-            moves = share < EARLY_BELOW
-            why = f"{share:.0%} of the time of {EARLY_PUTS} such puts was left when the last was late"
-            bytes_ = size if moves else 0
-            data["one_sided"]["early"] = {"value": f"{bytes_} B", "source": "measured", "why": why}
-            return
+        left = delayed.after.value / together.total.value
+        before = (EARLY_PUTS - 1) / EARLY_PUTS
+        if 1 - left >= MOVED * before:
+            continue
+        moved = 0 if 1 - left < STUCK * before else round((1 - left) * size * EARLY_PUTS)
+        why = f"{left:.0%} of the time of {EARLY_PUTS} puts of {size} B was left after a pause before the last"
+        data["one_sided"]["unattended"] = {"value": f"{moved} B", "source": "measured", "why": why}
+        return
 
 
 def _epochs(data: dict[str, Any], found: Found) -> None:
@@ -233,19 +271,45 @@ def _epochs(data: dict[str, Any], found: Found) -> None:
 
 
 def _waking(data: dict[str, Any], found: Found) -> None:
-    """What small exchanges of teams take beyond the model, and how much they differ without a cause.
+    """What small exchanges of teams take beyond the model once threads have computed, and how soon they pay it.
 
-    The latter also bounds what one small exchange, measured once, can say of an active message.
+    Teams that are ready at once tell the latter: they send within a few calls of the beginning.
     """
-    rests = [_rest(data, e) for e in found.teams("many")]
+    rests: dict[int, list[float]] = {}
+    early: list[tuple[int, float, float]] = []
+    for e in found.teams("many"):
+        age = float(np.median([max(row) for row in e.ready]))
+        if age < SOON_S:
+            early.append((e.threads, age, _rest(data, e)))
+        else:
+            rests.setdefault(e.threads, []).append(_rest(data, e))
     if not rests:
         return
-    unknown = _next_within(rests)
-    if "active_message" in data:
-        times = [parse(time, Unit.TIME, "active_message") for time in data["active_message"]["time"]]
-        data["active_message"]["interval"] = min(unknown / max(float(np.mean(times)), SHORTEST_S), WIDEST)
-    why = "sends by the threads of a team, together or in turn, less what the rest explains"
-    data["threads"]["wake"] = _around(float(np.median(rests)), unknown, why)
+    teams, times, off = _by_team(rests)
+    curve = dict(zip(teams, times, strict=True))
+    wakes, ages, left = (np.array(x) for x in zip(*((curve.get(k, 0.0), a, r) for k, a, r in early), strict=True))
+
+    def missed(slowness: float) -> float:
+        return float(np.abs(wakes * -np.expm1(-ages / slowness) - left).sum())
+
+    after = float(minimize_scalar(missed, bounds=(SHORTEST_S, SOON_S), method="bounded").x)
+    off = np.concatenate([off, left - wakes * -np.expm1(-ages / after)])
+    data["threads"]["wake"] = {
+        "threads": [1, *teams],
+        "time": ["0 s", *(format_exact(float(time), Unit.TIME) for time in times)],
+        "after": format_exact(after, Unit.TIME),
+        "within": format_exact(_next_within(off), Unit.TIME),
+        "source": "measured",
+        "why": "sends by the threads of a team, together or in turn, less what the rest explains",
+    }
+
+
+def _by_team(rests: dict[int, list[float]]) -> tuple[list[int], Array, Array]:
+    """Teams, a time for each that never falls with their size, and how far each rest lies off it."""
+    teams = sorted(rests)
+    times = np.maximum.accumulate([max(float(np.median(rests[t])), 0.0) for t in teams])  # noise may say otherwise
+    off = np.concatenate([np.array(rests[team]) - time for team, time in zip(teams, times, strict=True)])
+    return teams, times, off
 
 
 def _epochs_of_teams(data: dict[str, Any], found: Found) -> None:
@@ -256,7 +320,7 @@ def _epochs_of_teams(data: dict[str, Any], found: Found) -> None:
             alone = parse(data["one_sided"][name]["value"], Unit.TIME, name)
             value, half = max(alone + float(np.median(rests)), SHORTEST_S), _next_within(rests)
             found_out = _around(value, half, f"one put's exchange by each thread of a team, {way}, less its messages")
-            found_out["interval"][0] = format_exact(max(value - half, NARROWEST * value), Unit.TIME)
+            found_out["interval"][0] = format_exact(max(value - half, 0.0), Unit.TIME)
             data["one_sided"][name] = found_out
 
 

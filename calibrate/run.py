@@ -400,7 +400,7 @@ def plan(
     passes = chain(
         _first_pass(threads, teams, largest),
         _second_pass(threads, teams, largest),
-        _third_pass(largest),
+        _third_pass(teams, largest),
     )
     return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
 
@@ -453,6 +453,7 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
             yield Point.of("memcpy", bytes=size, cache=cache)
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="posted", length=length)
+    yield from exchanges(teams, 1)
     yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
@@ -461,8 +462,8 @@ PUTS = 8
 SMALLER_PUT, MORE_PUTS = 256, 32
 COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
 COLD_PAUSES = (1e-3, 4e-3, 16e-3)
-ACTIVE_PAUSE = COLD_PAUSES[1]
-EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 10, 64 << 10, 1 << 20, 4 << 20), 4, 0.15
+ACTIVE_PAUSES = (0.0, *COLD_PAUSES[:2])
+EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (64 << 10, 1 << 20, 4 << 20), 4, 0.15
 """Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
 TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
 TEAM_LATE_S = 1e-3
@@ -471,14 +472,16 @@ TEAM_THETA = 4
 """Partitions per thread, in case a thread has several."""
 
 
-def exchanges(teams: Iterable[int]) -> Iterator[Point]:
+def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     """Whole exchanges, each for what it has more than another (`describe_exchanges`).
 
     One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
-    last one late: up to which size do they move early? ``MPI_Psend`` and a send of the same size. A send after pauses.
+    last one late: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.
     Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up to send,
-    cost, and how much that differs from one exchange to the next.
+    cost, and how much that differs from one exchange to the next. Rounds after the first repeat all but the long ones,
+    at other times: a machine may be colder in one minute than in the next.
     """
+    again: dict[str, Value] = {"round": round_} if round_ else {}
 
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
         return Point.of(
@@ -492,7 +495,7 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
             min_repeats=6,
             max_repeats=200,
             budget_s=0.5,
-            **{"delay_s": 0.0, **when},
+            **{"delay_s": 0.0, **when, **again},
         )
 
     for approach in APPROACHES:
@@ -504,8 +507,9 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
     for size in COLD_SIZES:
         for delay in (0.0, *COLD_PAUSES):
             yield one("single", size, delay_s=delay)
-        yield one("part", size, delay_s=ACTIVE_PAUSE)
-    for size in EARLY_SIZES:
+        for delay in ACTIVE_PAUSES:
+            yield one("part", size, delay_s=delay)
+    for size in () if round_ else EARLY_SIZES:
         for delay in (0.0, EARLY_DELAY_S):
             yield one("rma-single-passive", size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
     for team in (team for team in teams if team > 1):
@@ -523,13 +527,14 @@ def exchanges(teams: Iterable[int]) -> Iterator[Point]:
                 yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
 
 
-def _third_pass(largest: int) -> Iterator[Point]:
+def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for who in ("receiver", "sender"):
         for size in _powers(1 << 12, largest, 2):
             yield Point.of("overlap", bytes=size, who=who)
     for mode in ("send", "persistent"):
         for size in _powers(1, largest, 2):
             yield ping(size, mode)
+    yield from exchanges(teams, 2)
     # last: a provider that keeps few unexpected messages hangs here, and the watchdog takes its time
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="unexpected", length=length)

@@ -77,6 +77,8 @@ class Costs:
     barrier: Array
     wake: Array
     """What a message takes longer that a thread of a team issues itself."""
+    waking: Array
+    """The time since the iteration began after which 63 % of `wake` is paid; 0: at once."""
     poll: Array
     epoch: Array
     flush: Array
@@ -162,6 +164,12 @@ class Sampler:
             return np.asarray(value)
         return spread(value, (value * (1 - interval), value * (1 + interval)), self.normals(name))
 
+    def within(self, name: str, value: float, half: float) -> Array:
+        """A value whose interval reaches `half` to either side, of any sign, of shape () or (rows,)."""
+        if self.draws == 0 or half == 0:
+            return np.asarray(value)
+        return np.asarray(value + half * self.normals(name) / Z95)
+
     def stretch(self, threads: int) -> Array:
         """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
         curve = self.machine.threads.contention
@@ -235,17 +243,12 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         copy_out=copy,
         pready=sampler("threads.pready", m.threads.pready),
         barrier=_barrier(sampler, workload.threads),
-        wake=np.asarray(0.0)
-        if m.threads.wake is None or workload.threads == 1
-        else np.maximum(sampler("threads.wake", m.threads.wake), -AWAKE * control),
+        wake=_wake(sampler, workload.threads, control),
+        waking=np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
         poll=sampler("threads.vci_poll", m.threads.vci_poll),
-        epoch=sampler("one_sided.epoch", m.one_sided.epoch),
-        flush=sampler("one_sided.epoch", m.one_sided.epoch)
-        if m.one_sided.flush is None
-        else sampler("one_sided.flush", m.one_sided.flush),
-        window=sampler("one_sided.epoch", m.one_sided.epoch)
-        if m.one_sided.window is None
-        else sampler("one_sided.window", m.one_sided.window),
+        epoch=_epoch(sampler, None, ""),
+        flush=_epoch(sampler, m.one_sided.flush, "flush"),
+        window=_epoch(sampler, m.one_sided.window, "window"),
         stretch=sampler.stretch(workload.threads),
     )
 
@@ -257,6 +260,21 @@ def _barrier(sampler: Sampler, threads: int) -> Array:
     if of.meet is None or threads == 1:
         return time
     return np.maximum(time + sampler("threads.meet", of.meet), 0.0)
+
+
+def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
+    """CPU time around an epoch, as for active synchronisation where there is nothing else; no draw is below 0."""
+    if value is None:
+        value, name = sampler.machine.one_sided.epoch, "epoch"
+    return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
+
+
+def _wake(sampler: Sampler, threads: int, control: Array) -> Array:
+    """What a thread of a team takes longer to send, which no draw makes much shorter than the message itself."""
+    wake = sampler.machine.threads.wake
+    if wake is None or threads == 1:
+        return np.asarray(0.0)
+    return np.maximum(sampler.within("threads.wake", wake.at(threads), wake.within), -AWAKE * control)
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:

@@ -181,7 +181,8 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         machine.contexts.value,
         machine.progress.value,
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
-        math.inf if machine.one_sided.early is None else machine.one_sided.early.value,
+        math.inf if machine.one_sided.unattended is None else machine.one_sided.unattended.value,
+        workload.two_way,
     )
 
 

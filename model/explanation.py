@@ -9,6 +9,7 @@ Nothing is drawn from intervals here: the parameters are taken as they stand, as
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ from pready.model.evaluate import BULK, NOMINAL, Evaluation, message_size
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
 from pready.model.predict import effective_library, predict
-from pready.model.timeline import Timeline, run
+from pready.model.timeline import Timeline, received_between, run
+from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Gaussian, Workload
 
 
@@ -261,8 +263,11 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     if i.one_sided or i.active_message:
         ready.append("the receiver's go-ahead for this iteration must have come")
         terms += term("control", r"t_\mathrm{control}", costs.control)
-    if i.one_sided and not setting.puts_early and not i.windows_per_thread:
-        ready.append("data move only in the call that ends the epoch, after the threads have met")
+    if i.one_sided and setting.unattended == 0 and not i.windows_per_thread:
+        ready.append("puts move only in the call that ends the epoch, after the threads have met")
+    if np.any(costs.wake) and not i.joins:
+        ready.append("a thread of a team wakes up to send")
+        terms += term("t_wake", r"t_\mathrm{wake}", costs.wake)
     if np.any(costs.cold):
         ready.append("the first message after a pause takes up to t_cold longer")
         terms += term("t_cold", r"t_\mathrm{cold}", costs.cold)
@@ -284,12 +289,19 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     if i.active_message:
         terms += term("copy", r"t_\mathrm{copy}", costs.copy_out)
         terms += term("active message", r"t_\mathrm{active}", costs.active)
+    between = received_between(costs, approach, len(members), setting)
+    if np.any(between) and most > 1:
+        rule += "; between two partitions that queue, as many are received as the first of them sent"
+        terms += term("one received", r"t_\mathrm{receive}", between)
     yield "issue", rule, terms
 
     yield "protocol", *_protocol(evaluation, approach, costs, segment)
 
     terms = term("g", "g", costs.gap) + term("m/β_link", r"m / \beta_\mathrm{link}", costs.link)
     rule = "a message waits for those before it, this far apart each"
+    if i.one_sided and 0 < setting.unattended < math.inf and not i.windows_per_thread:
+        room = format_size(setting.peers * setting.unattended)
+        rule += f"; puts that find more than {room} waiting move when the threads have met"
     if np.any(costs.drain):
         rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
         terms += term("drain", r"t_\mathrm{drain}", costs.drain) + term("bucket", r"t_\mathrm{bucket}", costs.credit)

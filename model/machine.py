@@ -207,6 +207,28 @@ class Barrier(Curve):
         return float(np.interp(threads, self.threads, self.time))
 
 
+class Wake(Curve):
+    """What a message takes longer that one of k threads issues itself: the more threads, the colder each.
+
+    So long as the iteration is t old, ``time`` × (1 − exp(−t / after)): threads that have not computed yet are warm.
+    """
+
+    time: tuple[units.Time, ...]
+    after: units.Time = 0.0
+    within: units.Time = 0.0
+    """How far a single exchange lies off any of them, with 95 % probability."""
+
+    @model_validator(mode="after")
+    def _valid(self) -> Wake:
+        self._check(self.time, "wake time")
+        return self
+
+    def at(self, threads: int) -> float:
+        """Linear between measured points."""
+        self._covers(threads, "wake time")
+        return float(np.interp(threads, self.threads, self.time))
+
+
 class Threads(Strict):
     """What threads add: marking partitions ready, meeting in a barrier, sharing and polling VCIs."""
 
@@ -216,8 +238,8 @@ class Threads(Strict):
     """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
     contention: Contention
-    wake: Value[units.SignedTime] | None = None
-    """What a message takes longer that a thread of a team issues itself, on waking up; absent: nothing."""
+    wake: Wake | None = None
+    """What a message takes longer that a thread of a team issues itself; absent: nothing."""
     meet: Value[units.SignedTime] | None = None
     """By how much a team's meeting before a bulk send differs from `barrier` without a known cause: 0, give or take
     its interval; absent: not at all."""
@@ -241,8 +263,9 @@ class OneSided(Strict):
     """The same for passive synchronisation; absent, as for active."""
     window: Value[units.Time] | None = None
     """The same for each further window; absent, as for the first."""
-    early: Value[units.Offset] | None = None
-    """The largest MPI_Put that moves before the call that ends the epoch; absent, any does."""
+    unattended: Value[units.Offset] | None = None
+    """Bytes of MPI_Put that can wait for the link, and move without a thread inside MPI, such as a socket's buffer;
+    what finds no room moves in the call that ends the epoch. 0: the library puts all off; absent, all find room."""
 
 
 class Memory(Strict):

@@ -6,11 +6,14 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
 1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last
    of its user partitions is. After a pause, the first message takes longer (`Cold`).
 2. **Issue**: the thread that completed it takes its VCI's lock (FIFO), holds it for o_s, stretched by
-   contention among the k threads that share the VCI, and for the eager copy.
+   contention among the k threads that share the VCI, and for the eager copy. Where every rank
+   receives as it sends, as many messages are received under that lock between two transport
+   partitions that queue for it as the first of them sent.
 3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
 4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
    streams at 1/G, several together at the link's bandwidth. A shaped link lets a burst through
-   first: a message may leave early by what is left in the token bucket.
+   first: a message may leave early by what is left in the token bucket. Puts that find
+   no room to wait for it move when someone is inside MPI again (`Setting.unattended`).
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
 7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness.
@@ -50,8 +53,10 @@ class Setting:
     contexts: int
     progress: Progress
     sender_progress: Progress = "hardware"
-    puts_early: float = math.inf
-    """Bytes of the largest MPI_Put that moves before the call that ends the epoch."""
+    unattended: float = math.inf
+    """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
+    two_way: bool = False
+    """A rank's peers send to it while it sends to them."""
 
 
 @dataclass(frozen=True)
@@ -166,11 +171,11 @@ def run(
         opened = costs.control - last_ready + (epochs(windows, costs, interface.sync) if interface.one_sided else 0.0)
         starts = np.maximum(starts, opened[:, None])
     if not interface.joins:
-        starts = starts + costs.wake[..., None]
-    if interface.one_sided and not interface.windows_per_thread:
-        # By the master, after the threads have met.
-        late = np.where(costs.size > setting.puts_early, join, -np.inf)
-        starts = np.maximum(starts, late[:, None])
+        starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
+    waits_for_join = interface.one_sided and not interface.windows_per_thread and setting.unattended < math.inf
+    if waits_for_join and setting.unattended == 0:
+        # The puts themselves are put off, by the library.
+        starts = np.maximum(starts, join[:, None])
     if np.any(costs.cold):
         starts = _warmed(starts, -last_ready, costs)
 
@@ -187,6 +192,8 @@ def run(
     # 4. NIC and 5. wire.
     service = costs.gap + costs.link  # LogGP: the adapter is free for the next message after g + G m
     travel = costs.stream + costs.wire
+    if waits_for_join and setting.unattended > 0:
+        sent = _attended(sent, service, costs, join, setting.peers * setting.unattended)
     per_vci = interface.receivers == "threads" and len(members) > 1
     arrived = _network(sent, service, travel, costs, keep_vcis=per_vci)
 
@@ -258,6 +265,12 @@ def epochs(windows: int, costs: Costs, sync: str) -> Array:
     return np.asarray((costs.flush if sync == "passive" else costs.epoch) + (windows - 1) * costs.window)
 
 
+def _paid(after: Array, slowness: Array) -> Array:
+    """Which share of a cost is due after so much time: all of it at once where `slowness` is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(slowness > 0, -np.expm1(-np.maximum(after, 0.0) / slowness), 1.0)
+
+
 def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
     """Starts, each later by what the pause before it costs: shape (rows, messages).
 
@@ -268,8 +281,8 @@ def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
     ordered = np.take_along_axis(starts, order, axis=1)
     busy = costs.link[..., None]
     before = np.concatenate([begin[:, None], (fifo_starts(ordered, busy) + busy)[:, :-1]], axis=1)
-    pause = np.maximum(ordered - before, 0.0)
-    later = ordered + costs.cold[..., None] * -np.expm1(-pause / costs.cooling[..., None])
+    pause = ordered - before
+    later = ordered + costs.cold[..., None] * _paid(pause, costs.cooling[..., None])
     out = np.empty_like(later)
     # What follows at once waits for the first: it cannot overtake.
     np.put_along_axis(out, order, np.maximum.accumulate(later, axis=1), axis=1)
@@ -279,7 +292,8 @@ def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
 def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Approach, setting: Setting) -> Array:
     """When each message leaves the CPU: shape (rows, VCIs, messages), +inf where a VCI has fewer.
 
-    A transport partition is one message per peer, issued one after the other by one thread.
+    A transport partition is one message per peer, issued one after the other by one thread. The lock is
+    free for the next one when, where traffic is two-way, as many have been received.
     """
     rows, interface = len(starts), approach.interface
     longest = max(map(len, members))
@@ -300,7 +314,8 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
     if interface.active_message:
         hold = hold + (costs.copy_out + costs.active)[..., None]
     hold = hold[..., None]
-    begun = fifo_starts(queued, setting.peers * hold)
+    between = received_between(costs, approach, len(members), setting)[..., None, None]
+    begun = fifo_starts(queued, setting.peers * (hold + between))
     if setting.peers == 1:
         return np.asarray(begun + hold)
     nth = np.arange(1, setting.peers + 1)
@@ -360,6 +375,26 @@ def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     return np.asarray(seen)
 
 
+def _attended(sent: Array, service: Array, costs: Costs, join: Array, room: float) -> Array:
+    """When puts may go, shape (rows, 1, puts), if `room` bytes can wait for the link without anyone inside MPI.
+
+    The first put that finds too little room is early by what of it found some; with it, all that
+    follow wait until the threads have met.
+    """
+    ordered = _in_order(sent)
+    takes = (room / costs.size * costs.link)[..., None]
+    over = fifo_starts(ordered, service[..., None]) + service[..., None] - ordered - takes
+    stuck = np.logical_or.accumulate(over > 0, axis=1)
+    found = costs.link - np.take_along_axis(over, np.argmax(stuck, axis=1)[:, None], axis=1)[:, 0]
+    return np.maximum(ordered, np.where(stuck, (join - np.maximum(found, 0.0))[:, None], -np.inf))[:, None, :]
+
+
+def _in_order(sent: Array) -> Array:
+    """Messages of all VCIs in the order in which they may go, without padding: shape (rows, messages)."""
+    flat = sent.reshape(len(sent), -1)
+    return np.sort(flat, axis=1)[:, : int(np.isfinite(flat[0]).sum())]
+
+
 def _network(sent: Array, service: Array, travel: Array, costs: Costs, *, keep_vcis: bool) -> Array:
     """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked.
 
@@ -377,14 +412,32 @@ def _network(sent: Array, service: Array, travel: Array, costs: Costs, *, keep_v
     if sent.shape[1] == 1:  # one VCI issues in order
         return left(flat)[:, None, :]
     if not keep_vcis:
-        real = int(np.isfinite(flat[0]).sum())
-        ordered = np.sort(flat, axis=1)[:, :real]
-        return left(ordered)[:, None, :]
+        return left(_in_order(sent))[:, None, :]
     order = np.argsort(flat, axis=1, kind="stable")
     in_order = left(np.take_along_axis(flat, order, axis=1))
     arrived = np.empty_like(in_order)
     np.put_along_axis(arrived, order, in_order, axis=1)
     return arrived.reshape(rows, *sent.shape[1:])
+
+
+def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
+    """CPU time to receive one message: shape (rows,) or ()."""
+    interface = approach.interface
+    if interface.receivers == "none":
+        return np.asarray(0.0)
+    service = costs.unmatched
+    if interface.matches:
+        # Messages of one queue arrive in any order: on average half of what is left is searched.
+        queued = setting.peers * (approach.transport_partitions if interface.splits else 1) / vcis
+        service = costs.receive + costs.per_entry * (queued - 1) / 2
+    if interface.active_message:
+        service = service + costs.copy_out
+    return np.asarray(service)
+
+
+def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
+    """What a VCI's lock is held for after each message of a partition, if another queues: shape (rows,) or ()."""
+    return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
 
 
 def _receive(
@@ -399,13 +452,7 @@ def _receive(
     rows, interface = len(arrived), approach.interface
     if interface.receivers == "none":
         return _finite_max(arrived.reshape(rows, -1))
-    service = costs.unmatched
-    if interface.matches:
-        # Messages of one queue arrive in any order: on average half of what is left is searched.
-        queued = setting.peers * (approach.transport_partitions if interface.splits else 1) / vcis
-        service = costs.receive + costs.per_entry * (queued - 1) / 2
-    if interface.active_message:
-        service = service + costs.copy_out
+    service = receiving(costs, approach, vcis, setting)
     if waits_from is not None and setting.progress != "thread":
         arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
     starts = fifo_starts(arrived, service[..., None, None])

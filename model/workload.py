@@ -287,6 +287,11 @@ class Workload(Strict):
         return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
 
     @property
+    def two_way(self) -> bool:
+        """Does a rank receive from its peers while it sends to them? In a sweep, receives come first."""
+        return self.pattern in (*HALOS, "neighbours")
+
+    @property
     def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
         """For each rank the ranks that it sends to, if they are listed."""
         if isinstance(self.neighbour_list, str):

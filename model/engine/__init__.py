@@ -61,8 +61,10 @@ Assumptions, and where they end
 
 - The network delays every message by L and G alone (LogGP). With congestion, a message's travel
   depends on all others in flight, layers dissolve, and an event queue is needed: use SST.
-- Sends of an iteration do not depend on its receives. A code that sends on the arrival of single
-  partitions (MPI_Parrived, then MPI_Pready of the next exchange in the same iteration) has no layers.
+- Sends of an iteration do not depend on its receives: between two transport partitions that queue for a VCI,
+  a rank receives as many messages as the first of them sent, whether or not so many have come. A code that sends on
+  the arrival of single partitions (MPI_Parrived, then MPI_Pready of the next exchange in the same
+  iteration) has no layers.
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, those that are ready within the same picosecond leave
   in the order in which they were issued: without this, rounding would decide.

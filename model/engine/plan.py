@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -73,15 +74,17 @@ def beyond(
     release on when other threads end, the recurrence would need more state per rank. `unlike`: a rank's
     messages differ in size or in the threads that send them.
     """
-    path = machine.path(workload.path)
+    path, setting = machine.path(workload.path), setting_of(machine, workload)
     if path.burst is not None:
         return "shaped links (a token bucket)"
     if machine.cold is not None and unlike:
         return "messages of several kinds that take longer after a pause (cold)"
     interface = approach.interface if approach is not None else MANY
+    if interface.one_sided and not interface.windows_per_thread and 0 < setting.unattended < math.inf:
+        return "puts that find no room to wait for the link"
     shakes = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
     if (
-        setting_of(machine, workload).sender_progress == "on-call"
+        setting.sender_progress == "on-call"
         and workload.partitions_per_thread > 1
         and interface.splits
         and shakes
@@ -152,24 +155,29 @@ def plan(
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
     first = by_class[0]
 
+    setting = setting_of(machine, workload)
+    copies = np.array([float(c.copy_out) if interface.active_message else 0.0 for c in by_class])
+    receive = np.array([float(c.receive if interface.matches else c.unmatched) for c in by_class]) + copies
+    per_entry = float(first.per_entry) if interface.matches else 0.0
+    between = np.zeros((len(pattern.present), len(each)))  # (profiles, classes), as `timeline.received_between`
+    if setting.two_way and interface.receivers != "none":
+        queued = pattern.degree * transports / len(members)
+        between += receive + per_entry * (queued[:, None] - 1) / 2
     hold = _holds(approach, workload, members, by_class, mapping)  # (VCIs, classes)
     counts = np.stack(
         [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in range(len(each))],
         axis=-1,
-    )  # (profiles, directions, classes): messages up to and including a direction
-    hold_to = np.einsum("pdc,vc->pvd", counts.astype(np.float64), hold)
-    hold_all = np.einsum("pc,vc->pv", counts[:, -1, :].astype(np.float64), hold)
+    ).astype(np.float64)  # (profiles, directions, classes): messages up to and including a direction
+    hold_to = np.einsum("pdc,vc->pvd", counts, hold)
+    # What is received before the next turn is as many messages.
+    hold_all = hold_to[..., -1] + np.einsum("pc,pc->p", counts[:, -1, :], between)[:, None]
 
     two_sided = interface.two_sided_rendezvous
     shakes = not (interface.one_sided or interface.active_message or two_sided)
     half = np.array([0.5 * float(c.handshake) if shakes else 0.0 for c in by_class])
     computing = workload.receiver == "computing"
-    setting = setting_of(machine, workload)
     progress = setting.progress
     service = np.array([float(c.gap + c.link) for c in by_class])
-    copies = np.array([float(c.copy_out) if interface.active_message else 0.0 for c in by_class])
-    receive = np.array([float(c.receive if interface.matches else c.unmatched) for c in by_class]) + copies
-    per_entry = float(first.per_entry) if interface.matches else 0.0
     windows = workload.threads if interface.windows_per_thread else 1
     epoch = epochs(windows, first, interface.sync) if interface.one_sided else np.asarray(0.0)
     burst = mapping is None and len(members) == 1 and len(each) == 1 and not two_sided and not half.any()
@@ -179,12 +187,14 @@ def plan(
         "hold": hold_to.ravel(),
         "hold_all": hold_all.ravel(),
         "hold_each": hold.ravel(),
+        "between": between.ravel(),
         "pready": first.pready,
         "barrier": first.barrier,
         "burst_hold": hold[0, 0],
         "burst_gap": max(hold[0, 0], service[0]),
         "opened": first.control + epoch,
         "wake": 0.0 if interface.joins else first.wake,
+        "waking": first.waking,
         "link": first.link,
         "cold": first.cold,
         "cooling": first.cooling,
@@ -235,7 +245,7 @@ def plan(
         "vci_size": [len(m) for m in members],
         "vci_members": [t for m in members for t in m],
         "burst": int(burst),
-        "late_puts": int(interface.one_sided and not setting.puts_early and not interface.windows_per_thread),
+        "late_puts": int(interface.one_sided and setting.unattended == 0 and not interface.windows_per_thread),
         "opens": int(interface.one_sided or interface.active_message),
         "two_sided": int(two_sided),
         "rendezvous": int(half.any()),

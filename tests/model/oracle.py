@@ -33,6 +33,14 @@ def warmed(starts: list[float], c: Costs) -> list[float]:
     return [out[t] for t in range(len(starts))]
 
 
+def receiving(c: Costs, approach: Approach, queued: float) -> float:
+    """CPU time to receive one message, of `queued` per VCI."""
+    service = float(c.unmatched)
+    if approach.interface.matches:
+        service = float(c.receive) + float(c.per_entry) * (queued - 1) / 2
+    return service + (float(c.copy_out) if approach.interface.active_message else 0.0)
+
+
 def end_of_exchange(
     ready: list[float], c: Costs, approach: Approach, setting: Setting, receiver_join: float | None
 ) -> float:
@@ -61,8 +69,9 @@ def end_of_exchange(
     if i.active_message:
         bins = [max(b, cost("control")) for b in bins]
     if not i.joins:
-        bins = [b + cost("wake") for b in bins]
-    if i.one_sided and not i.windows_per_thread and cost("size") > setting.puts_early:
+        slow = cost("waking")
+        bins = [b + cost("wake") * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
+    if i.one_sided and not i.windows_per_thread and setting.unattended == 0:
         bins = [max(b, max(marked) + cost("barrier")) for b in bins]
     bins = warmed(bins, c)
 
@@ -75,7 +84,11 @@ def end_of_exchange(
         hold = (cost("put") if i.one_sided else cost("hold")) * stretch
         hold += 0.0 if i.one_sided else cost("copy_in")
         hold += cost("copy_out") + cost("active") if i.active_message else 0.0
-        starts = serve([(bins[t], t) for t in members], peers * hold)
+        # Between two partitions that queue for the lock, as many messages are received under it as the first sent.
+        between = 0.0
+        if setting.two_way and i.receivers != "none":
+            between = receiving(c, approach, peers * transports / len(set(vci)))
+        starts = serve([(bins[t], t) for t in members], peers * (hold + between))
         for t in members:
             for peer in range(peers):
                 left[t, peer] = starts[t] + (peer + 1) * hold
@@ -98,6 +111,16 @@ def end_of_exchange(
                 seen = [max(end, issued) for end in ends if end + waits >= issued]
                 when = max(when, min(seen, default=issued))
         sent[message] = when
+    if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
+        room, free, met = peers * setting.unattended, -1e300, max(marked) + cost("barrier")
+        time_per_byte, stuck, found = cost("link") / cost("size"), False, 0.0
+        for message in sorted(sent, key=lambda m: sent[m]):
+            free = max(sent[message], free) + cost("gap") + cost("link")
+            too_much = (free - sent[message]) - room * time_per_byte
+            if not stuck and too_much > 0:  # with what is left of it, all that follow wait
+                stuck, found = True, max(cost("link") - too_much, 0.0)
+            if stuck:
+                sent[message] = max(sent[message], met - found)
     # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
     names = {m: number for number, m in enumerate(sorted(sent, key=lambda m: (vci[m[0]], left[m])))}
     begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))
@@ -110,10 +133,7 @@ def end_of_exchange(
     if i.receivers == "none":
         end = max(arrived.values())
     else:
-        service = cost("unmatched")
-        if i.matches:
-            service = cost("receive") + cost("per_entry") * (peers * transports / used - 1) / 2
-        service += cost("copy_out") if i.active_message else 0.0
+        service = receiving(c, approach, peers * transports / used)
         wait = -1e300 if receiver_join is None or setting.progress == "thread" else receiver_join
         end = -1e300
         for server in set(vci) if i.receivers == "threads" else {None}:

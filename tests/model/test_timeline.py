@@ -13,11 +13,20 @@ from machines import ideal
 from oracle import end_of_exchange
 
 from pready.model import gain
-from pready.model.approach import BY_KEY, INTERFACES, MANY, PART, SINGLE, Approach, transport_counts
+from pready.model.approach import (
+    BY_KEY,
+    INTERFACES,
+    MANY,
+    PART,
+    RMA_SINGLE_ACTIVE,
+    SINGLE,
+    Approach,
+    transport_counts,
+)
 from pready.model.costs import Costs, Sampler, costs
-from pready.model.evaluate import Evaluation
+from pready.model.evaluate import Evaluation, setting_of
 from pready.model.files import validated
-from pready.model.machine import Cold, Machine, NetworkPath
+from pready.model.machine import Cold, Machine, NetworkPath, Wake
 from pready.model.timeline import Setting, fifo_starts, run
 from pready.model.values import Array
 from pready.model.workload import Workload
@@ -38,9 +47,19 @@ def workload(threads: int, theta: int, size: float, peers: int = 1) -> Workload:
     return made.model_copy(update={"buffer": size})
 
 
-def time(machine: Machine, w: Workload, approach: Approach, ready: Array, joins: Array | None = None) -> Array:
+def time(
+    machine: Machine,
+    w: Workload,
+    approach: Approach,
+    ready: Array,
+    joins: Array | None = None,
+    *,
+    two_way: bool = False,
+) -> Array:
     size = w.buffer / approach.transport_partitions if approach.interface.splits else w.buffer
-    setting = Setting(w.threads, w.partitions_per_thread, w.peers, machine.contexts.value, machine.progress.value)
+    setting = Setting(
+        w.threads, w.partitions_per_thread, w.peers, machine.contexts.value, machine.progress.value, two_way=two_way
+    )
     return run(np.atleast_2d(ready), costs(Sampler(machine), w, size), approach, setting, joins).end
 
 
@@ -163,6 +182,76 @@ def test_a_longer_laggard_never_lowers_eta(
         assert etas[1] >= etas[0] * (1 - 1e-9)
 
 
+# The lock that sends also receives
+
+
+def test_between_two_partitions_that_queue_as_many_messages_are_received() -> None:
+    # o_s = 1, o_r = 0.4, L = 2 us, four messages ready at once on one VCI: they leave at 1, 2.4, 3.8 and 5.2, and the
+    # last is there at 7.2 and received at 7.6. One way, they leave at 1, 2, 3, 4.
+    machine, zero = ideal(o_s=1e-6, o_r=4e-7, L=2e-6), np.zeros(4)
+    four = workload(4, 1, 4e-280)
+    assert float(time(machine, four, Approach(PART, 4), zero, two_way=True)[0]) == pytest.approx(7.6e-6)
+    assert float(time(machine, four, Approach(PART, 4), zero)[0]) == pytest.approx(6.4e-6)
+    # Three peers, two partitions: 3 sends, 3 receives, 3 sends; the last leaves at 7.2. One partition is not delayed.
+    three = workload(2, 1, 2e-280, peers=3)
+    assert float(time(machine, three, Approach(PART, 2), np.zeros(2), two_way=True)[0]) == pytest.approx(9.6e-6)
+    bulk = [time(machine, three, Approach(SINGLE), np.zeros(2), two_way=two) for two in (False, True)]
+    assert bulk[0] == bulk[1]
+    # Two VCIs have a lock each, and two messages: 1 + 0.4 + 1.
+    assert float(time(machine, four, Approach(MANY, 4, 2), zero, two_way=True)[0]) == pytest.approx(4.8e-6)
+    # What the adapter receives by itself takes no lock.
+    put = Approach(BY_KEY["rma-single-passive"], 4)
+    assert time(machine, four, put, zero, two_way=True) == time(machine, four, put, zero)
+
+
+@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
+def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any) -> None:
+    # Alone, or h + r after the one before: two ways cost what one does. A little less than h + r, and they do not.
+    machine = ideal(o_s=1e-6, o_r=4e-7, match=1e-7, L=2e-6, copy=1e9)
+    apart = 1e-6 + 5e-7 + (2 * 1e-9 if interface.active_message else 0.0)  # a byte is copied in and out
+    w = workload(2, 1, 2.0)
+    approach = Approach(interface, 2 if interface.splits else 1)
+    ways = [
+        [float(time(machine, w, approach, np.array([0.0, late]), two_way=two)[0]) for two in (False, True)]
+        for late in (apart + 1e-12, 0.9 * apart)
+    ]
+    assert ways[0][0] == ways[0][1]
+    queues = interface.splits and interface.receivers != "none"
+    assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
+
+
+@given(
+    counts,
+    st.integers(1, 6),
+    st.sampled_from(INTERFACES),
+    st.integers(1, 12),
+    st.integers(1, 4),
+    st.lists(st.floats(0, 1e-4), min_size=72, max_size=72),
+)
+def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_message_before_it(
+    n: int, theta: int, interface: Any, vcis: int, peers: int, times: list[float]
+) -> None:
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, stretch=[1.0, 2.0, 9.0])
+    w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
+    approach = Approach(interface, n * theta if interface.splits else 1, vcis)
+    one, two = (float(time(machine, w, approach, ready, two_way=t)[0]) for t in (False, True))
+    before = peers * (n * theta - 1 if interface.splits else 0)
+    most = 0.0 if interface.receivers == "none" else before * 5e-7
+    assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
+
+
+def test_two_ways_are_halos_and_lists() -> None:
+    def two_way(**pattern: Any) -> bool:
+        w = validated(Workload, {"threads": 1, "buffer": "1 KiB", **pattern}, "w")
+        return setting_of(ideal(), w).two_way
+
+    assert two_way(pattern="halo3d")
+    assert two_way(pattern="halo3d26")
+    assert two_way(pattern="neighbours", neighbours=3)
+    assert not two_way(pattern="pt2pt")
+    assert not two_way(pattern="sweep3d")
+
+
 # Protocols and progress
 
 
@@ -218,7 +307,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
         for name in (
             *("hold", "copy_in", "put", "handshake", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
-            *("cold", "active", "wake", "drain", "credit"),
+            *("cold", "active", "wake", "waking", "drain", "credit"),
         )
     }
     extra = draw(st.floats(0, 1e-5))
@@ -250,10 +339,13 @@ def test_equals_the_oracle(data: Any) -> None:
         draw(st.integers(1, 8)),
         draw(st.sampled_from(["hardware", "thread", "on-call"])),
         draw(st.sampled_from(["hardware", "on-call"])),
-        draw(st.sampled_from([0.0, 1e3, math.inf])),
+        draw(st.sampled_from([0.0, 1.37e3, 1.37e6, math.inf])),
+        two_way=draw(st.booleans()),
     )
     c = random_costs(draw, threads)
-    rows = [draw(st.lists(st.floats(0, 1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]
+    # In whole femtoseconds: what differs stays different after the shift of the origin.
+    at = st.floats(0, 1e-4).map(lambda t: round(t, 15))
+    rows = [draw(st.lists(at, min_size=n_part, max_size=n_part)) for _ in range(2)]
     joins = draw(st.none() | st.lists(st.floats(0, 2e-4), min_size=2, max_size=2))
     got = run(np.array(rows), c, approach, setting, None if joins is None else np.array(joins)).end
     for k, row in enumerate(rows):
@@ -293,6 +385,37 @@ def test_rows_are_independent() -> None:
     together = time(machine, w, Approach(MANY, 6, 2), ready)
     alone = np.concatenate([time(machine, w, Approach(MANY, 6, 2), row) for row in ready])
     assert np.array_equal(together, alone)
+
+
+@pytest.mark.parametrize(
+    ("room", "end"),
+    [
+        (None, 40e-6),  # the last put alone, 40 us at 25 GB/s
+        (2.5e6, 60e-6),  # two and a half had moved in 1 ms: half a put, and the last
+        (0.5e6, 140e-6),  # half of the first
+        (0.0, 160e-6),  # all put off
+    ],
+)
+def test_puts_wait_where_there_is_no_room_for_them(room: float | None, end: float) -> None:
+    # Three puts of 1 MB at once, the fourth 1 ms later: the threads meet right after it.
+    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
+    if room is not None:
+        found = machine.one_sided.put.model_copy(update={"value": room})
+        one_sided = machine.one_sided.model_copy(update={"unattended": found})
+        machine = machine.model_copy(update={"one_sided": one_sided})
+    c = costs(Sampler(machine), w, 1e6)
+    line = run(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+    assert line.end[0] == pytest.approx(end)
+
+
+def test_puts_in_turn_find_room_again() -> None:
+    # 1 MB every 40 us: each has left when the next comes, though all four together find no room.
+    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
+    found = machine.one_sided.put.model_copy(update={"value": 1.5e6})
+    machine = machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"unattended": found})})
+    c = costs(Sampler(machine), w, 1e6)
+    line = run(np.arange(4.0)[None, :] * 40e-6, c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+    assert line.end[0] == pytest.approx(40e-6)
 
 
 def test_trace_out_of_order_on_a_thread() -> None:
@@ -366,6 +489,22 @@ def test_a_bucket_fills_again_in_a_pause() -> None:
     times = [Evaluation(m, x, draws=0).mean_time(Approach(MANY, 2)) for x in (together, apart)]
     # 30 kB less the bucket at the link's rate; or 15 kB alone, through a full bucket.
     assert times == [pytest.approx(10e-6 + 30e-6 + 10_000 * 9e-9, rel=0.02), pytest.approx(10e-6 + 15e-6, rel=0.02)]
+
+
+def test_a_thread_that_has_computed_wakes_up_to_send() -> None:
+    # 10 us for a team of two, 63 % of it 1 ms after the beginning; one thread is no team, and bulk is sent awake.
+    wake = {"threads": [1, 2], "time": ["0 s", "10 us"], "after": "1 ms", "source": "assumed", "why": "test"}
+    m = ideal(G=1e-12)
+    m = m.model_copy(update={"threads": m.threads.model_copy(update={"wake": validated(Wake, wake, "test")})})
+
+    def after(threads: int, age: float, approach: Approach) -> float:
+        return float(time(m, workload(threads, 1, 2e-9), approach, np.full(threads, age))[0])
+
+    assert after(2, 1e-3, Approach(MANY, 2)) == pytest.approx(10e-6 * (1 - math.exp(-1)))
+    assert after(2, 1.0, Approach(MANY, 2)) == pytest.approx(10e-6)
+    assert after(2, 0.0, Approach(MANY, 2)) == pytest.approx(0.0, abs=1e-15)
+    assert after(2, 1e-3, Approach(SINGLE)) == pytest.approx(0.0, abs=1e-15)
+    assert after(1, 1e-3, Approach(MANY, 1)) == pytest.approx(0.0, abs=1e-15)
 
 
 def test_the_first_message_after_a_pause_is_cold() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from machines import ideal
 from matplotlib.mathtext import MathTextParser
 
 import pready
@@ -66,6 +67,17 @@ def test_the_last_message_waits_for_three_others() -> None:
         "g": pytest.approx(10e-9),
         "m/β_link": pytest.approx(size / 25e9),
     }
+
+
+def test_what_is_received_between_sends_is_a_term_of_the_issue() -> None:
+    """Four messages to each of six peers, o_s = 1 us, o_r = 0.4 us: 24 holds, and three times six receives."""
+    on = ideal(o_s=1e-6, o_r=4e-7, G=1e-30, link=1e30)
+    for pattern, expected, received in (("halo3d", 24e-6 + 18 * 0.4e-6, 4e-7), ("pt2pt", 4e-6, None)):
+        what = pready.Workload.model_validate({"threads": 4, "buffer": "4 B", "pattern": pattern})
+        issue = next(s for s in explain(on, what, Approach(MANY, 4)).way.steps if s.name == "issue")
+        assert issue.added_s == pytest.approx(expected, rel=1e-12)
+        assert {t.symbol: t.seconds for t in issue.terms}.get("one received") == received
+        assert ("received" in issue.rule) == (received is not None)
 
 
 def test_rates_of_the_workload_fill_equations_6_to_9() -> None:

@@ -84,9 +84,8 @@ def test_what_is_off_fails_and_names_a_term(answered: Any, tmp_path: Path) -> No
     names = {c.name for c in found.checks if not c.ok}
     assert len(names) == 5  # iterations are mostly computation
     by_id = {c.id: c for c in found.cases}
-    # 48 messages of 6 KiB: 0.42 us each to receive, 20 us, of a fifth of 130.
-    assert by_id["in step, many 8"].suspect == "a rank's CPU receives between its sends"
-    # Six of 192 KiB: 1.3 us of a fifth of 75.
+    # In step no two messages meet, so that no cable can be it.
+    assert by_id["in step, many 8"].suspect == ""
     assert by_id["halo 192 KiB, single 1"].suspect.startswith("messages to several ranks share")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pready.model.approach import Approach
-from pready.model.machine import Barrier, Machine, SizeCurve
+from pready.model.machine import Barrier, Machine, SizeCurve, Wake
 from pready.model.values import Array, Value
 from pready.validate.live.completed import Completed
 from pready.validate.result import CaseResult
@@ -36,13 +36,15 @@ class Term:
 
     name: str
     costs: tuple[str, ...]
-    of: Callable[[Machine], Value[Any] | Barrier | SizeCurve | None]
+    of: Callable[[Machine], Value[Any] | Barrier | Wake | SizeCurve | None]
 
     def uncertainty(self, machine: Machine) -> float:
         """Relative half-width of its interval."""
         found = self.of(machine)
         if found is None:
             return SUREST
+        if isinstance(found, Wake):
+            return max(found.within / max(*found.time, found.within), SUREST)
         if not isinstance(found, Value):
             return max(found.interval, SUREST)
         if found.interval is None or found.value == 0:
@@ -93,8 +95,8 @@ def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
         return "no term: threads wait inside MPI for their windows, and take turns where they have no core each"
     if approach.interface.one_sided:
         return (
-            "no cost: between two calls of the sender, puts move as far as the system buffers them; "
-            "the model knows only up to which size a put moves at all"
+            "no cost: between two calls of the sender, puts move as far as the system buffers them, "
+            "which the model takes as so many bytes"
         )
     return "no term of the model"
 

@@ -180,6 +180,7 @@ Engine::Engine(const Numbers& numbers, const Integers& integers, const std::stri
     p.part_start = narrow("part_start");
     p.part_job = narrow("part_job");
     p.hold_each = reals("hold_each");
+    p.between = reals("between");
     p.vcis = small("vcis");
     p.vci_size = narrow("vci_size");
     p.vci_members = narrow("vci_members");
@@ -228,6 +229,7 @@ void Engine::read_scalars() {
     p.burst_gap = real("burst_gap");
     p.opened = real("opened");
     p.wake = real("wake");
+    p.waking = real("waking");
     p.link = real("link");
     p.cold = real("cold");
     p.cooling = real("cooling");

@@ -59,7 +59,7 @@ struct Plan {
     const std::int32_t* nth;      // [profiles][D]: messages up to and including this direction
     const std::int32_t* degree;   // [profiles]
     const double* hold;           // [profiles][vcis][D]: from the lock to this message's issue
-    const double* hold_all;       // [profiles][vcis]
+    const double* hold_all;       // [profiles][vcis]: until the lock is free for the next
 
     // When partitions are ready.
     std::uint64_t seed;
@@ -90,12 +90,14 @@ struct Plan {
     const std::int32_t* share_size;   // [vcis][D]: messages of a VCI to a direction
     const std::int32_t* share_begin;  // [vcis][D]: the first of them in a record
     const double* hold_each;          // [vcis][classes]
+    const double* between;            // [profiles][classes]: to receive a message before the next turn
     bool burst;      // one VCI, one class, eager: a burst is described by its first message
     double burst_hold, burst_gap;
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
     bool opens;
     double opened;
     double wake;     // what a thread of a team takes longer, on waking up, to issue a message itself
+    double waking;   // time since the iteration began after which 63 % of it is paid; 0: at once
     double link;     // of one message, as the pause before the next sees it
     double cold, cooling;  // what a pause makes a message take longer, at most, and after which pause 63 % of it
     bool late_puts;  // data move inside the call that ends the epoch, after the rank's own join

@@ -119,7 +119,7 @@ inline V issue_mapped(const Plan& p, Scratch& s, const Senders& g, V join) {
                     continue;
                 }
                 double time = (ready[l] > free[l] ? ready[l] : free[l]) + p.hold_each[v * p.classes + c];
-                free[l] = time;
+                free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
                 const double gate = p.needs_out ? s.gate[d][l] : -kInf;
                 if (p.two_sided) {
@@ -191,12 +191,18 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     for (int t = 0; t < p.jobs; ++t) {
         if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
         if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
-        s.starts[t] = s.starts[t] + p.wake;
+        if (p.wake != 0) {
+            for (int l = 0; l < W; ++l) {
+                const double age = s.starts[t][l] > 0 ? s.starts[t][l] : 0.0;
+                s.starts[t][l] += p.waking > 0 ? -p.wake * std::expm1(-age / p.waking) : p.wake;
+            }
+        }
         if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
     }
     if (p.cold > 0) warm(p, s);
 
-    // 2. Issue: a VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers.
+    // 2. Issue: a VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and
+    // then receives as many messages, unless nobody waits.
     fill_holds(p, g, s);
     V early{};  // messages that arrive before the rank's own join
     V issued = wide(-kInf), left = wide(-kInf), arrived = wide(-kInf), done = wide(-kInf);
@@ -209,9 +215,9 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
         const int size = p.vci_size[v];
         for (int i = 0; i < size; ++i) s.queue[i] = s.starts[*member++];
         insertion_sort(s.queue, size);
-        V free = wide(-kInf);
+        V begun = wide(-kInf), free = begun;
         for (int i = 0; i < size; ++i) {
-            const V begun = larger(s.queue[i], free);
+            begun = larger(s.queue[i], free);
             free = begun + s.hold_all[v];
             if (p.burst) {
                 // 4. NIC. All messages of a burst are `burst_gap` apart (engine docstring, point 5).
@@ -235,7 +241,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
                 s.key[n] = sent;
             }
         }
-        issued = larger(issued, free);
+        issued = larger(issued, begun + s.hold[v * D + D - 1]);
     }
     done = issued;
     const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;

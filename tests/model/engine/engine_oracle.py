@@ -7,6 +7,7 @@ neighbours whom (`pattern.py`), and none of the engine's algebra.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from oracle import warmed
@@ -176,6 +177,14 @@ class Oracle:
             hold += float(cost.copy_out + cost.active)
         return hold
 
+    def receiving(self, cost: Costs, queued: float) -> float:
+        """CPU time to receive one message, of `queued` per VCI."""
+        interface = self.approach.interface
+        service = float(cost.unmatched)
+        if interface.matches:
+            service = float(cost.receive) + float(self.costs[0].per_entry) * (queued - 1) / 2
+        return service + (float(cost.copy_out) if interface.active_message else 0.0)
+
     def send(
         self,
         rank: int,
@@ -198,8 +207,9 @@ class Oracle:
             opened = max(posted[r] - start for _, r in peers) + opening
             bins = [max(b, opened) for b in bins]
         if not interface.joins:
-            bins = [b + float(self.costs[0].wake) for b in bins]
-        if interface.one_sided and not self.setting.puts_early and not interface.windows_per_thread:
+            wake, slow = float(self.costs[0].wake), float(self.costs[0].waking)
+            bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
+        if interface.one_sided and self.setting.unattended == 0 and not interface.windows_per_thread:
             bins = [max(b, join) for b in bins]
         bins = warmed(bins, self.costs[0])
         class_of = self.plan.pattern.classes
@@ -214,6 +224,12 @@ class Oracle:
                 return time
             return (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52
 
+        # Where traffic is two-way, as many messages are received under the lock before the next turn.
+        between = [0.0] * len(self.costs)
+        if self.setting.two_way and interface.receivers != "none":
+            queued = len(peers) * self.plan.transports / len(self.plan.members)
+            between = [self.receiving(c, queued) for c in self.costs]
+
         issued = NEVER
         queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
         number = 0
@@ -227,11 +243,9 @@ class Oracle:
                 each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
             for ready, number, targets in turns:
-                begun = max(ready, free)
-                counts = [0] * len(self.costs)
+                left = max(ready, free)
                 for d, r in targets:
-                    counts[class_of[d]] += 1
-                    time = begun + sum(n * self.hold(vci, c) for c, n in enumerate(counts))
+                    time = left = left + self.hold(vci, class_of[d])
                     cost = self.costs[class_of[d]]
                     half = 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
@@ -242,9 +256,9 @@ class Oracle:
                         if self.setting.sender_progress == "on-call" and interface.sender_returns:
                             time = max(time, join)
                     queue.append((order(time), number * len(to) + d, d, vci, time))
-                free = begun + sum(n * self.hold(vci, c) for c, n in enumerate(counts))
+                issued = max(issued, left)
+                free = left + sum(between[class_of[d]] for d, _ in targets)
             number += len(members)
-            issued = max(issued, free)
         done = issued
 
         nic = self.nic[rank] - start
@@ -288,11 +302,7 @@ class Oracle:
         for server in range(servers):
             for source, direction in sources:
                 cost = self.costs[class_of[direction]]
-                service = float(cost.unmatched)
-                if interface.matches:
-                    service = float(cost.receive) + float(self.costs[0].per_entry) * (queued - 1) / 2
-                if interface.active_message:
-                    service += float(cost.copy_out)
+                service = self.receiving(cost, queued)
                 travel = float(cost.stream + cost.wire)
                 for d, vci, time in source.arrivals:
                     if d != direction or (servers > 1 and vci != server):

@@ -1,6 +1,6 @@
 """GOAL text replayed by LogGOPSim's rules, and rule by rule by the engine's, with every nanosecond accounted for.
 
-LogGOPSim (https://doi.org/10.1145/1851476.1851564) differs from the engine in two rules where messages have one byte
+LogGOPSim (https://doi.org/10.1145/1851476.1851564) differs from the engine in three rules where messages have one byte
 and g ≤ o (what else differs is per byte, see `pready.model.engine.goal`):
 
 1. *One CPU.* What arrives takes its overhead o from the CPU that computes and sends: after the operation that runs
@@ -8,6 +8,8 @@ and g ≤ o (what else differs is per byte, see `pready.model.engine.goal`):
 2. *One sequence.* Time passes only along one CPU's operations, so a rank's threads are one sequence, and
    its receives are posted after its last send. In the engine threads that have marked their last
    partition have joined; their messages may still queue for the VCI while the rank receives.
+3. *The lock.* Between two transport partitions that queue for its VCI the engine's rank receives as many messages
+   as the first sent. In LogGOPSim the CPU receives what has come, and nothing before L is over.
 
 `replay` switches them one after the other and walks the critical path back from the last end.
 """
@@ -92,7 +94,9 @@ def _post_at_joins(ranks: list[list[Op]], joins: Joins) -> None:
                 begun, posts, timer = op, [], next(timers, timer)
 
 
-def replay(text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | None = None) -> Replayed:
+def replay(
+    text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | None = None, between: int = 0
+) -> Replayed:
     """Run GOAL text of small eager messages.
 
     Parameters
@@ -104,6 +108,8 @@ def replay(text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | No
         when their receive is posted, and time passes along every dependency (rule 1).
     joins
         Receives are posted then; absent: after a rank's last send (rule 2).
+    between
+        Nanoseconds to receive a message, for each of a partition before the next one that waits (rule 3).
     """
     ranks = read(text)
     if joins is not None:
@@ -113,6 +119,8 @@ def replay(text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | No
     last: list[list[Op | None]] = [[None, None] for _ in ranks]  # by server: the CPU, and what receives
     sent: list[Op | None] = [None] * len(ranks)
     got: list[Op | None] = [None] * len(ranks)
+    issued: list[Op | None] = [None] * len(ranks)
+    sizes = [0] * len(ranks)  # messages of the partition that was issued last, so far
     posted: dict[tuple[int, int, int], deque[Op]] = defaultdict(deque)
     arrived: dict[tuple[int, int, int], deque[Op]] = defaultdict(deque)
 
@@ -144,6 +152,18 @@ def replay(text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | No
         op.start, op.end = time, time + cost
         last[op.rank][server] = op
 
+    def through_the_lock(op: Op) -> Op:
+        """The send itself, or a later one after what is received before it."""
+        previous = issued[op.rank]
+        same = previous is not None and previous.tag == op.tag
+        free = 0 if previous is None else previous.end + (0 if same else sizes[op.rank] * between)
+        if previous is not None and free > op.start:
+            received = Op(op.rank, "between", start=previous.end, end=free, before=previous)
+            op = Op(op.rank, "send", tag=op.tag, start=free, end=free + o, before=received)
+        sizes[op.rank] = sizes[op.rank] + 1 if same else 1
+        issued[op.rank] = op
+        return op
+
     for rank in ranks:
         for op in rank:
             if op.left == 0:
@@ -169,7 +189,8 @@ def replay(text: str, *, L: int, o: int, g: int, shared: bool, joins: Joins | No
             op.before = gap
             served(op, time, o, 0)
             sent[op.rank] = op
-            push(op.end + L, Op(op.peer, "message", peer=op.rank, tag=op.tag, before=op))
+            left = through_the_lock(op)
+            push(left.end + L, Op(op.peer, "message", peer=op.rank, tag=op.tag, before=left))
             done(op)
         elif op.kind == "recv":
             if not arrived[key]:
@@ -211,7 +232,7 @@ def _path(op: Op) -> Replayed:
     """Walk back from an operation to time 0."""
     end, terms = op.end, dict.fromkeys(KINDS, 0)
     while True:
-        terms[{"message": "recv", "timer": "calc"}.get(op.kind, op.kind)] += op.end - op.start
+        terms[{"message": "recv", "between": "recv", "timer": "calc"}.get(op.kind, op.kind)] += op.end - op.start
         before = op.before
         while before is not None and before.kind == "recv":  # a receive is its message
             before = before.before

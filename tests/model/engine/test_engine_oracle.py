@@ -51,7 +51,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     def maybe(x: Any) -> Any:
         return draw(st.sampled_from([None, x]))
 
-    own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("window", 1e-7), ("early", False))}
+    own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", 0.0))}
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(st.sampled_from([first.L.value, 1.3e-6])))})
     curve = validated(
@@ -70,13 +70,19 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
         },
         "test",
     )
+    known = machine.threads.barrier.threads
+    after = draw(st.sampled_from(["0 s", "30 us", "2 ms"]))
+    time = tuple(f"{k / 10:g} us" for k in range(len(known)))
+    wake = validated(
+        machines.Wake, {"threads": known, "time": time, "after": after, "source": "assumed", "why": "t"}, "test"
+    )
     return machine.model_copy(
         update={
             "one_sided": machine.one_sided.model_copy(update=own),
             "inter": machine.inter.model_copy(update={"segments": (first, *others)}),
             "active_message": maybe(curve),
             "cold": maybe(cold),
-            "threads": machine.threads.model_copy(update={"wake": maybe(value(draw(st.sampled_from([-2e-7, 3e-6]))))}),
+            "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),
         }
     )
 
