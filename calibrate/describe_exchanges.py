@@ -197,7 +197,7 @@ def _meeting(data: dict[str, Any], found: Found) -> None:
         rests.setdefault(e.threads, []).append(_rest(without, e))
     if not rests:
         return
-    teams, times, off = _by_team(rests)
+    teams, times, off = _by_team(rests, data["threads"]["barrier"]["threads"][-1])
     why = "what a team's bulk send takes longer than one thread's, ready together, in turn or the last late"
     data["threads"]["barrier"] = {
         "threads": [1, *teams],
@@ -285,15 +285,17 @@ def _waking(data: dict[str, Any], found: Found) -> None:
             rests.setdefault(e.threads, []).append(_rest(data, e))
     if not rests:
         return
-    teams, times, off = _by_team(rests)
-    curve = dict(zip(teams, times, strict=True))
-    wakes, ages, left = (np.array(x) for x in zip(*((curve.get(k, 0.0), a, r) for k, a, r in early), strict=True))
+    teams, times, off = _by_team(rests, data["threads"]["barrier"]["threads"][-1])
+    after = 0.0
+    if early:
+        of, ages, left = (np.array(x) for x in zip(*early, strict=True))
+        wakes = np.interp(of, [1, *teams], [0.0, *times])
 
-    def missed(slowness: float) -> float:
-        return float(np.abs(wakes * -np.expm1(-ages / slowness) - left).sum())
+        def missed(slowness: float) -> float:
+            return float(np.abs(wakes * -np.expm1(-ages / slowness) - left).sum())
 
-    after = float(minimize_scalar(missed, bounds=(SHORTEST_S, SOON_S), method="bounded").x)
-    off = np.concatenate([off, left - wakes * -np.expm1(-ages / after)])
+        after = float(minimize_scalar(missed, bounds=(SHORTEST_S, SOON_S), method="bounded").x)
+        off = np.concatenate([off, left - wakes * -np.expm1(-ages / after)])
     data["threads"]["wake"] = {
         "threads": [1, *teams],
         "time": ["0 s", *(format_exact(float(time), Unit.TIME) for time in times)],
@@ -304,11 +306,16 @@ def _waking(data: dict[str, Any], found: Found) -> None:
     }
 
 
-def _by_team(rests: dict[int, list[float]]) -> tuple[list[int], Array, Array]:
-    """Teams, a time for each that never falls with their size, and how far each rest lies off it."""
+def _by_team(rests: dict[int, list[float]], most: int) -> tuple[list[int], Array, Array]:
+    """Teams, a time for each that never falls with their size, and how far each rest lies off it.
+
+    Teams up to `most` that the budget did not reach are as the largest measured.
+    """
     teams = sorted(rests)
     times = np.maximum.accumulate([max(float(np.median(rests[t])), 0.0) for t in teams])  # noise may say otherwise
     off = np.concatenate([np.array(rests[team]) - time for team, time in zip(teams, times, strict=True)])
+    if teams[-1] < most:
+        return [*teams, most], np.append(times, times[-1]), off
     return teams, times, off
 
 
