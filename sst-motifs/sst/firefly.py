@@ -27,8 +27,9 @@ from pready.model.machine import Machine, PathName, Segment
 HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
-QUEUED_PACKETS = 4
-"""A NIC hands on no more packets than keep its link busy, so that a short message need not wait for a long one."""
+QUEUED_PACKETS = 1
+"""Packets of a message that wait at the NIC, and of all messages before the link: the least that keeps it busy, since
+another one is on its way. A request for a rendezvous waits for those before it, in the order in which they queued."""
 MOST_MACHINES = 64
 STEP, NEGLIGIBLE = 1.05, 0.002
 XBAR_SPEEDUP = 4

@@ -54,7 +54,8 @@ def axis_by_axis(machine: Machine, edge: int, size: int) -> float:
 
     A blocking send returns when the buffer is free: an eager one at once, so that the second message costs the
     sender's overhead again; a rendezvous after the acknowledgement, one L later, so that it costs everything again.
-    In a line of four, all ranks send down first: rank 1 is sent to by both neighbours at once, over one cable.
+    In a line of four, all ranks send down first, and rank 3 waits for both of rank 2's sends. Ranks 0 and 2 send to
+    rank 1 at once, over one cable, in the first exchange only: rank 0 ends it early, and from then on is ahead.
     """
     w = Workload.model_validate({"name": "x", "threads": 1, "buffer": f"{size} B", "receiver": "waiting"})
     c = costs(Sampler(machine), w, size)
@@ -62,7 +63,7 @@ def axis_by_axis(machine: Machine, edge: int, size: int) -> float:
     if not c.handshake:
         return 3 * (one + (edge > 2) * float(c.hold + c.copy_in))
     first = one + float(c.wire)
-    return 3 * (first if edge == 2 else 2 * first + float(c.stream))
+    return 3 * (first if edge == 2 else 2 * first)
 
 
 def all_at_once(machine: Machine, edge: int, size: int) -> float:

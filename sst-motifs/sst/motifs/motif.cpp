@@ -117,8 +117,12 @@ bool Motif::compute(Events& events)
         const Step& step = plan_.steps[step_];
         if (!computed_until(events, step.at)) return false;
         for (const Message& m : step.sends) {
-            if (settings_.contention_ns > 0)
+            if (settings_.contention_ns > 0) {
                 enQ_compute(events, static_cast<std::uint64_t>(std::llround(settings_.contention_ns)));
+                // In a call Firefly handles either one completed receive or the requests that have come. Without a
+                // call more between two sends, receives that complete keep the neighbours' requests waiting.
+                enQ_makeProgress(events);
+            }
             sends_.push_back(nullptr);
             enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
                 SST::Hermes::MP::GroupWorld, &sends_.back());
