@@ -18,7 +18,7 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -189,44 +189,42 @@ class Contention(Curve):
         return float(np.exp(np.interp(math.log(threads), np.log(self.threads), np.log(self.stretch))))
 
 
-class Barrier(Curve):
-    """Time of a barrier of k threads."""
+class TeamTimes(Curve):
+    """A time by team size, linear between measured teams."""
 
+    of: ClassVar[str]
+    """What it is the time of, for messages."""
     time: tuple[units.Time, ...]
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
 
     @model_validator(mode="after")
-    def _valid(self) -> Barrier:
-        self._check(self.time, "barrier time")
+    def _valid(self) -> Self:
+        self._check(self.time, f"{self.of} time")
         return self
 
     def at(self, threads: int) -> float:
-        """Linear between measured points."""
-        self._covers(threads, "barrier time")
+        """The time of a team of `threads`."""
+        self._covers(threads, f"{self.of} time")
         return float(np.interp(threads, self.threads, self.time))
 
 
-class Wake(Curve):
+class Barrier(TeamTimes):
+    """Time of a barrier of k threads."""
+
+    of = "barrier"
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
+
+
+class Wake(TeamTimes):
     """What a message takes longer that one of k threads issues itself: the more threads, the colder each.
 
     So long as the iteration is t old, ``time`` × (1 − exp(−t / after)): threads that have not computed yet are warm.
     """
 
-    time: tuple[units.Time, ...]
+    of = "wake"
     after: units.Time = 0.0
     within: units.Time = 0.0
     """How far a single exchange lies off any of them, with 95 % probability."""
-
-    @model_validator(mode="after")
-    def _valid(self) -> Wake:
-        self._check(self.time, "wake time")
-        return self
-
-    def at(self, threads: int) -> float:
-        """Linear between measured points."""
-        self._covers(threads, "wake time")
-        return float(np.interp(threads, self.threads, self.time))
 
 
 class Threads(Strict):
