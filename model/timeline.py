@@ -267,7 +267,7 @@ def epochs(windows: int, costs: Costs, sync: str) -> Array:
 
 def _paid(after: Array, slowness: Array) -> Array:
     """Which share of a cost is due after so much time: all of it at once where `slowness` is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what is infinitely fast is paid
         return np.where(slowness > 0, -np.expm1(-np.maximum(after, 0.0) / slowness), 1.0)
 
 
