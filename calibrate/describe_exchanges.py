@@ -18,9 +18,9 @@ from scipy.stats import t as student_t
 
 from pready.calibrate.observe import Exchange, Sample
 from pready.calibrate.run import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
-from pready.model.approach import BY_KEY, Approach
+from pready.model.approach import BY_KEY
 from pready.model.costs import Sampler, costs
-from pready.model.evaluate import message_size, setting_of
+from pready.model.evaluate import setting_of
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.timeline import run
@@ -113,12 +113,11 @@ def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messa
 
 def modelled(machine: Machine, e: Exchange) -> float:
     """What the timeline says of an exchange: the median over its repeats, until both sides are done."""
-    interface = BY_KEY[e.approach]
-    approach = Approach(interface, e.threads * e.theta if interface.splits else 1)
+    approach = BY_KEY[e.approach].into(e.threads * e.theta)
     buffer: Any = f"{e.bytes} B"
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
-    c = costs(Sampler(machine), workload, message_size(workload.buffer, approach))
+    c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
     line = run(ready, c, approach, setting_of(machine, workload))
     return float(np.median(np.maximum(line.end, line.join)))
 

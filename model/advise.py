@@ -3,8 +3,7 @@
 Everything is asked of the engine that made the predictions, break-even and what-if included: the advice
 does not mix two models.
 
-Advice is as firm as the interval allows: ``port`` only if the whole 95 % interval of η lies above 1,
-``do not port`` if nothing is faster than bulk by more than one per cent, ``undecided`` in between.
+How firm the advice is, `verdict.py` says.
 """
 
 from __future__ import annotations
@@ -14,20 +13,19 @@ from typing import Protocol
 
 import numpy as np
 
-from pready.model.approach import INTERFACES, SINGLE, Approach
+from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs
-from pready.model.evaluate import message_size
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Verdict
+from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
-from pready.model.values import Array
+from pready.model.values import Array, Replaced
+from pready.model.verdict import INDISTINCT, simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 
-INDISTINCT = 0.01
-"""Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
-PREFERENCE = {i.key: n for n, i in enumerate(INTERFACES)}
-"""Simplest to program first: the order of `INTERFACES`."""
+NOTABLE = 1e-3
+"""Share of an approach's time below which a cost is not spoken of."""
 LATE = 0.1
 """Share of the time spent waiting for late neighbours that is worth a word."""
 LARGEST_BUFFER = 2.0**30
@@ -48,13 +46,13 @@ class Evaluated(Protocol):
     def on(self, machine: Machine) -> Evaluated:
         """The same on another machine."""
 
-    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+    def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages."""
 
-    def mean_time(self, approach: Approach, **replaced: Array) -> float:
+    def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""
 
     def late(self, approach: Approach) -> float:
@@ -64,47 +62,23 @@ class Evaluated(Protocol):
         """η for several buffer sizes."""
 
 
-def advise(
-    evaluation: Evaluated,
-    library: LibraryProfile,
-    candidates: list[tuple[Approach, ApproachPrediction]],
-) -> Advice:
+def advise(evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction]) -> Advice:
     """Advice from all approaches of one prediction."""
-    usable = [(a, p) for a, p in candidates if p.available and a.interface is not SINGLE]
-    approach, best = simplest_of_the_best(usable)
+    usable = [p for p in rows if p.available and p.approach != BULK]
+    best = simplest_of_the_best(usable)
+    approach = best.approach
     verdict = verdict_of(best)
     breaks = break_even(evaluation, approach, best.eta > 1)
     settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
-    warnings = list(library.warnings) if approach.interface.key.startswith("part") else []
+    warnings = list(library.warnings) if approach.interface.partitioned else []
     return Advice(
         verdict=verdict,
-        approach=best.name,
-        transport_partitions=best.transport_partitions,
-        vcis=best.vcis,
-        eta=best.eta,
-        eta_low=best.eta_low,
-        eta_high=best.eta_high,
+        best=best,
         break_even_bytes=breaks,
         settings=settings if verdict != "do not port" else [],
-        because=_because(evaluation, library, verdict, approach, best, usable),
+        because=_because(evaluation, library, verdict, best, usable),
         warnings=warnings,
     )
-
-
-def simplest_of_the_best(
-    usable: list[tuple[Approach, ApproachPrediction]],
-) -> tuple[Approach, ApproachPrediction]:
-    """Of the approaches hardly slower than the fastest, the one that is simplest to program."""
-    top = max(p.eta for _, p in usable)
-    close = [(a, p) for a, p in usable if p.eta >= top * (1 - INDISTINCT)]
-    return min(close, key=lambda c: (PREFERENCE[c[1].key], c[1].vcis, c[1].transport_partitions))
-
-
-def verdict_of(best: ApproachPrediction) -> Verdict:
-    """What the interval of the best approach allows to say."""
-    if best.eta <= 1 + INDISTINCT or best.eta_high <= 1:
-        return "do not port"
-    return "port" if best.eta_low > 1 else "undecided"
 
 
 def break_even(evaluation: Evaluated, approach: Approach, pays_now: bool) -> float | None:
@@ -150,33 +124,19 @@ def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[s
 
     A measurement on the model, not a sum: overlapping costs hide each other.
     """
-    c = evaluation.costs(approach)
-    zero = np.asarray(0.0)
-    total = evaluation.mean_time(approach)
-    removed = {
-        "contention for the VCI's lock": {"stretch": np.ones_like(c.stretch)},
-        "MPI_Pready": {"pready": zero},
-        "message overhead o_s": {"hold": zero, "put": zero},
-        "the eager copies": {"copy_in": zero, "copy_out": zero},
-        "the rendezvous handshake": {"handshake": zero},
-        "receive overhead and matching": {"receive": zero, "unmatched": zero, "per_entry": zero},
-        "polling several VCIs": {"poll": zero},
-        "RMA synchronisation": {"epoch": zero, "control": zero},
-        "bandwidth": {"stream": zero, "link": zero},
-    }
-    saved = [(name, total - evaluation.mean_time(approach, **fields)) for name, fields in removed.items()]
-    return sorted(((n, s) for n, s in saved if s > 1e-3 * total), key=lambda x: -x[1])
+    costs, total = evaluation.costs(approach), evaluation.mean_time(approach)
+    saved = [(name, total - evaluation.mean_time(approach, **without(costs, rows))) for name, rows in by_name().items()]
+    return sorted(((n, s) for n, s in saved if s > NOTABLE * total), key=lambda x: -x[1])
 
 
 def _because(
     evaluation: Evaluated,
     library: LibraryProfile,
     verdict: Verdict,
-    approach: Approach,
     best: ApproachPrediction,
-    usable: list[tuple[Approach, ApproachPrediction]],
+    usable: Sequence[ApproachPrediction],
 ) -> str:
-    bulk = evaluation.mean_time(Approach(SINGLE))
+    approach, bulk = best.approach, evaluation.mean_time(BULK)
     parts: list[str] = []
     late = evaluation.late(approach)
     waits = f" ({format_time(late)} of it waiting for neighbours)" if late > LATE * best.time_s else ""
@@ -189,7 +149,8 @@ def _because(
         small = best.eta <= 1 + INDISTINCT
         reason = f"no approach is more than {INDISTINCT:.0%} faster than bulk" if small else "the interval of η holds 1"
         parts.append(f"{reason} (best: {best.name}, η {best.eta:.2f})")
-        worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n != "bandwidth"][:2]
+        alike = {t.name for t in TERMS if t.bulk_alike}
+        worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
             parts.append("what eats the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
         if _arrivals_matter(evaluation, approach):
@@ -202,22 +163,22 @@ def _because(
     return "; ".join(parts)
 
 
-def _progress(evaluation: Evaluated, usable: list[tuple[Approach, ApproachPrediction]]) -> list[str]:
+def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> list[str]:
     """What the two-sided approaches lose because nobody answers a rendezvous during the computation."""
     if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
         return []
-    two_sided = [(a, p) for a, p in usable if a.interface.key in ("part", "many")]
+    two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
     if not two_sided:
         return []
-    _, row = max(two_sided, key=lambda c: c[1].eta)
+    row = max(two_sided, key=lambda p: p.eta)
     progress = evaluation.machine.progress.model_copy(update={"value": "thread"})
     helped = evaluation.on(evaluation.machine.model_copy(update={"progress": progress}))
-    alternatives = [(helped.mean_time(a), a) for a, _ in two_sided]
+    alternatives = [(helped.mean_time(p.approach), p.approach) for p in two_sided]
     time, same = min(alternatives, key=lambda c: c[0])
     if time > row.time_s * 0.95:
         return []
-    gain = helped.mean_time(Approach(SINGLE)) / time
-    size = format_size(message_size(evaluation.workload.buffer, same))
+    gain = helped.mean_time(BULK) / time
+    size = format_size(same.message_size(evaluation.workload.buffer))
     return [
         f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits until the receiver enters MPI "
         f"(a progress thread would make {same.name} with {size} messages {gain:.2f}×)"
@@ -226,4 +187,4 @@ def _progress(evaluation: Evaluated, usable: list[tuple[Approach, ApproachPredic
 
 def _arrivals_matter(evaluation: Evaluated, approach: Approach) -> bool:
     """True where the spread of arrivals is too small to hide even one message."""
-    return evaluation.delay < 0.01 * evaluation.mean_time(Approach(SINGLE))
+    return evaluation.delay < 0.01 * evaluation.mean_time(BULK)

@@ -16,24 +16,26 @@ Sync = Literal["none", "active", "passive"]
 Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Interface:
-    """One row of the table of interfaces."""
+    """One row of the table of interfaces. What is true of an interface is said here, and nowhere by its key."""
 
     key: str
     name: str
     """As the papers' figures call it."""
+    call: Literal["MPI_Psend", "MPI_Send", "MPI_Put"]
+    """Who hands messages over: partitioned operations, (persistent) sends, or RMA."""
     splits: bool
     """One message per transport partition; otherwise the whole buffer in one."""
-    joins: bool
+    joins: bool = False
     """The threads meet in a barrier before the message goes."""
-    counts: bool
+    counts: bool = False
     """Every user partition is marked ready (MPI_Pready or a counter of the user's own)."""
-    matches: bool
+    matches: bool = False
     """The receiver searches a queue for each message."""
-    receivers: Literal["master", "threads", "none"]
+    receivers: Literal["master", "threads", "none"] = "none"
     """Who completes messages: one thread for all VCIs, each thread its own, or the adapter."""
-    mechanism: Mechanism
+    mechanism: Mechanism = "none"
     """What exposes parallelism to the library."""
     sync: Sync = "none"
     """RMA synchronisation that ends the exchange."""
@@ -45,68 +47,127 @@ class Interface:
     the threads have joined. Otherwise a thread waits there for its message."""
     two_sided_rendezvous: bool = False
     """Whoever comes second starts the transfer; no handshake is left to progress (jammer2022 III.C)."""
+    shipped: bool = True
+    """Does any MPI library do this as it is?"""
+    motif: str | None = None
+    """What the SST motifs call it; None: they do not do it."""
 
     @property
     def one_sided(self) -> bool:
         """Is it MPI_Put between RMA synchronisations?"""
         return self.sync != "none"
 
+    @property
+    def opens(self) -> bool:
+        """Does it wait for the receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send?"""
+        return self.one_sided or self.active_message
 
-PART = Interface("part", "Pt2Pt part", True, False, True, True, "master", "tags", sender_returns=True)
+    @property
+    def shakes(self) -> bool:
+        """Does a large message ask before it goes (a rendezvous), and so depend on who is inside MPI?"""
+        return not (self.opens or self.two_sided_rendezvous)
+
+    @property
+    def needs_room(self) -> bool:
+        """Does one thread end the epoch of all, so that puts which find no room to wait move only then?"""
+        return self.one_sided and not self.windows_per_thread
+
+    @property
+    def partitioned(self) -> bool:
+        """Is it behind ``MPI_Psend_init``? Which one is, the library decides."""
+        return self.call == "MPI_Psend"
+
+    def messages(self, transports: int) -> int:
+        """Messages per peer with so many transport partitions."""
+        return transports if self.splits else 1
+
+    def windows(self, threads: int) -> int:
+        """Windows, and so epochs, of a rank with so many threads."""
+        return threads if self.windows_per_thread else 1
+
+    def into(self, transports: int, vcis: int = 1) -> Approach:
+        """The approach with so many transport partitions, or with one message if it does not split."""
+        return Approach(self, self.messages(transports), vcis)
+
+
+PART = Interface(
+    key="part",
+    name="Pt2Pt part",
+    call="MPI_Psend",
+    splits=True,
+    counts=True,
+    matches=True,
+    receivers="master",
+    mechanism="tags",
+    sender_returns=True,
+    motif="partitioned",
+)
 # The active-message path of released MPICH (gillis2023 3.1): the data go when the clear-to-send of
 # this iteration has been seen. MPI_Pready makes no progress, so with every thread computing that
 # is in MPI_Wait, after the threads have joined.
-PART_AM = Interface("part-am", "Pt2Pt part", False, True, True, False, "master", "none", active_message=True)
-SINGLE = Interface("single", "Pt2Pt single", False, True, False, True, "master", "none")
-MANY = Interface("many", "Pt2Pt many", True, False, False, True, "threads", "communicators")
+PART_AM = Interface(
+    key="part-am",
+    name="Pt2Pt part",
+    call="MPI_Psend",
+    splits=False,
+    joins=True,
+    counts=True,
+    receivers="master",
+    active_message=True,
+)
+SINGLE = Interface(
+    key="single",
+    name="Pt2Pt single",
+    call="MPI_Send",
+    splits=False,
+    joins=True,
+    matches=True,
+    receivers="master",
+    motif="bulk",
+)
+MANY = Interface(
+    key="many",
+    name="Pt2Pt many",
+    call="MPI_Send",
+    splits=True,
+    matches=True,
+    receivers="threads",
+    mechanism="communicators",
+    motif="many",
+)
 RMA_SINGLE_ACTIVE = Interface(
-    "rma-single-active", "RMA single - active", True, False, False, False, "none", "none", "active"
+    key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
 )
 RMA_MANY_ACTIVE = Interface(
-    "rma-many-active",
-    "RMA many - active",
-    True,
-    False,
-    False,
-    False,
-    "none",
-    "windows",
-    "active",
+    key="rma-many-active",
+    name="RMA many - active",
+    call="MPI_Put",
+    splits=True,
+    sync="active",
+    mechanism="windows",
     windows_per_thread=True,
 )
 RMA_SINGLE_PASSIVE = Interface(
-    "rma-single-passive",
-    "RMA single - passive",
-    True,
-    False,
-    False,
-    False,
-    "none",
-    "none",
-    "passive",
+    key="rma-single-passive", name="RMA single - passive", call="MPI_Put", splits=True, sync="passive"
 )
 RMA_MANY_PASSIVE = Interface(
-    "rma-many-passive",
-    "RMA many - passive",
-    True,
-    False,
-    False,
-    False,
-    "none",
-    "windows",
-    "passive",
+    key="rma-many-passive",
+    name="RMA many - passive",
+    call="MPI_Put",
+    splits=True,
+    sync="passive",
+    mechanism="windows",
     windows_per_thread=True,
 )
+# A research compiler pass, in no library (jammer2022).
 PERSISTENT_MATCHED = Interface(
-    "persistent-matched",
-    "Persistent matched",
-    True,
-    False,
-    False,
-    False,
-    "none",
-    "communicators",
+    key="persistent-matched",
+    name="Persistent matched",
+    call="MPI_Send",
+    splits=True,
+    mechanism="communicators",
     two_sided_rendezvous=True,
+    shipped=False,
 )
 
 INTERFACES: tuple[Interface, ...] = (
@@ -121,6 +182,7 @@ INTERFACES: tuple[Interface, ...] = (
     PERSISTENT_MATCHED,
 )
 BY_KEY = {i.key: i for i in INTERFACES}
+"""For the border: what users, files and benchmarks call an interface."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +202,19 @@ class Approach:
         """The interface's name."""
         return self.interface.name
 
+    @property
+    def messages(self) -> int:
+        """Messages per peer."""
+        return self.interface.messages(self.transport_partitions)
+
+    def message_size(self, buffer: float) -> float:
+        """Bytes of one message of a buffer of so many bytes."""
+        return buffer / self.messages
+
+
+BULK = Approach(SINGLE)
+"""What everything is compared with: the threads meet, then one thread sends one message."""
+
 
 def lane(transport: int, transports: int, threads: int) -> int:
     """The communicator, tag or window a transport partition uses: one per thread, or fewer.
@@ -153,12 +228,12 @@ def lane(transport: int, transports: int, threads: int) -> int:
 def vci_of(transport: int, approach: Approach, threads: int, contexts: int) -> int:
     """The VCI that a transport partition's message goes through.
 
-    ``Pt2Pt part`` spreads messages round-robin (gillis2023 3.2.2: message i on VCI i mod n), the
-    other interfaces spread communicators, tags or windows; whatever exceeds the hardware's contexts
+    Tags spread messages round-robin (gillis2023 3.2.2: message i on VCI i mod n), the other mechanisms
+    spread communicators, tags or windows; whatever exceeds the hardware's contexts
     starts again from VCI 0 (zambre2021 5.3).
     """
     available = min(approach.vcis, contexts)
-    if approach.interface.key == "part":
+    if approach.interface.mechanism == "tags":
         return transport % available
     return lane(transport, approach.transport_partitions, threads) % available
 
@@ -166,7 +241,7 @@ def vci_of(transport: int, approach: Approach, threads: int, contexts: int) -> i
 def vci_members(approach: Approach, threads: int, contexts: int) -> list[list[int]]:
     """The transport partitions of each VCI that is used, in index order."""
     members: dict[int, list[int]] = {}
-    for t in range(approach.transport_partitions if approach.interface.splits else 1):
+    for t in range(approach.messages):
         members.setdefault(vci_of(t, approach, threads, contexts), []).append(t)
     return [members[v] for v in sorted(members)]
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pready.model import normal
 from pready.model.counter import uniforms
 from pready.model.machine import Machine, Segment, SizeCurve
 from pready.model.values import Z95, Array, Value, spread
 from pready.model.workload import Workload
+
+BoolArray = NDArray[np.bool_]
 
 STREAM_PARAMETERS = 1 << 31
 _FIXED = ("o_s", "L", "o_r")
@@ -42,6 +46,8 @@ class Costs:
     """Overhead of an MPI_Put, in place of o_s."""
     handshake: Array
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
+    rendezvous: BoolArray
+    """Does the message ask before it goes? However short its handshake, somebody has to answer."""
     gap: Array
     """g: between two messages of one adapter."""
     stream: Array
@@ -91,8 +97,8 @@ class Costs:
     def row(self, row: int) -> Costs:
         """The costs of one row, every field a scalar (`stretch`: of shape (threads + 1,))."""
 
-        def one(name: str) -> Array:
-            value: Array = getattr(self, name)
+        def one(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
             return value if value.ndim == (name == "stretch") else np.asarray(value[row])
 
         return Costs(**{f.name: one(f.name) for f in fields(Costs)})
@@ -101,7 +107,7 @@ class Costs:
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""
 
-        def join(name: str) -> Array:
+        def join(name: str) -> NDArray[Any]:
             arrays = [getattr(p, name) for p in parts]
             if name == "stretch":
                 return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
@@ -226,6 +232,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         copy_in=_copy(segment, segment.O_s, size, copy),
         put=sampler("one_sided.put", m.one_sided.put),
         handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
+        rendezvous=np.asarray(segment.protocol == "rendezvous"),
         gap=draw("g", segment.g),
         stream=stream,
         link=link,

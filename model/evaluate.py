@@ -14,18 +14,17 @@ from functools import cached_property
 import numpy as np
 
 from pready.model import arrivals, metrics
-from pready.model.approach import SINGLE, Approach
+from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, Timeline, joined, run
-from pready.model.values import Array
+from pready.model.values import Array, Replaced
 from pready.model.workload import Laggard, NoArrivals, Workload
 
 NOMINAL, DRAWS, PER_DRAW = 128, 40, 8
 """Default numbers of rows; intervals of η move by about 1 % of their width between seeds."""
 
-BULK = Approach(SINGLE)
 SENDER, RECEIVER = 0, 1
 
 
@@ -86,7 +85,7 @@ class Evaluation:
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, made once per size."""
-        size = message_size(self.workload.buffer, approach)
+        size = approach.message_size(self.workload.buffer)
         if size not in self._costs:
             self._costs[size] = costs(self.sampler, self.workload, size)
         return self._costs[size]
@@ -119,12 +118,12 @@ class Evaluation:
     def _nominal_rows(self) -> slice:
         return slice(1, 1 + self.nominal)
 
-    def mean_time(self, approach: Approach, **knocked_out: Array) -> float:
+    def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean time over the nominal rows, optionally with some costs replaced."""
         rows = self._nominal_rows
-        if not knocked_out:
+        if not replaced:
             return float(self.timeline(approach).end[rows].mean())
-        changed = replace(self.costs(approach), **knocked_out)
+        changed = replace(self.costs(approach), **replaced)
         line = run(self.ready, changed, approach, self.setting, self.receiver_joins(approach))
         return float(line.end[rows].mean())
 
@@ -134,7 +133,7 @@ class Evaluation:
             return np.asarray(times[self._nominal_rows].mean(keepdims=True), dtype=np.float64)
         return np.asarray(times[1 + self.nominal :].reshape(self.draws, self.per_draw).mean(axis=1), dtype=np.float64)
 
-    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+    def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
         line, bulk = self.timeline(approach), self.timeline(BULK)
         rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(self.workload.threads)
@@ -151,10 +150,7 @@ class Evaluation:
         before_join = np.minimum(line.join[rows], t) - first if approach.interface.splits else np.zeros_like(t)
         no_spread = float(line.end[0]) - (0.0 if approach.interface.splits else barrier)
         return ApproachPrediction(
-            name=approach.name,
-            key=approach.interface.key,
-            transport_partitions=approach.transport_partitions,
-            vcis=approach.vcis,
+            approach=approach,
             messages=line.messages,
             time_s=time,
             time_low_s=time_low,
@@ -168,7 +164,6 @@ class Evaluation:
             availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
             early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
             arrived_early_percent=100 * float(line.arrived_early[rows].mean()),
-            available=available,
         )
 
 
@@ -184,11 +179,6 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         math.inf if machine.one_sided.unattended is None else machine.one_sided.unattended.value,
         workload.two_way,
     )
-
-
-def message_size(buffer: float, approach: Approach) -> float:
-    """Bytes of one message of an approach."""
-    return buffer / approach.transport_partitions if approach.interface.splits else buffer
 
 
 def interval(drawn: Array, value: float) -> tuple[float, float]:
@@ -227,7 +217,7 @@ def gain_over_sizes(
         theirs = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER) for w in at_size])
 
     def mean(a: Approach) -> Array:
-        each = [costs(sampler, w, message_size(w.buffer, a)) for w in at_size]
+        each = [costs(sampler, w, a.message_size(w.buffer)) for w in at_size]
         stacked = Costs.stack(each, samples)
         joins = None if theirs is None else joined(theirs, stacked, a, setting)
         line = run(ready, stacked, a, setting, joins)

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pready.model import gain
-from pready.model.approach import BY_KEY, Approach, issuing_threads, vci_members
+from pready.model.approach import BULK, Approach, issuing_threads, vci_members
 from pready.model.costs import Costs
-from pready.model.evaluate import BULK, NOMINAL, Evaluation, message_size
+from pready.model.evaluate import NOMINAL, Evaluation
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
 from pready.model.predict import effective_library, predict
+from pready.model.terms import BY_COST
 from pready.model.timeline import Timeline, received_between, run
 from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Gaussian, Workload
@@ -54,8 +55,8 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class Term:
-    """A parameter that a step uses: its symbol as text and as LaTeX, and its value in seconds."""
+class Amount:
+    """What a step uses of a term: its symbol as text and as LaTeX, and seconds."""
 
     symbol: str
     latex: str
@@ -69,7 +70,7 @@ class Step:
     name: str
     rule: str
     """What happens, in words."""
-    terms: tuple[Term, ...]
+    terms: tuple[Amount, ...]
     passed_s: float
     """When the last message has passed, after the last partition was ready; mean over the arrivals drawn."""
     added_s: float
@@ -152,8 +153,7 @@ def explain(
     """
     profile = effective_library(machine, library)
     if approach is None:
-        row = predict(machine, workload, library=library, seed=seed).advised
-        approach = Approach(BY_KEY[row.key], row.transport_partitions, row.vcis)
+        approach = predict(machine, workload, library=library, seed=seed).advised.approach
     evaluation = Evaluation(machine, workload, seed, NOMINAL, draws=0)
     return Explanation(
         machine.name,
@@ -214,7 +214,7 @@ def _way(evaluation: Evaluation, approach: Approach) -> Way:
     costs = evaluation.costs(approach)
     joins = evaluation.receiver_joins(approach)
     line = run(evaluation.ready, costs, approach, evaluation.setting, joins, keep_steps=True)
-    size = message_size(evaluation.workload.buffer, approach)
+    size = approach.message_size(evaluation.workload.buffer)
     segment = evaluation.machine.path(evaluation.workload.path).segment(size)
     passed = _passed(line, costs, slice(1, 1 + evaluation.nominal))
     before, steps = 0.0, []
@@ -241,7 +241,7 @@ def _passed(line: Timeline, costs: Costs, rows: slice) -> dict[str, float]:
     return {name: float(times[rows].mean()) for name, times in last.items()}
 
 
-Rule = tuple[str, str, list[Term]]
+Rule = tuple[str, str, list[Amount]]
 
 
 def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> Iterator[Rule]:
@@ -249,28 +249,28 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     i, setting = approach.interface, evaluation.setting
     members = vci_members(approach, setting.threads, setting.contexts)
     fewest, most = min(map(len, members)), max(map(len, members))
-    windows = setting.threads if i.windows_per_thread else 1
+    windows = i.windows(setting.threads)
 
-    def term(symbol: str, latex: str, value: object) -> list[Term]:
-        seconds = float(np.asarray(value))
-        return [Term(symbol, latex, seconds)] if seconds else []
+    def term(cost: str, times: float = 1) -> list[Amount]:
+        seconds = float(getattr(costs, cost)) * times
+        return [Amount(BY_COST[cost].symbol, BY_COST[cost].latex, seconds)] if seconds else []
 
     ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
-    terms = term("t_pready", r"t_\mathrm{pready}", costs.pready) if i.counts else []
+    terms = term("pready") if i.counts else []
     if i.joins:
         ready.append("the threads meet in a barrier")
-        terms += term("t_barrier", r"t_\mathrm{barrier}", costs.barrier)
-    if i.one_sided or i.active_message:
+        terms += term("barrier")
+    if i.opens:
         ready.append("the receiver's go-ahead for this iteration must have come")
-        terms += term("control", r"t_\mathrm{control}", costs.control)
-    if i.one_sided and setting.unattended == 0 and not i.windows_per_thread:
+        terms += term("control")
+    if i.needs_room and setting.unattended == 0:
         ready.append("puts move only in the call that ends the epoch, after the threads have met")
     if np.any(costs.wake) and not i.joins:
         ready.append("a thread of a team wakes up to send")
-        terms += term("t_wake", r"t_\mathrm{wake}", costs.wake)
+        terms += term("wake")
     if np.any(costs.cold):
         ready.append("the first message after a pause takes up to t_cold longer")
-        terms += term("t_cold", r"t_\mathrm{cold}", costs.cold)
+        terms += term("cold")
     yield "ready", "; ".join(ready) or "the last partition is ready: time 0", terms
 
     threads, transports = setting.threads, approach.transport_partitions
@@ -280,78 +280,73 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
     vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
     rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers}, one after the other"
-    symbol = ("o_put", r"o_\mathrm{put}", costs.put) if i.one_sided else ("o_s", "o_s", costs.hold)
-    terms = term(*symbol)
+    terms = term("put" if i.one_sided else "hold")
     if stretch != 1:
         rule += f"; the overhead is {stretch:.3g} times longer, {sharing} threads share a VCI"
     if not i.one_sided:
-        terms += term("O_s m", "O_s m", costs.copy_in)
+        terms += term("copy_in")
     if i.active_message:
-        terms += term("copy", r"t_\mathrm{copy}", costs.copy_out)
-        terms += term("active message", r"t_\mathrm{active}", costs.active)
-    between = received_between(costs, approach, len(members), setting)
-    if np.any(between) and most > 1:
+        terms += term("copy_out")
+        terms += term("active")
+    between = float(received_between(costs, approach, len(members), setting))
+    if between and most > 1:
         rule += "; between two partitions that queue, as many are received as the first of them sent"
-        terms += term("one received", r"t_\mathrm{receive}", between)
+        terms.append(Amount("one received", r"t_\mathrm{receive}", between))
     yield "issue", rule, terms
 
     yield "protocol", *_protocol(evaluation, approach, costs, segment)
 
-    terms = term("g", "g", costs.gap) + term("m/β_link", r"m / \beta_\mathrm{link}", costs.link)
+    terms = term("gap") + term("link")
     rule = "a message waits for those before it, this far apart each"
-    if i.one_sided and 0 < setting.unattended < math.inf and not i.windows_per_thread:
+    if i.needs_room and 0 < setting.unattended < math.inf:
         room = format_size(setting.peers * setting.unattended)
         rule += f"; puts that find more than {room} waiting move when the threads have met"
     if np.any(costs.drain):
         rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
-        terms += term("drain", r"t_\mathrm{drain}", costs.drain) + term("bucket", r"t_\mathrm{bucket}", costs.credit)
+        terms += term("drain") + term("credit")
     yield "NIC", rule, terms
-    yield "link", "its bytes stream out", term("G m", "G m", costs.stream)
-    yield "wire", "latency", term("L", "L", costs.wire)
+    yield "link", "its bytes stream out", term("stream")
+    yield "wire", "latency", term("wire")
 
     if i.receivers == "none":
         yield "receive", "the adapter does it", []
     else:
         who = "one thread" if i.receivers == "master" else "each VCI's own thread"
-        base = costs.receive if i.matches else costs.unmatched
-        terms = term("o_r + O_r m" + " + t_match" * i.matches, "o_r + O_r m" + r" + t_\mathrm{match}" * i.matches, base)
+        terms = term("receive" if i.matches else "unmatched")
         if i.matches:
-            queued = setting.peers * (transports if i.splits else 1) / len(members)
-            terms += term(
-                f"{(queued - 1) / 2:g} entries searched", r"t_\mathrm{search}", costs.per_entry * (queued - 1) / 2
-            )
+            searched = (setting.peers * approach.messages / len(members) - 1) / 2
+            terms += [replace(a, symbol=f"{searched:g} {a.symbol}") for a in term("per_entry", searched)]
         if i.active_message:
-            terms += term("copy", r"t_\mathrm{copy}", costs.copy_out)
+            terms += term("copy_out")
         yield "receive", f"{who}, one message after the other", terms
 
     finish, terms = [], []
     if i.receivers == "master" and len(members) > 1:
         finish.append(f"{len(members) - 1} further VCIs are polled")
-        terms += term("t_poll", r"t_\mathrm{poll}", costs.poll)
+        terms += term("poll")
     if i.one_sided:
         closes = (
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
         if i.sync == "passive":
-            terms += term("acknowledgement", r"t_\mathrm{ack}", costs.ack)
-        terms += term("t_epoch", r"t_\mathrm{epoch}", costs.epoch if i.sync == "active" else costs.flush)
-        terms += term("t_epoch of further windows", r"t_\mathrm{windows}", (windows - 1) * costs.window)
-        terms += term("control", r"t_\mathrm{control}", costs.control)
+            terms += term("ack")
+        terms += term("epoch" if i.sync == "active" else "flush")
+        terms += term("window", windows - 1)
+        terms += term("control")
     if evaluation.workload.receiver == "computing":
         finish.append("not before the receiver enters MPI")
     yield "finish", "; ".join(finish) or "nothing is left", terms
 
 
-def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Term]]:
+def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
     """Who has to answer before the payload may go."""
     i, setting = approach.interface, evaluation.setting
-    if i.one_sided or i.active_message:
+    if i.opens:
         return "none: the go-ahead has come", []
     if i.two_sided_rendezvous:
         return "whoever comes second starts the transfer", []
-    handshake = float(np.asarray(costs.handshake))
-    if not handshake:
+    if not costs.rendezvous:
         return f"none: {segment.protocol} messages go at once", []
     said = "rendezvous: request and answer"
     if setting.progress == "on-call" and evaluation.workload.receiver == "computing":
@@ -360,4 +355,5 @@ def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment:
         said += "; nobody sees the answer before the sender's threads have joined"
     elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
         said += "; nobody sees the answer before a thread of the sender waits inside MPI"
-    return said, [Term("handshake", r"t_\mathrm{handshake}", handshake)]
+    shake = BY_COST["handshake"]
+    return said, [Amount(shake.symbol, shake.latex, float(costs.handshake))]

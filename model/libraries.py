@@ -54,10 +54,10 @@ class LibraryProfile:
 
     def settings(self, approach: Approach, buffer: float, n_partitions: int) -> list[str]:
         """What to set and call so that this library does `approach`; only what it really has."""
-        t, key = approach.transport_partitions, approach.interface.key
+        t, interface = approach.transport_partitions, approach.interface
         out: list[str] = []
         size = int(buffer / t)
-        if key in ("part", "part-am"):
+        if interface.partitioned:
             if self.messages == "aggregated":
                 out.append(f"MPIR_CVAR_PART_AGGR_SIZE={size if t < n_partitions else 0}")
             elif self.messages == "min size":
@@ -66,10 +66,10 @@ class LibraryProfile:
                 out.append("Info PMODE=SENDER" if t == n_partitions else f"Info SET={t}")
             elif self.messages == "per partition" and t < n_partitions:
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
-        elif key == "many":
+        elif interface.one_sided:
+            out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
+        elif interface.splits:
             out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
-        elif approach.interface.one_sided:
-            out.append(f"{t} MPI_Put per buffer, {approach.interface.sync} target synchronisation")
         if approach.vcis > 1:
             out += self._vci_settings(approach)
         return out

@@ -13,9 +13,6 @@ from pready.model import congestion
 from pready.model.advise import advise
 from pready.model.approach import (
     INTERFACES,
-    PART,
-    PART_AM,
-    PERSISTENT_MATCHED,
     Approach,
     enumerate_approaches,
     transport_counts,
@@ -56,22 +53,20 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     return replace(profile, early=measured.value, why=said)
 
 
-def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[tuple[Approach, bool]]:
-    """Every approach to evaluate, and whether the library can do it as it is."""
+def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
+    """Every approach to evaluate."""
     n = workload.n_partitions
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
     contexts = machine.contexts.value
-    out: list[tuple[Approach, bool]] = []
+    out: list[Approach] = []
     for interface in INTERFACES:
-        if interface in (PART, PART_AM):
+        if interface.partitioned:
             if interface is not library.part:
                 continue
             allowed, vcis = library.transports(counts, workload.threads, n), library.part_vcis
         else:
             allowed, vcis = counts, library.max_vcis
-        available = interface is not PERSISTENT_MATCHED  # a research compiler pass, in no library
-        found = enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
-        out += [(a, available) for a in found]
+        out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return out
 
 
@@ -138,12 +133,10 @@ def predict(
     """
     profile = effective_library(machine, library)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
-    candidates = [
-        (a, evaluation.predict(a, available=available)) for a, available in approaches(machine, workload, profile)
-    ]
+    rows = [evaluation.predict(a) for a in approaches(machine, workload, profile)]
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    advice = advise(evaluation, profile, candidates)
+    advice = advise(evaluation, profile, rows)
     many = evaluation if isinstance(evaluation, ManyRanks) else None
     prediction = Prediction(
         version=VERSION,
@@ -152,7 +145,7 @@ def predict(
         library=profile.name,
         workload=workload.model_dump(mode="json"),
         closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": evaluation.delay},
-        approaches=[p for _, p in candidates],
+        approaches=rows,
         advice=replace(advice, warnings=[*advice.warnings, *notes]),
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
+
+from pready.model.approach import BULK, Approach
 
 Verdict = Literal["port", "do not port", "undecided"]
 
@@ -16,11 +18,9 @@ class ApproachPrediction:
     time over this one's, on the same draws.
     """
 
-    name: str
-    key: str
-    transport_partitions: int
-    vcis: int
+    approach: Approach
     messages: int
+    """Per rank and exchange."""
     time_s: float
     time_low_s: float
     time_high_s: float
@@ -36,8 +36,42 @@ class ApproachPrediction:
     or not anything moved in it."""
     arrived_early_percent: float
     """Share of the messages that had arrived when the sender's threads met."""
-    available: bool
-    """Can the library do it as it is?"""
+
+    @property
+    def name(self) -> str:
+        """The interface's name."""
+        return self.approach.name
+
+    @property
+    def key(self) -> str:
+        """What users and files call the interface."""
+        return self.approach.interface.key
+
+    @property
+    def transport_partitions(self) -> int:
+        """Of the approach."""
+        return self.approach.transport_partitions
+
+    @property
+    def vcis(self) -> int:
+        """Of the approach."""
+        return self.approach.vcis
+
+    @property
+    def available(self) -> bool:
+        """Does any library do it as it is?"""
+        return self.approach.interface.shipped
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, flat; the keys are part of the public interface."""
+        return {
+            "name": self.name,
+            "key": self.key,
+            "transport_partitions": self.transport_partitions,
+            "vcis": self.vcis,
+            **{f.name: getattr(self, f.name) for f in fields(self) if f.name != "approach"},
+            "available": self.available,
+        }
 
 
 @dataclass(frozen=True)
@@ -46,16 +80,26 @@ class Advice:
     the workload's buffer size; 0 if it pays from the smallest buffer on, None if it never does."""
 
     verdict: Verdict
-    approach: str
-    transport_partitions: int
-    vcis: int
-    eta: float
-    eta_low: float
-    eta_high: float
+    best: ApproachPrediction
+    """What is advised, or would be if anything were."""
     break_even_bytes: float | None
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, flat; the keys are part of the public interface."""
+        row = self.best
+        return {
+            "verdict": self.verdict,
+            "approach": row.name,
+            "transport_partitions": row.transport_partitions,
+            "vcis": row.vcis,
+            "eta": row.eta,
+            "eta_low": row.eta_low,
+            "eta_high": row.eta_high,
+            **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("verdict", "best")},
+        }
 
 
 @dataclass(frozen=True)
@@ -79,26 +123,23 @@ class Prediction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
-        return asdict(self)
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return own | {"approaches": [a.to_dict() for a in self.approaches], "advice": self.advice.to_dict()}
 
     @property
     def bulk(self) -> ApproachPrediction:
         """The baseline, ``Pt2Pt single``."""
-        return next(a for a in self.approaches if a.key == "single")
+        return next(p for p in self.approaches if p.approach == BULK)
 
     @property
     def advised(self) -> ApproachPrediction:
         """The row of `approaches` that the advice names."""
-        a = self.advice
-        return next(
-            p
-            for p in self.approaches
-            if p.available and (p.name, p.transport_partitions, p.vcis) == (a.approach, a.transport_partitions, a.vcis)
-        )
+        return self.advice.best
 
     def __repr__(self) -> str:
-        a = self.advice
-        return f"<Prediction {self.workload['name']} on {self.machine}: {a.verdict}, {a.approach} {a.eta:.2f}×>"
+        best = self.advised
+        said = f"{self.advice.verdict}, {best.name} {best.eta:.2f}×"
+        return f"<Prediction {self.workload['name']} on {self.machine}: {said}>"
 
     def _repr_html_(self) -> str:
         from pready.show import prediction_html

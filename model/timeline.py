@@ -165,14 +165,14 @@ def run(
         starts = marked[:, None]
     if interface.joins:
         starts = starts + barrier[:, None]
-    windows = setting.threads if interface.windows_per_thread else 1
-    if interface.one_sided or interface.active_message:
+    windows = interface.windows(setting.threads)
+    if interface.opens:
         # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
         opened = costs.control - last_ready + (epochs(windows, costs, interface.sync) if interface.one_sided else 0.0)
         starts = np.maximum(starts, opened[:, None])
     if not interface.joins:
         starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
-    waits_for_join = interface.one_sided and not interface.windows_per_thread and setting.unattended < math.inf
+    waits_for_join = interface.needs_room and setting.unattended < math.inf
     if waits_for_join and setting.unattended == 0:
         # The puts themselves are put off, by the library.
         starts = np.maximum(starts, join[:, None])
@@ -185,7 +185,7 @@ def run(
 
     # 3. Protocol.
     sent = issued
-    if not interface.one_sided and not interface.active_message:
+    if not interface.opens:
         ends = times.reshape(rows, setting.threads, -1).max(axis=2)
         sent = _handshake(issued, costs, approach, setting, waits_from, last_ready, join, ends)
 
@@ -218,7 +218,7 @@ def run(
         )
     if waits_from is not None:
         end = np.maximum(end, waits_from)
-    count = (approach.transport_partitions if interface.splits else 1) * setting.peers
+    count = approach.messages * setting.peers
     early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
     steps = None
     if keep_steps:
@@ -337,13 +337,14 @@ def _handshake(
         # The receiver's flag was written when it started, at the beginning of the iteration.
         flag = (costs.wire - last_ready)[:, None, None]
         return np.maximum(issued, flag)
-    if not np.any(costs.handshake):
+    if not np.any(costs.rendezvous):
         return issued
+    asks = costs.rendezvous[..., None, None]
     half = 0.5 * costs.handshake[..., None, None]
     request = issued + half
 
     def held(until: Array) -> Array:
-        return np.where(half > 0, until[:, None, None], -np.inf)  # rendezvous rows only
+        return np.where(asks, until[:, None, None], -np.inf)  # rendezvous rows only
 
     if setting.progress == "on-call" and waits_from is not None:
         # Nobody answers the request-to-send until the receiver enters MPI.
@@ -356,7 +357,7 @@ def _handshake(
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
             waiting = costs.link * approach.transport_partitions / setting.threads
             seen = _next_waiting(issued, ends, np.asarray(waiting))
-            answered = np.maximum(answered, np.where(half > 0, seen, -np.inf))
+            answered = np.maximum(answered, np.where(asks, seen, -np.inf))
     return np.asarray(answered)
 
 
@@ -428,7 +429,7 @@ def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> 
     service = costs.unmatched
     if interface.matches:
         # Messages of one queue arrive in any order: on average half of what is left is searched.
-        queued = setting.peers * (approach.transport_partitions if interface.splits else 1) / vcis
+        queued = setting.peers * approach.messages / vcis
         service = costs.receive + costs.per_entry * (queued - 1) / 2
     if interface.active_message:
         service = service + costs.copy_out

@@ -187,6 +187,21 @@ def format_bandwidth(rate: float) -> str:
     return _scaled(rate, (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)))
 
 
+def format_quantity(value: float, unit: Unit) -> str:
+    """A value as a reader would write it, in what its field measures."""
+    match unit:
+        case Unit.TIME:
+            return format_time(value)
+        case Unit.SIZE:
+            return format_size(value)
+        case Unit.BANDWIDTH:
+            return format_bandwidth(value)
+        case Unit.TIME_PER_BYTE:
+            return f"{value * 1e12:.4g} us/MB"
+        case _:
+            return f"{value:.4g} {unit.si}"
+
+
 def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3, least: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {scales[-1][0]}"

@@ -12,6 +12,8 @@ from pready.model.errors import PreadyError, shown
 
 T = TypeVar("T")
 Array = NDArray[np.float64]
+Replaced = NDArray[Any]
+"""A cost, or whether it applies, in place of a machine's."""
 
 Z95 = 1.959963984540054  # half-width of a 95 % interval in standard deviations
 

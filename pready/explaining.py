@@ -167,7 +167,7 @@ def _title(e: Explanation) -> str:
 
 def _heading(way: Way) -> str:
     a = way.approach
-    count = a.transport_partitions if a.interface.splits else 1
+    count = a.messages
     return (
         f"{a.name}: {count} message{'s' * (count > 1)} of {format_size(way.message_bytes)} ({way.protocol}), "
         f"{a.vcis} VCI{'s' * (a.vcis > 1)}"

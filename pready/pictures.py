@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pready import plot, show
-from pready.model.approach import BY_KEY, SINGLE, Approach, transport_counts
+from pready.model.approach import BULK, Approach, transport_counts
 from pready.model.engine.compare import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
@@ -29,10 +29,6 @@ def draw(kind: str, path: Path, machine: Machine, workload: Workload, prediction
     where = f"{prediction.machine} ({prediction.library})"
     title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
     {"size": _over_size, "map": _map, "exchange": _exchange}[kind](path, title, machine, workload, prediction)
-
-
-def _approach(row: ApproachPrediction) -> Approach:
-    return Approach(BY_KEY[row.key], row.transport_partitions, row.vcis)
 
 
 def _label(row: ApproachPrediction) -> str:
@@ -59,19 +55,20 @@ def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[f
 
 def _over_size(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     sizes, advised = _sizes(workload, POINTS), prediction.advised
-    others = [r for r in show.best_per_interface(prediction) if r.key not in ("single", advised.key) and r.available]
-    others.sort(key=lambda r: (r.key not in ("part", "part-am", "many"), -r.eta))
+    drawn = (BULK.interface, advised.approach.interface)
+    others = [r for r in show.best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
+    others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
-    lines = [plot.Line(_label(r), _gains(evaluation, _approach(r), sizes, NOMINAL)) for r in (advised, *others[:3])]
+    lines = [plot.Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
     plot.save(path, plot.eta_over_size(title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes))
 
 
 def _map(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     sizes, advised = _sizes(workload, MAP_POINTS), prediction.advised
-    interface = BY_KEY[advised.key]
+    interface = advised.approach.interface
     counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
     evaluation = _evaluation(machine, workload, prediction)
-    eta = [_gains(evaluation, Approach(interface, t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
+    eta = [_gains(evaluation, interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
     plot.save(path, plot.gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer))
 
 
@@ -81,7 +78,7 @@ def _exchange(path: Path, title: str, machine: Machine, workload: Workload, pred
     ready = evaluation.ready[iteration]
     threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
     drawn = []
-    for approach in (Approach(SINGLE), _approach(prediction.advised)):
+    for approach in (BULK, prediction.advised.approach):
         theirs = evaluation.receiver_joins(approach)
         joins = None if theirs is None else theirs[iteration]
         line = run(ready, evaluation.costs(approach), approach, evaluation.setting, joins, keep_steps=True)

@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,9 +14,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pready.model.approach import BULK, Interface
 from pready.model.machine import Contention, Curve, Machine, SizeCurve
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.units import format_bandwidth, format_size, format_time
+from pready.model.terms import unit_of
+from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.model.verdict import simplest_of_the_best
 
 if TYPE_CHECKING:
     from pready.model.workload import Workload
@@ -39,13 +41,12 @@ def print_json(data: object) -> None:
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
     """The best row of each interface, bulk first."""
-    best: dict[str, ApproachPrediction] = {}
+    rows: dict[Interface, list[ApproachPrediction]] = {}
     for row in prediction.approaches:
-        if row.key not in best or row.eta > best[row.key].eta * 1.005:
-            best[row.key] = row
+        rows.setdefault(row.approach.interface, []).append(row)
+    best = {interface: simplest_of_the_best(of) for interface, of in rows.items()}
     advised = prediction.advised
-    best[advised.key] = advised
-    return list(best.values())
+    return list((best | {advised.approach.interface: advised}).values())
 
 
 def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
@@ -104,11 +105,10 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
     """Verdict, settings and reason; `sizes`: was the break-even looked for?"""
     text = Text("\n")
     text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
-    plural = "" if advice.transport_partitions == 1 else "s"
+    best = advice.best
     text.append(
-        f": {advice.approach}, {advice.transport_partitions} transport partition{plural}, "
-        f"{advice.vcis} VCI{'s' if advice.vcis > 1 else ''}: "
-        f"{advice.eta:.2f}× ({advice.eta_low:.2f}-{advice.eta_high:.2f})"
+        f": {best.name}, {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
+        f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
     if advice.break_even_bytes is not None:
         size = "any size" if advice.break_even_bytes == 0 else f"{format_size(advice.break_even_bytes)} per peer"
@@ -134,7 +134,7 @@ def rows_csv(rows: list[dict[str, object]]) -> str:
 
 def prediction_csv(prediction: Prediction) -> str:
     """One line per approach."""
-    return rows_csv([asdict(r) for r in prediction.approaches])
+    return rows_csv([r.to_dict() for r in prediction.approaches])
 
 
 def prediction_html(prediction: Prediction) -> str:
@@ -152,7 +152,7 @@ def prediction_html(prediction: Prediction) -> str:
             f"<td>{-r.speedup_percent:+.1f} %</td></tr>"
         )
     a = prediction.advice
-    what = f"{html.escape(a.approach)}, {a.transport_partitions} transport partitions"
+    what = f"{html.escape(a.best.name)}, {a.best.transport_partitions} transport partitions"
     said = f"<p><b>{a.verdict}</b>: {what}. {html.escape(a.because)}</p>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
@@ -206,16 +206,8 @@ def machine_view(machine: Machine) -> RenderableType:
 
 
 def _quantity(name: str, value: object) -> str:
-    leaf = name.rpartition(".")[2]
-    if not isinstance(value, float):
-        return str(value)
-    if leaf in ("G", "O_s", "O_r"):
-        return f"{value * 1e12:.4g} us/MB"
-    if leaf in ("link_bandwidth", "copy_hot", "copy_cold"):
-        return format_bandwidth(value)
-    if leaf == "burst":
-        return format_size(value)
-    return format_time(value)
+    unit = unit_of(name)
+    return str(value) if unit is None or not isinstance(value, float) else format_quantity(value, unit)
 
 
 def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> RenderableType:
@@ -227,7 +219,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("mean per rank and iteration")
     for s in runs:
-        a, bulk = s.approach, s.approach.interface.key == "single"
+        a, bulk = s.approach, s.approach == BULK
         what = a.name if bulk else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
         table.add_column(what, justify="right", style="" if bulk else "bold")
     table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))

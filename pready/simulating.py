@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from pready.model.approach import Approach
     from pready.model.engine import Simulation
     from pready.model.machine import Machine
-    from pready.model.prediction import ApproachPrediction, Prediction
+    from pready.model.prediction import ApproachPrediction
     from pready.model.workload import Workload
 
 Rows = list[tuple["ApproachPrediction", "Simulation"]]
@@ -183,7 +182,7 @@ def simulate(
     chosen = (
         parse_approach(approach, what)
         if approach is not None
-        else advised(predict(on, what, library=library, seed=seed, draws=0))
+        else predict(on, what, library=library, seed=seed, draws=0).advised.approach
     )
     options = {**layout(what).options, "seed": seed}
     if export is not None:
@@ -282,14 +281,6 @@ def _export(
     click.echo(f"wrote {path}; LogGOPSim's flags for this machine: {flags[0]}", err=True)
 
 
-def advised(prediction: Prediction) -> Approach:
-    """The approach that a prediction advises."""
-    from pready.model.approach import BY_KEY, Approach
-
-    row = prediction.advised
-    return Approach(BY_KEY[row.key], row.transport_partitions, row.vcis)
-
-
 def per_iteration(rows: Rows) -> list[dict[str, object]]:
     """One row per completed iteration: times of bulk and the approach, and where the time went."""
     (_, bulk), (_, fine) = rows[0], rows[-1]
@@ -314,7 +305,7 @@ def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> di
 
     def one(row: ApproachPrediction, s: Simulation) -> dict[str, Any]:
         return {
-            **asdict(row),
+            **row.to_dict(),
             "end_s": s.time_s,
             "iteration_s": float(s.mean_s.mean()),
             "communication_s": float(s.communication_s.mean()),

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +159,7 @@ def _rows(machine: Machine, workload: Workload, library: str | None, seed: int) 
         "buffer_bytes": int(workload.buffer),
         "peers": workload.peers,
     }
-    return [{**what, **asdict(row)} for row in prediction.approaches]
+    return [{**what, **row.to_dict()} for row in prediction.approaches]
 
 
 def _resume(partial: Path, header: str) -> list[list[dict[str, Any]]]:

@@ -19,7 +19,7 @@ import numpy as np
 from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.congestion import bound, share_taken
 from pready.model.engine.simulate import simulate
-from pready.model.evaluate import Evaluation, message_size
+from pready.model.evaluate import Evaluation
 from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time
 from pready.model.workload import Laggard, NoArrivals, Workload
@@ -246,7 +246,7 @@ def concluded(
     bulks = {s.name: (x, p) for s, x, p in rows if s.approach.interface is SINGLE}
     cases = tuple(_case(s, x, p, *bulks[s.name], machine) for s, x, p in rows)
     two = [r for r in rows if r[0].workload.pattern == "pt2pt"]
-    large = [r for r in two if message_size(r[0].workload.buffer, r[0].approach) >= SMALL]
+    large = [r for r in two if r[0].approach.message_size(r[0].workload.buffer) >= SMALL]
     small = [r for r in two if r not in large]
     halos = [r for r in rows if r not in two]
     step = [r for r in halos if r[0].iterations == 1]

@@ -19,19 +19,17 @@ from typing import Any
 import numpy as np
 
 from pready.model import metrics
-from pready.model.approach import SINGLE, Approach
+from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine._kernel import Engine
 from pready.model.engine.layout import part
 from pready.model.engine.plan import Plan, plan
 from pready.model.engine.simulate import LARGEST_SEED, Simulation, kernel, run, simulate
-from pready.model.evaluate import deterministic, interval, message_size
+from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
-from pready.model.values import Array
+from pready.model.values import Array, Replaced
 from pready.model.workload import NoArrivals, Workload
-
-BULK = Approach(SINGLE)
 
 DRAWS, FEW_DRAWS = 20, 10
 """Draws of the machine's parameters; few where an iteration has more than `MANY_MESSAGES`."""
@@ -56,8 +54,6 @@ def row(
     barrier: float,
     drawn: Array,
     drawn_bulk: Array,
-    *,
-    available: bool = True,
 ) -> ApproachPrediction:
     """A prediction's row from simulations of the same ranks and draws.
 
@@ -87,10 +83,7 @@ def row(
     t_part = time + spread if splits else time - barrier
     before_join = spread + to_join if splits else 0.0
     return ApproachPrediction(
-        name=run.approach.name,
-        key=run.approach.interface.key,
-        transport_partitions=run.approach.transport_partitions,
-        vcis=run.approach.vcis,
+        approach=run.approach,
         messages=round(run.messages / run.iterations / run.exchanges / int(np.prod(run.grid))),
         time_s=time,
         time_low_s=time_low,
@@ -104,7 +97,6 @@ def row(
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
-        available=available,
     )
 
 
@@ -256,15 +248,15 @@ class ManyRanks:
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""
-        return self._price(0, {}, message_size(self.workload.buffer, approach))
+        return self._price(0, {}, approach.message_size(self.workload.buffer))
 
-    def _price(self, draw: int, replaced: dict[str, Array], size: float) -> Costs:
+    def _price(self, draw: int, replaced: dict[str, Replaced], size: float) -> Costs:
         if size not in self._prices:
             self._prices[size] = costs(self._sampler, self.workload, size)
         return replace(self._prices[size].row(draw), **replaced)
 
     def _plan(
-        self, approach: Approach, workload: Workload, draw: int = 0, replaced: dict[str, Array] | None = None
+        self, approach: Approach, workload: Workload, draw: int = 0, replaced: dict[str, Replaced] | None = None
     ) -> Plan:
         return plan(
             self.machine,
@@ -306,7 +298,7 @@ class ManyRanks:
             self._drawn[approach] = np.array(times or [exchange_s(self.nominal(approach))])
         return self._drawn[approach]
 
-    def mean_time(self, approach: Approach, **replaced: Array) -> float:
+    def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""
         if not replaced:
             return exchange_s(self.nominal(approach))
@@ -317,7 +309,7 @@ class ManyRanks:
         out = self.nominal(approach)
         return float(out.causes_s["late_neighbour"].mean()) / out.exchanges
 
-    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+    def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
         return row(
             self.nominal(approach),
@@ -328,7 +320,6 @@ class ManyRanks:
             self.machine.threads.barrier.at(self.workload.threads),
             self.drawn(approach),
             self.drawn(BULK),
-            available=available,
         )
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:

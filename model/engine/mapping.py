@@ -79,7 +79,7 @@ def mapped(
             number = t * directions + d
             partitions[number] = tuple(owned[t * size : (t + 1) * size])
             # Round-robin by message, or by the thread whose communicator or window it is.
-            lane = t if approach.interface.key == "part" else partitions[number][0] // theta
+            lane = t if approach.interface.mechanism == "tags" else partitions[number][0] // theta
             by_vci.setdefault(lane % available, []).append(number)
     vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
     owners = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]

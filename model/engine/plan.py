@@ -17,7 +17,7 @@ from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
-from pready.model.evaluate import message_size, setting_of
+from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.timeline import Setting, epochs, marked_by_threads
 from pready.model.values import Array
@@ -135,7 +135,7 @@ def plan(
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
     transports = approach.transport_partitions if interface.splits else 1
     buffers = sizes if sizes is not None and max(pattern.classes) > 0 else (workload.buffer,)
-    each = [message_size(b, approach) for b in buffers]
+    each = [approach.message_size(b) for b in buffers]
     lacking = beyond(machine, workload, approach, unlike=len(each) > 1 or thread_grid is not None)
     if lacking is not None:
         raise PreadyError(

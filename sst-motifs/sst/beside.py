@@ -8,6 +8,7 @@ from typing import Any
 
 from pready.model.congestion import WORTH_A_WORD
 from pready.model.prediction import Prediction
+from pready.model.verdict import taken
 from pready.sst.simulate import Setup, simulate
 from pready.sst.topology import topology
 
@@ -26,12 +27,8 @@ class Beside:
 
     @property
     def taken(self) -> float | None:
-        """The share of the gain η − 1 that congestion takes; None if there is no gain on one router.
-
-        Congestion slows bulk down as well: below 0 if a partitioned exchange gains by beginning earlier.
-        """
-        gain = self.eta_alone - 1
-        return 1 - (self.eta - 1) / gain if gain > 0 else None
+        """The share of the gain that congestion takes; None if there is no gain on one router."""
+        return taken(self.eta_alone, self.eta)
 
 
 def beside(alone: Prediction, congested: Prediction) -> tuple[Beside, ...]:
@@ -51,7 +48,7 @@ def warned(prediction: Prediction, rows: Sequence[Beside]) -> Prediction:
     if best.taken is None or best.taken < WORTH_A_WORD:
         return prediction
     said = (
-        f"congestion takes {min(best.taken, 1):.0%} of the gain of {best.name}, {best.transport_partitions} transport "
+        f"congestion takes {best.taken:.0%} of the gain of {best.name}, {best.transport_partitions} transport "
         f"partitions: η {best.eta_alone:.2f} on one router, {best.eta:.2f} here"
     )
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, said]))

@@ -17,14 +17,15 @@ import numpy as np
 
 from pready.model import arrivals as model_arrivals
 from pready.model import metrics
-from pready.model.approach import MANY, PART, SINGLE, Approach, issuing_threads, transport_counts
+from pready.model.approach import BULK, INTERFACES, Approach, issuing_threads, transport_counts
 from pready.model.closed_form import closed_form
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
-from pready.model.prediction import Advice, ApproachPrediction, Prediction, Verdict
+from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.units import format_time
 from pready.model.values import Array
+from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import HALOS, Workload
 from pready.sst import config, results
@@ -158,9 +159,8 @@ def ready_times(s: Setup) -> Array:
 
 def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> dict[str, object]:
     """The motif's parameters for one approach."""
-    m, w, key = s.machine, s.workload, approach.interface.key
-    transports = approach.transport_partitions if approach.interface.splits else 1
-    segment = m.path(w.path).segment(w.buffer / transports)
+    m, w, transports = s.machine, s.workload, approach.messages
+    segment = m.path(w.path).segment(approach.message_size(w.buffer))
     sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
     stretch = m.threads.contention.at(sharing) - 1 if sharing > 1 else 0.0
     halo = w.pattern in HALOS
@@ -168,10 +168,10 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
     waits = w.receiver == "waiting" and w.pattern == "pt2pt"
     values: dict[str, object] = {
-        "approach": {"single": "bulk", "part": "partitioned", "many": "many"}[key],
+        "approach": approach.interface.motif or "",
         "threads": w.threads,
         "partitions": w.partitions_per_thread,
-        "transport": transports if approach.interface.splits else 1,
+        "transport": transports,
         "bytes": int(w.buffer),
         "iterations": s.iterations + 1,
         "arrivals": arrivals,
@@ -193,7 +193,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
 def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
     """What the configuration of one approach says."""
     w = s.workload
-    transports = approach.transport_partitions if approach.interface.splits else 1
+    transports = approach.messages
     values = motif_values(s, approach, arrivals, record)
     largest = max(int(w.buffer), *(int(str(s.extra.get(name, 0))) for name in ("edge_bytes", "corner_bytes")))
     return config.Simulation(
@@ -306,13 +306,16 @@ def _sweep_times(record: Record) -> Times:
 def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
     """The approaches to run: bulk, then `chosen` or what the library offers on one VCI."""
     if chosen:
-        return [Approach(SINGLE), *(a for a in chosen if a.interface is not SINGLE)]
+        return [BULK, *(a for a in chosen if a != BULK)]
     w, profile = s.workload, effective_library(s.machine, library)
     counts = list(w.transport_partitions or transport_counts(w.n_partitions, TRANSPORTS))
-    found = [Approach(SINGLE)]
-    if profile.part is PART:
-        found += [Approach(PART, t) for t in profile.transports(counts, w.threads, w.n_partitions)]
-    return found + [Approach(MANY, t) for t in counts]
+    found = [BULK]
+    for interface in INTERFACES:
+        if interface.motif is None or not interface.splits or (interface.partitioned and interface is not profile.part):
+            continue
+        able = profile.transports(counts, w.threads, w.n_partitions) if interface.partitioned else counts
+        found += [interface.into(t) for t in able]
+    return found
 
 
 def simulate(
@@ -407,11 +410,8 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     share = t.arrived[1:]
     peers = s.workload.peers
     return ApproachPrediction(
-        name=approach.name,
-        key=approach.interface.key,
-        transport_partitions=approach.transport_partitions,
-        vcis=approach.vcis,
-        messages=(approach.transport_partitions if splits else 1) * peers,
+        approach=approach,
+        messages=approach.messages * peers,
         time_s=time,
         time_low_s=min(float(low), time),
         time_high_s=max(float(high), time),
@@ -426,35 +426,23 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
         availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, time - first)),
         arrived_early_percent=0.0 if np.isnan(share).all() else 100 * float(np.nanmean(share)),
-        available=True,
     )
 
 
 def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Advice:
     profile = effective_library(s.machine, library)
-    best = max(rows[1:] or rows, key=lambda r: r.eta)
-    verdict: Verdict = "undecided"
-    if best.eta_low > 1:
-        verdict = "port"
-    elif best.eta <= 1 or best.eta_high <= 1:
-        verdict = "do not port"
-    chosen = best if verdict != "do not port" else rows[0]
-    approach = Approach({"single": SINGLE, "part": PART, "many": MANY}[best.key], best.transport_partitions)
+    best = simplest_of_the_best(rows[1:] or rows)
+    verdict = verdict_of(best)
     because = (
         f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "
         f"partition is ready, bulk {format_time(rows[0].time_s)}"
     )
-    settings = profile.settings(approach, s.workload.buffer, s.workload.n_partitions) if verdict == "port" else []
+    settings = profile.settings(best.approach, s.workload.buffer, s.workload.n_partitions)
     return Advice(
         verdict=verdict,
-        approach=chosen.name,
-        transport_partitions=chosen.transport_partitions,
-        vcis=chosen.vcis,
-        eta=chosen.eta,
-        eta_low=chosen.eta_low,
-        eta_high=chosen.eta_high,
+        best=best,
         break_even_bytes=None,
-        settings=settings,
+        settings=settings if verdict != "do not port" else [],
         because=because,
         warnings=[],
     )

@@ -98,7 +98,7 @@ def end_of_exchange(
         when = issued
         if i.two_sided_rendezvous:
             when = max(issued, cost("wire"))
-        elif not i.one_sided and not i.active_message and cost("handshake") > 0:
+        elif not i.one_sided and not i.active_message and bool(c.rendezvous):
             request = issued + cost("handshake") / 2
             if setting.progress == "on-call" and receiver_join is not None:
                 request = max(request, receiver_join)

@@ -10,7 +10,7 @@ from machines import ideal
 
 import pready
 from pready.model import advise, machine, workload
-from pready.model.approach import BY_KEY, MANY, PART, SINGLE, Approach
+from pready.model.approach import BULK, MANY, PART, PERSISTENT_MATCHED, Approach
 from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
@@ -101,8 +101,8 @@ def test_advice_to_port() -> None:
     )
     advice = predict(MELUXINA, w).advice
     assert advice.verdict == "port"
-    assert (advice.approach, advice.transport_partitions, advice.vcis) == ("Pt2Pt part", 4, 1)
-    assert advice.eta_low > 1
+    assert advice.best.approach == Approach(PART, 4)
+    assert advice.best.eta_low > 1
     assert advice.break_even_bytes == pytest.approx(100e3, rel=0.15)
     assert advice.settings == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
 
@@ -131,7 +131,7 @@ def test_advice_is_undecided_when_the_interval_holds_one() -> None:
     e = Evaluation(one, w)
     row = e.predict(Approach(PART, 4))
     assert row.eta_low < 1 < row.eta_high
-    advice = advise.advise(e, MPICH_6314, [(Approach(SINGLE), e.predict(Approach(SINGLE))), (Approach(PART, 4), row)])
+    advice = advise.advise(e, MPICH_6314, [e.predict(BULK), row])
     assert advice.verdict == "undecided"
     assert "the interval of η holds 1" in advice.because
 
@@ -181,7 +181,7 @@ def test_persistent_matched_is_listed_but_never_advised() -> None:
     rows = [r for r in prediction.approaches if r.key == "persistent-matched"]
     assert rows
     assert not any(r.available for r in rows)
-    assert prediction.advice.approach != BY_KEY["persistent-matched"].name
+    assert prediction.advised.approach.interface is not PERSISTENT_MATCHED
 
 
 HALO = {"pattern": "halo3d", "compute": {"time": "1 ms"}, "arrivals": {"model": "normal", "noise": 0.04}}
@@ -262,7 +262,7 @@ def test_public_api() -> None:
     html = prediction._repr_html_()
     assert html.startswith("<table>")
     assert prediction.advice.verdict in html
-    assert prediction.advised.name == prediction.advice.approach
+    assert prediction.advised in prediction.approaches
 
 
 def test_workload_round_trip() -> None:

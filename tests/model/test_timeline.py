@@ -305,7 +305,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
     values = {
         name: np.asarray(draw(st.sampled_from([0.0, 1e-7, 3e-7, 1e-6]) | st.floats(0, 1e-5)))
         for name in (
-            *("hold", "copy_in", "put", "handshake", "gap", "link", "wire", "unmatched", "per_entry"),
+            *("hold", "copy_in", "put", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
             *("cold", "active", "wake", "waking", "drain", "credit"),
         )
@@ -313,8 +313,12 @@ def random_costs(draw: Any, threads: int) -> Costs:
     extra = draw(st.floats(0, 1e-5))
     stretch = np.concatenate([[1.0], 1 + np.sort(draw(st.lists(st.floats(0, 9), min_size=threads, max_size=threads)))])
     stretch[1] = 1.0
+    # A handshake may be as short as a float can be; whether there is one, the protocol says.
+    handshake = draw(st.none() | st.sampled_from([1e-7, 1e-6, 5e-324]) | st.floats(0, 1e-5))
     return Costs(
         **values,
+        handshake=np.asarray(handshake or 0.0),
+        rendezvous=np.asarray(handshake is not None),
         size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
         cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),
@@ -351,6 +355,16 @@ def test_equals_the_oracle(data: Any) -> None:
     for k, row in enumerate(rows):
         expected = end_of_exchange(row, c, approach, setting, None if joins is None else joins[k])
         assert got[k] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
+    # Half of 5e-324 s is 0; the receiver answers at 1 ms all the same. 100 B at 25 GB/s take 4 ns.
+    machine, w = ideal(handshake=5e-324, progress="on-call"), workload(1, 1, 100.0)
+    joins = np.array([1e-3])
+    assert time(machine, w, Approach(MANY, 1), np.zeros(1), joins)[0] == pytest.approx(1e-3 + 4e-9, rel=1e-12)
+    c = costs(Sampler(machine), w, 100.0)
+    setting = Setting(1, 1, 1, 8, "on-call")
+    assert end_of_exchange([0.0], c, Approach(MANY, 1), setting, 1e-3) == pytest.approx(1e-3 + 4e-9, rel=1e-12)
 
 
 def test_the_oracle_sees_a_wrong_timeline() -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from pready.model import arrivals
 from pready.model import workload as workloads
-from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.approach import BULK, MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
 from pready.model.machine import load
 from pready.model.workload import Workload
@@ -26,8 +27,10 @@ from pready.sst.firefly import initial
 from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
+    Times,
     draws_per_iteration,
     motif_values,
+    prediction,
     ready_times,
     setup,
     simulate,
@@ -145,7 +148,7 @@ def test_a_prediction_from_runs(stand_in: Path, pattern: str) -> None:
     assert [a.eta for a in found.approaches] == pytest.approx([1, 2, 4], rel=1e-5)
     assert found.engine.startswith("sst, 8 ranks on single")
     assert found.advice.verdict == "port"
-    assert found.advice.transport_partitions == 4
+    assert found.advised is found.approaches[-1]
     assert found.closed_form["delay_s"] == pytest.approx(np.ptp(ready_times(s).reshape(8, 21, 4)[:, 1:], axis=2).mean())
     bulk, _, best = found.approaches
     # Compute is the same; 8 us of about 118 us become 2 us.
@@ -159,7 +162,19 @@ def test_no_gain_is_not_advised(stand_in: Path) -> None:
     s = setup(load("meluxina"), workload(), "single", (), iterations=5)
     found = simulate(s, approaches=[Approach(MANY, 1)])
     assert found.advice.verdict == "do not port"
-    assert found.advised is found.approaches[0]
+    assert found.advised is found.approaches[1]
+    assert found.advice.settings == []
+
+
+def test_a_gain_too_small_to_matter_is_no_advice_to_port() -> None:
+    # As everywhere: eta 1.005 is not worth a line of code, however sure it is.
+    s = setup(load("meluxina"), workload(), "single", (), iterations=4)
+    still = Times(*(np.full((5, 8), t) for t in (1.005e-6, 1e-3, 0.0, np.nan)))
+    faster = replace(still, after_ready=still.after_ready / 1.005)
+    found = prediction(s, None, [(BULK, still), (Approach(MANY, 4), faster)])
+    assert found.advised.eta == pytest.approx(1.005)
+    assert found.advised.eta_low > 1
+    assert found.advice.verdict == "do not port"
 
 
 def fails(stand_in: Path, text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from pready.model.advise import INDISTINCT
+from pready.model.verdict import INDISTINCT
 from pready.validate.live.compare import Compared
 from pready.validate.result import CaseResult, Check
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from pready.calibrate.records import Content
 from pready.model import gain_numpy
-from pready.model.advise import simplest_of_the_best, verdict_of
 from pready.model.approach import BY_KEY, SINGLE, Approach
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.model.prediction import ApproachPrediction
 from pready.model.values import Array
+from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload import Measured, Workload
 from pready.validate.live.completed import Completed
 from pready.validate.live.design import ROUNDS, Scene, Way, point
@@ -113,7 +113,7 @@ def compare(
         return None
     profile = effective_library(machine)
     cases: list[CaseResult] = []
-    rows: list[tuple[Way, Approach, ApproachPrediction]] = []
+    rows: list[tuple[Way, ApproachPrediction]] = []
     for way, seen in measured.items():
         approach = approach_of(way, profile)
         if approach is None:
@@ -121,12 +121,11 @@ def compare(
         workload = workload_of(scene, seen.ready, folder, f"{library}-{scene.name}-{way}")
         evaluation = Completed(machine, workload, seed, nominal=len(seen.ready))
         predicted = evaluation.predict(approach)
-        rows.append((way, approach, predicted))
+        rows.append((way, predicted))
         case = _case(machine, scene, way, seen, measured[BULK], predicted, library)
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
-    usable = [(a, p) for _, a, p in rows if a.interface is not SINGLE]
-    chosen, best = simplest_of_the_best(usable)
-    advised = next(w for w, a, _ in rows if a == chosen) if verdict_of(best) != "do not port" else BULK
+    best = simplest_of_the_best([p for _, p in rows if p.approach.interface is not SINGLE])
+    advised = next(w for w, p in rows if p is best) if verdict_of(best) != "do not port" else BULK
     return Compared(scene, tuple(cases), advised)
 
 
@@ -135,9 +134,8 @@ def approach_of(way: Way, profile: LibraryProfile) -> Approach | None:
     if way.approach == "part":
         if profile.part is None:
             return None
-        return Approach(profile.part, way.transport if profile.part.splits else 1)
-    interface = BY_KEY[way.approach]
-    return Approach(interface, way.transport if interface.splits else 1)
+        return profile.part.into(way.transport)
+    return BY_KEY[way.approach].into(way.transport)
 
 
 def workload_of(scene: Scene, ready: Array, folder: Path, name: str) -> Workload:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pready.model.approach import SINGLE, Approach
+from pready.model.approach import BULK, Approach
 from pready.model.evaluate import Evaluation, interval
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Timeline, run
-from pready.model.values import Array
+from pready.model.values import Replaced
 
 
 class Completed(Evaluation):
@@ -23,20 +23,20 @@ class Completed(Evaluation):
         """The approach's timeline, its end not before the join."""
         return _completed(super().timeline(approach))
 
-    def median_time(self, approach: Approach, **costs: Array) -> float:
+    def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""
-        line = run(self.ready, replace(self.costs(approach), **costs), approach, self.setting)
+        line = run(self.ready, replace(self.costs(approach), **replaced), approach, self.setting)
         return float(np.median(_completed(line).end[self._nominal_rows]))
 
-    def predict(self, approach: Approach, *, available: bool = True) -> ApproachPrediction:
+    def predict(self, approach: Approach) -> ApproachPrediction:
         """As its base, in medians."""
-        end, bulk = self.timeline(approach).end, self.timeline(Approach(SINGLE)).end
+        end, bulk = self.timeline(approach).end, self.timeline(BULK).end
         nominal = self._nominal_rows
         time, eta = float(np.median(end[nominal])), float(np.median(bulk[nominal]) / np.median(end[nominal]))
         drawn, drawn_bulk = (np.median(x[nominal.stop :].reshape(self.draws, -1), axis=1) for x in (end, bulk))
         (low, high), (eta_low, eta_high) = interval(drawn, time), interval(drawn_bulk / drawn, eta)
         return replace(
-            super().predict(approach, available=available),
+            super().predict(approach),
             time_s=time,
             time_low_s=low,
             time_high_s=high,

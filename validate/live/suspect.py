@@ -7,15 +7,15 @@ in isolation: the factor's logarithm over the relative half-width of its interva
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from pready.model.approach import Approach
-from pready.model.machine import Barrier, Machine, SizeCurve, Wake
-from pready.model.values import Array, Value
+from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
+from pready.model.terms import by_name, canonical, without
+from pready.model.values import Value
 from pready.validate.live.completed import Completed
 from pready.validate.result import CaseResult
 
@@ -30,41 +30,29 @@ SUREST = 0.02
 """Relative half-width that no interval is taken to be below: the same cost, at another moment."""
 
 
-@dataclass(frozen=True)
-class Term:
-    """A cost by its name, the timeline's costs that it is, and the measurement that isolates it."""
-
-    name: str
-    costs: tuple[str, ...]
-    of: Callable[[Machine], Value[Any] | Barrier | Wake | SizeCurve | None]
-
-    def uncertainty(self, machine: Machine) -> float:
-        """Relative half-width of its interval."""
-        found = self.of(machine)
-        if found is None:
-            return SUREST
-        if isinstance(found, Wake):
-            return max(found.within / max(*found.time, found.within), SUREST)
-        if not isinstance(found, Value):
-            return max(found.interval, SUREST)
-        if found.interval is None or found.value == 0:
-            return SUREST
-        low, high = found.interval
-        return max(float(high - low) / 2 / abs(float(found.value)), SUREST)
+Measured = Value[Any] | Barrier | Contention | SizeCurve | Wake
+"""What a calibration says of one parameter."""
 
 
-TERMS = (
-    Term("link bandwidth", ("stream", "link", "drain"), lambda m: m.inter.segments[-1].G),
-    Term("cold caches after a pause", ("cold",), lambda m: m.cold),
-    Term("waking up to send", ("wake",), lambda m: m.threads.wake),
-    Term("the threads' barrier", ("barrier",), lambda m: m.threads.barrier),
-    Term("message overhead", ("hold", "put"), lambda m: m.inter.segments[0].o_s),
-    Term("receive overhead", ("receive", "unmatched"), lambda m: m.inter.segments[0].o_r),
-    Term("MPI_Pready", ("pready",), lambda m: m.threads.pready),
-    Term("the active message", ("active", "copy_out"), lambda m: m.active_message),
-    Term("RMA synchronisation", ("epoch", "flush", "window", "control"), lambda m: m.one_sided.epoch),
-    Term("the shaped link's bucket", ("credit",), lambda m: m.inter.burst),
-)
+def uncertainty(found: Measured) -> float:
+    """Relative half-width of its interval."""
+    if isinstance(found, Wake):
+        return max(found.within / max(*found.time, found.within), SUREST)
+    if isinstance(found, (Barrier, Contention, SizeCurve)):
+        return max(found.interval, SUREST)
+    if found.interval is None or found.value == 0:
+        return SUREST
+    low, high = found.interval
+    return max(float(high - low) / 2 / abs(float(found.value)), SUREST)
+
+
+def behind(names: set[str], machine: Machine, size: float) -> Iterator[Measured]:
+    """The machine's values of some `canonical` names; of segments, those of messages of `size` bytes."""
+    segment = f"inter.segments[{machine.inter.segments.index(machine.inter.segment(size))}]."
+    for label, value in machine.values():
+        if canonical(label) in names and (label.startswith(segment) or "[" not in label):
+            assert isinstance(value, (Value, Barrier, Contention, SizeCurve, Wake))
+            yield value
 
 
 def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
@@ -76,19 +64,21 @@ def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
     if abs(case.error) < CLEAR:
         return "the time of bulk, not of this approach"
     found: list[tuple[float, str]] = []
-    for term in TERMS:
-        without = {f: _zero(evaluation, approach, f) for f in term.costs}
-        share = case.predicted_s - evaluation.median_time(approach, **without)
+    size = approach.message_size(evaluation.workload.buffer)
+    for name, terms in by_name().items():
+        replaced = without(evaluation.costs(approach), terms)
+        share = case.predicted_s - evaluation.median_time(approach, **replaced)
         if abs(share) < 1e-3 * case.predicted_s:
             continue
         factor = 1 + (case.measured_s - case.predicted_s) / share
         if 1 / LARGEST <= factor <= LARGEST:
-            isolated = term.of(evaluation.machine)
-            why = f" (measured: {isolated.why})" if isolated is not None else ""
-            surprise = abs(np.log(factor)) / term.uncertainty(evaluation.machine)
+            isolated = list(behind({v for t in terms for v in t.values}, evaluation.machine, size))
+            least_sure = max(isolated, key=uncertainty, default=None)
+            why = f" (measured: {least_sure.why})" if least_sure is not None else ""
+            surprise = abs(np.log(factor)) / (SUREST if least_sure is None else uncertainty(least_sure))
             if surprise > SURPRISING:
                 continue
-            found.append((surprise, f"{term.name} would have to be {factor:.2g} times as long{why}"))
+            found.append((surprise, f"{name} would have to be {factor:.2g} times as long{why}"))
     if found:
         return min(found)[1]
     if approach.interface.windows_per_thread and case.threads > 1:
@@ -99,7 +89,3 @@ def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
             "which the model takes as so many bytes"
         )
     return "no term of the model"
-
-
-def _zero(evaluation: Completed, approach: Approach, field: str) -> Array:
-    return np.zeros(np.shape(getattr(evaluation.costs(approach), field)))

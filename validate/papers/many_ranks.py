@@ -9,7 +9,6 @@ from pydantic import Field
 from pready.model.approach import SINGLE, Approach
 from pready.model.engine import Simulation, pattern
 from pready.model.engine.mapping import mapped
-from pready.model.evaluate import message_size
 from pready.model.metrics import speedup_percent
 from pready.model.values import Strict
 from pready.model.workload import Workload
@@ -59,7 +58,7 @@ def simulation(a: Run, lab: Lab) -> float:
             return run.messages / run.iterations / ranks
         case "throughput":
             ranks = run.grid[0] * run.grid[1] * run.grid[2]
-            size = message_size(a.workload.buffer, approach)
+            size = approach.message_size(a.workload.buffer)
             return run.messages / run.iterations / ranks * size / iteration
 
 

@@ -11,6 +11,7 @@ from pready.model import arrivals as arrival_models
 from pready.model.approach import BY_KEY
 from pready.model.predict import predict
 from pready.model.values import Strict
+from pready.model.verdict import INDISTINCT
 from pready.model.workload import Workload
 from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
 
@@ -80,7 +81,7 @@ def fastest(a: Race, lab: Lab) -> str:
     times = {name: evaluation.mean_time(t.of(a.workload)) for name, t in a.approaches.items()}
     best = min(times.values())
     simplest = list(BY_KEY)
-    close = [n for n, t in times.items() if t <= best * (1 + advise.INDISTINCT)]
+    close = [n for n, t in times.items() if t <= best * (1 + INDISTINCT)]
     return min(close, key=lambda n: (simplest.index(a.approaches[n].interface), a.approaches[n].vcis))
 
 
@@ -94,7 +95,7 @@ def break_even_size(a: Size, lab: Lab) -> float:
 def advice(a: Advised, lab: Lab) -> float | str:
     """One field of the advice."""
     made = predict(lab.machine(a.machine), a.workload, library=a.library, seed=lab.seed, draws=0).advice
-    value: Any = getattr(made, a.of)
+    value: Any = made.to_dict()[a.of]
     return value if isinstance(value, str) else float(value)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import BY_KEY, SINGLE, Approach
-from pready.model.engine.compare import BULK, ManyRanks, compare, exchange_s
+from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
+from pready.model.engine.compare import ManyRanks, compare, exchange_s
 from pready.model.engine.layout import layout, part
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated

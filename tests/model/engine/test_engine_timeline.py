@@ -15,7 +15,7 @@ from pready.model import arrivals
 from pready.model.approach import BY_KEY, INTERFACES, PART, SINGLE, Approach
 from pready.model.costs import Sampler, costs
 from pready.model.engine import simulate
-from pready.model.evaluate import message_size, setting_of
+from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.timeline import Timeline, run
 from pready.model.values import Array
@@ -24,7 +24,7 @@ from pready.model.workload import ComputeTime, Laggard, Workload
 
 def timeline(machine: Machine, workload: Workload, approach: Approach, seed: int, rank: int) -> tuple[Array, Timeline]:
     """When `rank` had its last partition ready, and the timeline of what it sent to its pair."""
-    cost = costs(Sampler(machine), workload, message_size(workload.buffer, approach))
+    cost = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
     ready = arrivals.draw(workload, 1, seed, rank=rank)
     setting = setting_of(machine, workload)
     joins = None

@@ -1,0 +1,343 @@
+"""The table of cost terms: what each is called, what it stands for, and where it comes from.
+
+One row says all there is to know of a term. Advice, explanations, suspects of a validation, the listing of
+a machine and its sensitivity read it; nobody else keeps a list of terms.
+
+A term is a few fields of `Costs` (seconds of one message) made from a few values of a `Machine`. Terms
+that a reader would call by one name share it: `by_name` has them together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import numpy as np
+
+from pready.model.costs import Costs
+from pready.model.units import Unit
+from pready.model.values import Replaced
+
+Step = Literal["ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
+"""Of the timeline, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """One row."""
+
+    name: str
+    """What a reader calls it; rows of one name are one cost to him."""
+    symbol: str
+    latex: str
+    says: str
+    """What it is, in a sentence."""
+    costs: tuple[str, ...]
+    """Fields of `Costs`."""
+    shapes: tuple[str, ...] = ()
+    """Fields of `Costs` that are no cost, but say how much of one is due."""
+    values: Mapping[str, Unit] = field(default_factory=dict)
+    """Values of a machine file that make it, by `canonical` name, with what they measure."""
+    steps: tuple[Step, ...]
+    neutral: float = 0.0
+    """What each of `costs` is where the term costs nothing."""
+    bulk_alike: bool = False
+    """Bulk pays it as well, so that it is not what takes a gain."""
+
+
+TERMS: tuple[Term, ...] = (
+    Term(
+        name="MPI_Pready",
+        symbol="t_pready",
+        latex=r"t_\mathrm{pready}",
+        says="marking one user partition ready, or one decrement of a counter that the user keeps",
+        costs=("pready",),
+        values={"threads.pready": Unit.TIME},
+        steps=("ready",),
+    ),
+    Term(
+        name="the threads' barrier",
+        symbol="t_barrier",
+        latex=r"t_\mathrm{barrier}",
+        says="the threads of a rank meet: before a bulk send, and at the end of their parallel region",
+        costs=("barrier",),
+        values={"threads.barrier": Unit.TIME, "threads.meet": Unit.TIME},
+        steps=("ready", "finish"),
+    ),
+    Term(
+        name="the receiver's go-ahead",
+        symbol="control",
+        latex=r"t_\mathrm{control}",
+        says="a message without payload from call to call, such as an exposure epoch or a clear-to-send",
+        costs=("control",),
+        steps=("ready", "finish"),
+    ),
+    Term(
+        name="waking up to send",
+        symbol="t_wake",
+        latex=r"t_\mathrm{wake}",
+        says="what a message takes longer that a thread of a team issues itself once the team has computed",
+        costs=("wake",),
+        shapes=("waking",),
+        values={"threads.wake": Unit.TIME},
+        steps=("ready",),
+    ),
+    Term(
+        name="cold caches after a pause",
+        symbol="t_cold",
+        latex=r"t_\mathrm{cold}",
+        says="what the first message after a pause takes longer, its code and data having left the caches",
+        costs=("cold",),
+        shapes=("cooling",),
+        values={"cold": Unit.TIME, "cold.after": Unit.TIME},
+        steps=("ready",),
+    ),
+    Term(
+        name="contention for the VCI's lock",
+        symbol="contention",
+        latex="c",
+        says="how much longer a thread holds its VCI's lock when several threads share it",
+        costs=("stretch",),
+        values={"threads.contention": Unit.TIME},
+        steps=("issue",),
+        neutral=1.0,
+    ),
+    Term(
+        name="message overhead o_s",
+        symbol="o_s",
+        latex="o_s",
+        says="CPU time to issue one message, with its VCI's lock held (LogGP's o at the sender)",
+        costs=("hold",),
+        values={"path.segments[].o_s": Unit.TIME},
+        steps=("issue",),
+    ),
+    Term(
+        name="message overhead o_s",
+        symbol="o_put",
+        latex=r"o_\mathrm{put}",
+        says="the same for one MPI_Put",
+        costs=("put",),
+        values={"one_sided.put": Unit.TIME},
+        steps=("issue",),
+    ),
+    Term(
+        name="the eager copies",
+        symbol="O_s m",
+        latex="O_s m",
+        says="the CPU's copy of an eager message at the sender, with the lock held",
+        costs=("copy_in",),
+        values={
+            "path.segments[].O_s": Unit.TIME_PER_BYTE,
+            "memory.copy_hot": Unit.BANDWIDTH,
+            "memory.copy_cold": Unit.BANDWIDTH,
+        },
+        steps=("issue",),
+    ),
+    Term(
+        name="the active message",
+        symbol="copy",
+        latex=r"t_\mathrm{copy}",
+        says="one copy of the whole message, which an active message makes on each side",
+        costs=("copy_out",),
+        steps=("issue", "receive"),
+    ),
+    Term(
+        name="the active message",
+        symbol="active message",
+        latex=r"t_\mathrm{active}",
+        says="what an active message takes longer than a send, copies aside",
+        costs=("active",),
+        values={"active_message": Unit.TIME},
+        steps=("issue",),
+    ),
+    Term(
+        name="the rendezvous handshake",
+        symbol="handshake",
+        latex=r"t_\mathrm{handshake}",
+        says="request and answer of a large message, which move only while both sides make progress",
+        costs=("handshake", "rendezvous"),
+        values={"path.segments[].handshake": Unit.TIME},
+        steps=("protocol",),
+    ),
+    Term(
+        name="the gap between messages",
+        symbol="g",
+        latex="g",
+        says="the least time between two messages of one adapter (LogGP's g)",
+        costs=("gap",),
+        values={"path.segments[].g": Unit.TIME},
+        steps=("NIC",),
+    ),
+    Term(
+        name="bandwidth",
+        symbol="m/β_link",
+        latex=r"m / \beta_\mathrm{link}",
+        says="how long a message keeps the link busy when many are in flight",
+        costs=("link",),
+        values={"path.link_bandwidth": Unit.BANDWIDTH, "path.segments[].G_link": Unit.TIME_PER_BYTE},
+        steps=("NIC",),
+        bulk_alike=True,
+    ),
+    Term(
+        name="bandwidth",
+        symbol="drain",
+        latex=r"t_\mathrm{drain}",
+        says="how long a message takes at the rate of a shaped link",
+        costs=("drain",),
+        steps=("NIC",),
+        bulk_alike=True,
+    ),
+    Term(
+        name="the shaped link's bucket",
+        symbol="bucket",
+        latex=r"t_\mathrm{bucket}",
+        says="how much earlier than at that rate a message may leave, by what the token bucket holds",
+        costs=("credit",),
+        values={"path.burst": Unit.SIZE},
+        steps=("NIC",),
+        bulk_alike=True,
+    ),
+    Term(
+        name="bandwidth",
+        symbol="G m",
+        latex="G m",
+        says="how long one message alone streams (LogGP's G)",
+        costs=("stream",),
+        values={"path.segments[].G": Unit.TIME_PER_BYTE},
+        steps=("link",),
+        bulk_alike=True,
+    ),
+    Term(
+        name="latency",
+        symbol="L",
+        latex="L",
+        says="from the sender's adapter to the receiver's (LogGP's L)",
+        costs=("wire",),
+        values={"path.segments[].L": Unit.TIME},
+        steps=("wire",),
+        bulk_alike=True,
+    ),
+    Term(
+        name="receive overhead and matching",
+        symbol="o_r + O_r m + t_match",
+        latex=r"o_r + O_r m + t_\mathrm{match}",
+        says="CPU time to receive one message that is matched (LogGP's o at the receiver)",
+        costs=("receive",),
+        values={
+            "path.segments[].o_r": Unit.TIME,
+            "path.segments[].O_r": Unit.TIME_PER_BYTE,
+            "matching.base": Unit.TIME,
+        },
+        steps=("receive",),
+    ),
+    Term(
+        name="receive overhead and matching",
+        symbol="o_r + O_r m",
+        latex="o_r + O_r m",
+        says="the same without matching",
+        costs=("unmatched",),
+        steps=("receive",),
+    ),
+    Term(
+        name="receive overhead and matching",
+        symbol="entries searched",
+        latex=r"t_\mathrm{search}",
+        says="comparing a message with one entry of the queue it is matched in (jammer2022)",
+        costs=("per_entry",),
+        values={"matching.per_entry": Unit.TIME},
+        steps=("receive",),
+    ),
+    Term(
+        name="polling several VCIs",
+        symbol="t_poll",
+        latex=r"t_\mathrm{poll}",
+        says="what each further VCI adds where one thread completes messages on all (zambre2021 5.1)",
+        costs=("poll",),
+        values={"threads.vci_poll": Unit.TIME},
+        steps=("finish",),
+    ),
+    Term(
+        name="RMA synchronisation",
+        symbol="t_epoch",
+        latex=r"t_\mathrm{epoch}",
+        says="CPU time to open and close an access epoch on one window, active target (gillis2023 2.3.3)",
+        costs=("epoch",),
+        values={"one_sided.epoch": Unit.TIME},
+        steps=("ready", "finish"),
+    ),
+    Term(
+        name="RMA synchronisation",
+        symbol="t_epoch",
+        latex=r"t_\mathrm{epoch}",
+        says="the same for passive target: lock, flush and a message that tells the receiver",
+        costs=("flush",),
+        values={"one_sided.flush": Unit.TIME},
+        steps=("ready", "finish"),
+    ),
+    Term(
+        name="RMA synchronisation",
+        symbol="t_epoch of further windows",
+        latex=r"t_\mathrm{windows}",
+        says="the same for each window after the first",
+        costs=("window",),
+        values={"one_sided.window": Unit.TIME},
+        steps=("ready", "finish"),
+    ),
+    Term(
+        name="RMA synchronisation",
+        symbol="acknowledgement",
+        latex=r"t_\mathrm{ack}",
+        says="the way back of a flush",
+        costs=("ack",),
+        steps=("finish",),
+    ),
+)
+
+NO_COSTS: Mapping[str, Unit | None] = {
+    "library.early_send": None,
+    "progress": None,
+    "sender_progress": None,
+    "contexts": None,
+    "one_sided.unattended": Unit.SIZE,
+}
+"""Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
+
+BY_COST: Mapping[str, Term] = {c: t for t in TERMS for c in t.costs}
+_BY_VALUE: Mapping[str, Term] = {v: t for t in TERMS for v in t.values}
+
+
+def canonical(label: str) -> str:
+    """A value's name for any path and segment: ``inter.segments[2].o_s`` is ``path.segments[].o_s``."""
+    return re.sub(r"\[\d+\]", "[]", re.sub(r"^int(er|ra)\.", "path.", label))
+
+
+def of_value(label: str) -> Term | None:
+    """The term that a machine's value makes; None for one of `NO_COSTS`."""
+    return _BY_VALUE.get(canonical(label))
+
+
+def unit_of(label: str) -> Unit | None:
+    """What a machine's value measures; None: it is a count, a choice or a yes or no."""
+    name = canonical(label)
+    return _BY_VALUE[name].values[name] if name in _BY_VALUE else NO_COSTS[name]
+
+
+def by_name() -> dict[str, list[Term]]:
+    """The rows of each name, in the table's order."""
+    out: dict[str, list[Term]] = {}
+    for term in TERMS:
+        out.setdefault(term.name, []).append(term)
+    return out
+
+
+def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
+    """The fields that change where some terms cost nothing, each of the shape it has in `costs`."""
+    return {c: np.full_like(getattr(costs, c), t.neutral) for t in terms for c in t.costs}
+
+
+def fields_without_a_term() -> set[str]:
+    """Fields of `Costs` that no row has; there are none but the message's size."""
+    known = {c for t in TERMS for c in (*t.costs, *t.shapes)}
+    return {f.name for f in fields(Costs)} - known
