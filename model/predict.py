@@ -18,8 +18,8 @@ from pready.model.approach import (
     transport_counts,
 )
 from pready.model.closed_form import closed_form
-from pready.model.engine.compare import ManyRanks
 from pready.model.engine.layout import cut, unable
+from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError
 from pready.model.evaluate import DRAWS, Evaluation

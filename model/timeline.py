@@ -146,85 +146,106 @@ def run(
     keep_steps
         Also return every message at every step.
     """
-    interface, rows = approach.interface, ready.shape[0]
+    interface = approach.interface
     last_ready = ready.max(axis=1)
     times = ready - last_ready[:, None]
-    first_ready = times.min(axis=1)
-    barrier = _wide(costs.barrier, rows)
     waits_from = None if receiver_joins is None else receiver_joins - last_ready
+    members = vci_members(approach, setting.threads, setting.contexts)
 
     # 1. Ready.
-    if interface.counts:
-        times = marked_by_threads(times, setting, costs.pready)
-    marked = times.max(axis=1)
-    join = marked + barrier
-    if interface.splits:
-        bins = approach.transport_partitions
-        starts = times.reshape(rows, bins, -1).max(axis=2)
-    else:
-        starts = marked[:, None]
-    if interface.joins:
-        starts = starts + barrier[:, None]
-    windows = interface.windows(setting.threads)
-    if interface.opens:
-        # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
-        opened = costs.control - last_ready + (epochs(windows, costs, interface.sync) if interface.one_sided else 0.0)
-        starts = np.maximum(starts, opened[:, None])
-    if not interface.joins:
-        starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
-    waits_for_join = interface.needs_room and setting.unattended < math.inf
-    if waits_for_join and setting.unattended == 0:
-        # The puts themselves are put off, by the library.
-        starts = np.maximum(starts, join[:, None])
-    if np.any(costs.cold):
-        starts = _warmed(starts, -last_ready, costs)
-
+    marked = marked_by_threads(times, setting, costs.pready) if interface.counts else times
+    join = marked.max(axis=1) + costs.barrier
+    starts = _starts(marked, join, last_ready, costs, approach, setting)
     # 2. Issue.
-    members = vci_members(approach, setting.threads, setting.contexts)
     issued = _issue(starts, members, costs, approach, setting)
-
     # 3. Protocol.
-    sent = issued
-    if not interface.opens:
-        ends = times.reshape(rows, setting.threads, -1).max(axis=2)
-        sent = _handshake(issued, costs, approach, setting, waits_from, last_ready, join, ends)
-
+    sent = _protocol(issued, marked, join, waits_from, last_ready, costs, approach, setting)
     # 4. NIC and 5. wire.
-    service = costs.gap + costs.link  # LogGP: the adapter is free for the next message after g + G m
-    travel = costs.stream + costs.wire
-    if waits_for_join and setting.unattended > 0:
-        sent = _attended(sent, service, costs, join, setting.peers * setting.unattended)
     per_vci = interface.receivers == "threads" and len(members) > 1
-    arrived = _network(sent, service, travel, costs, keep_vcis=per_vci)
-
+    arrived = _network(sent, costs, keep_vcis=per_vci)
     # 6. Receive.
-    received = end = _receive(arrived, costs, approach, len(members), setting, waits_from)
-
+    received = _receive(arrived, costs, approach, len(members), setting, waits_from)
     # 7. Finish.
-    if interface.receivers == "master":
-        # One thread polls all VCIs to complete messages on them (global progress, zambre2021 5.1).
-        end = end + (len(members) - 1) * costs.poll
-    last_issued = np.where(np.isfinite(issued), issued, -np.inf).reshape(rows, -1).max(axis=1)
-    if interface.one_sided:
-        end = _synchronise(
-            end,
-            last_issued,
-            join,
-            barrier,
-            windows,
-            costs,
-            interface.sync,
-            interface.windows_per_thread,
-        )
-    if waits_from is not None:
-        end = np.maximum(end, waits_from)
+    last_issued = _finite_max(issued.reshape(len(ready), -1))
+    end = _finish(received, last_issued, join, waits_from, len(members), costs, approach, setting)
+
     count = approach.messages * setting.peers
     early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
     steps = None
     if keep_steps:
         at = [_flat(x, count) for x in (np.repeat(starts, setting.peers, axis=1), issued, sent, arrived)]
-        steps = Steps(at[0], at[1], at[2], at[3] - travel[..., None], at[3], received)
-    return Timeline(end, join, first_ready, last_issued, early, count, steps)
+        steps = Steps(at[0], at[1], at[2], at[3] - _travel(costs)[..., None], at[3], received)
+    return Timeline(end, join, times.min(axis=1), last_issued, early, count, steps)
+
+
+def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """When each transport partition queues for its VCI: shape (rows, messages)."""
+    interface, rows = approach.interface, len(marked)
+    starts = marked.reshape(rows, approach.messages, -1).max(axis=2)
+    if interface.joins:
+        starts = starts + _wide(costs.barrier, rows)[:, None]
+    if interface.opens:
+        # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
+        epoch = epochs(costs, approach, setting) if interface.one_sided else 0.0
+        starts = np.maximum(starts, (costs.control - last_ready + epoch)[:, None])
+    if not interface.joins:
+        starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
+    if interface.needs_room and setting.unattended == 0:
+        # The puts themselves are put off, by the library.
+        starts = np.maximum(starts, join[:, None])
+    return _warmed(starts, -last_ready, costs) if np.any(costs.cold) else starts
+
+
+def _protocol(
+    issued: Array,
+    marked: Array,
+    join: Array,
+    waits_from: Array | None,
+    last_ready: Array,
+    costs: Costs,
+    approach: Approach,
+    setting: Setting,
+) -> Array:
+    """When each message's payload may go: shape of `issued`, but of puts that need room in order, on one VCI."""
+    interface = approach.interface
+    if interface.needs_room and 0 < setting.unattended < math.inf:
+        return _attended(issued, costs, join, setting.peers * setting.unattended)
+    if interface.opens:
+        return issued
+    if interface.two_sided_rendezvous:
+        # The receiver's flag was written when it started, at the beginning of the iteration.
+        return np.maximum(issued, (costs.wire - last_ready)[:, None, None])
+    ends = marked.reshape(len(marked), setting.threads, -1).max(axis=2)
+    return _handshake(issued, costs, approach, setting, waits_from, join, ends)
+
+
+def _service(costs: Costs) -> Array:
+    """How long the adapter is taken by a message: LogGP's g + G m, many being in flight."""
+    return costs.gap + costs.link
+
+
+def _travel(costs: Costs) -> Array:
+    return costs.stream + costs.wire
+
+
+def _finish(
+    received: Array,
+    last_issued: Array,
+    join: Array,
+    waits_from: Array | None,
+    vcis: int,
+    costs: Costs,
+    approach: Approach,
+    setting: Setting,
+) -> Array:
+    """When the exchange is over, shape (rows,)."""
+    interface, end = approach.interface, received
+    if interface.receivers == "master":
+        # One thread polls all VCIs to complete messages on them (global progress, zambre2021 5.1).
+        end = end + (vcis - 1) * costs.poll
+    if interface.one_sided:
+        end = _synchronise(end, last_issued, join, costs, approach, setting)
+    return end if waits_from is None else np.maximum(end, waits_from)
 
 
 def _flat(times: Array, count: int) -> Array:
@@ -260,9 +281,11 @@ def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
     return out.reshape(times.shape)
 
 
-def epochs(windows: int, costs: Costs, sync: str) -> Array:
+def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
     """CPU time for the epochs on all windows."""
-    return np.asarray((costs.flush if sync == "passive" else costs.epoch) + (windows - 1) * costs.window)
+    interface = approach.interface
+    first = costs.flush if interface.sync == "passive" else costs.epoch
+    return np.asarray(first + (interface.windows(setting.threads) - 1) * costs.window)
 
 
 def _paid(after: Array, slowness: Array) -> Array:
@@ -328,15 +351,10 @@ def _handshake(
     approach: Approach,
     setting: Setting,
     waits_from: Array | None,
-    last_ready: Array,
     join: Array,
     ends: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
-    if approach.interface.two_sided_rendezvous:
-        # The receiver's flag was written when it started, at the beginning of the iteration.
-        flag = (costs.wire - last_ready)[:, None, None]
-        return np.maximum(issued, flag)
     if not np.any(costs.rendezvous):
         return issued
     asks = costs.rendezvous[..., None, None]
@@ -376,15 +394,15 @@ def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     return np.asarray(seen)
 
 
-def _attended(sent: Array, service: Array, costs: Costs, join: Array, room: float) -> Array:
+def _attended(issued: Array, costs: Costs, join: Array, room: float) -> Array:
     """When puts may go, shape (rows, 1, puts), if `room` bytes can wait for the link without anyone inside MPI.
 
     The first put that finds too little room is early by what of it found some; with it, all that
     follow wait until the threads have met.
     """
-    ordered = _in_order(sent)
+    ordered, service = _in_order(issued), _service(costs)[..., None]
     takes = (room / costs.size * costs.link)[..., None]
-    over = fifo_starts(ordered, service[..., None]) + service[..., None] - ordered - takes
+    over = fifo_starts(ordered, service) + service - ordered - takes
     stuck = np.logical_or.accumulate(over > 0, axis=1)
     found = costs.link - np.take_along_axis(over, np.argmax(stuck, axis=1)[:, None], axis=1)[:, 0]
     return np.maximum(ordered, np.where(stuck, (join - np.maximum(found, 0.0))[:, None], -np.inf))[:, None, :]
@@ -396,7 +414,7 @@ def _in_order(sent: Array) -> Array:
     return np.sort(flat, axis=1)[:, : int(np.isfinite(flat[0]).sum())]
 
 
-def _network(sent: Array, service: Array, travel: Array, costs: Costs, *, keep_vcis: bool) -> Array:
+def _network(sent: Array, costs: Costs, *, keep_vcis: bool) -> Array:
     """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked.
 
     A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
@@ -404,10 +422,10 @@ def _network(sent: Array, service: Array, travel: Array, costs: Costs, *, keep_v
     """
 
     def left(ordered: Array) -> Array:
-        starts = fifo_starts(ordered, service[..., None])
+        starts = fifo_starts(ordered, _service(costs)[..., None])
         if np.any(costs.drain):
             starts = np.maximum(starts, fifo_starts(ordered, costs.drain[..., None]) - costs.credit[..., None])
-        return np.asarray(starts + travel[..., None])
+        return np.asarray(starts + _travel(costs)[..., None])
 
     rows, flat = len(sent), sent.reshape(len(sent), -1)
     if sent.shape[1] == 1:  # one VCI issues in order
@@ -468,21 +486,12 @@ def _finite_max(times: Array) -> Array:
     return np.asarray(np.where(np.isfinite(times), times, -np.inf).max(axis=1))
 
 
-def _synchronise(
-    end: Array,
-    issued: Array,
-    join: Array,
-    barrier: Array,
-    windows: int,
-    costs: Costs,
-    sync: str,
-    per_thread: bool,
-) -> Array:
+def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
     """The end of an RMA epoch (gillis2023 2.3.3, Tables 1-2)."""
-    closing = epochs(windows, costs, sync)
-    if sync == "active":
+    interface, closing = approach.interface, epochs(costs, approach, setting)
+    if interface.sync == "active":
         # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
-        complete = issued if per_thread else np.maximum(issued + barrier, join)
+        complete = issued if interface.windows_per_thread else np.maximum(issued + costs.barrier, join)
         return np.asarray(np.maximum(end, complete + costs.control) + closing)
     # Passive: flush waits for the acknowledgement, then a message tells the receiver.
     flushed = np.maximum(end + costs.ack, join)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pready import plot, show
 from pready.model.approach import BULK, Approach, transport_counts
-from pready.model.engine.compare import ManyRanks
+from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
 from pready.model.machine import Machine

@@ -153,8 +153,8 @@ def simulate(
     from pready import show
     from pready.model import machine as machines
     from pready.model import workload as workloads
-    from pready.model.engine.compare import compare
     from pready.model.engine.layout import layout
+    from pready.model.engine.many_ranks import compare
     from pready.model.predict import effective_library, predict
     from pready.model.units import Unit, parse
 

@@ -72,7 +72,7 @@ Assumptions, and where they end
   of every neighbour's buffer, and one transport partition is issued to all of them in turn; with one
   (`mapping.py`), each message queues for its VCI by itself, when its own partitions are ready.
 - Along an axis with one rank there is no neighbour, periodic or not.
-- A machine's parameters are taken at their values, unless a `price` says otherwise: `compare.ManyRanks`, which
+- A machine's parameters are taken at their values, unless a `price` says otherwise: `many_ranks.ManyRanks`, which
   ``pready predict`` uses, simulates one drawn machine after the other.
 - A pause before a message (a machine's `cold`) reaches back to the message before it in the same exchange, or
   to the rank's start; what `plan.beyond` lists needs more state per rank, is the timeline's alone, and refused.

@@ -178,8 +178,7 @@ def plan(
     computing = workload.receiver == "computing"
     progress = setting.progress
     service = np.array([float(c.gap + c.link) for c in by_class])
-    windows = workload.threads if interface.windows_per_thread else 1
-    epoch = epochs(windows, first, interface.sync) if interface.one_sided else np.asarray(0.0)
+    epoch = epochs(first, approach, setting) if interface.one_sided else np.asarray(0.0)
     burst = mapping is None and len(members) == 1 and len(each) == 1 and not two_sided and not half.any()
     outer_rows = len(pattern.present)
 

@@ -10,8 +10,8 @@ import pytest
 from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
-from pready.model.engine.compare import ManyRanks, compare, exchange_s
 from pready.model.engine.layout import layout, part
+from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.machine import load
