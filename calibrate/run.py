@@ -473,7 +473,7 @@ TEAM_THETA = 4
 
 
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
-    """Whole exchanges, each for what it has more than another (`describe_exchanges`).
+    """Whole exchanges, each for what it has more than another (`terms_from_exchanges`).
 
     One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
     last one late: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.

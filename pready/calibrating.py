@@ -184,7 +184,7 @@ def two_ranks(
     if launcher is not None:
         yield Launcher.parse(launcher), prefix
         return
-    from pready.validate.rig import Rig
+    from pready.calibrate.rig import Rig
 
     home = mpi_home(prefix)
     with Rig(str(rig)) as made:

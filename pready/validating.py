@@ -196,8 +196,8 @@ def _papers(wanted: Wanted, found: Found) -> None:
 
 
 def _live(wanted: Wanted, found: Found) -> None:
+    from pready.calibrate.rig import RigUnavailable
     from pready.model.units import Unit, parse
-    from pready.validate.rig import RigUnavailable
 
     budget_s = parse(wanted.budget, Unit.TIME, "--budget")
     raw = _raw(wanted)

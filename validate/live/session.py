@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.calibrate import observe
+from pready.calibrate import from_records
 from pready.calibrate.build import Built
 from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
 from pready.calibrate.launch import Launcher
@@ -127,7 +127,7 @@ def concluded(
     outcome: Outcome | None = None,
 ) -> Comparison:
     """The comparison from what the raw file holds."""
-    content, key = observe.load(raw), calibration.environment
+    content, key = from_records.load(raw), calibration.environment
     machine = calibration.described.machine
     gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
 

@@ -16,7 +16,7 @@ import numpy as np
 from pready.model.approach import Approach
 from pready.model.machine import Barrier, Machine, SizeCurve, Wake
 from pready.model.values import Array, Value
-from pready.validate.live.completed import Completed
+from pready.validate.live.as_measured import Completed
 from pready.validate.result import CaseResult
 
 CLEAR = 0.07

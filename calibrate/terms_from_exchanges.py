@@ -16,7 +16,7 @@ from scipy.optimize import curve_fit, minimize_scalar
 from scipy.stats import median_abs_deviation
 from scipy.stats import t as student_t
 
-from pready.calibrate.observe import Exchange, Sample
+from pready.calibrate.from_records import Exchange, Sample
 from pready.calibrate.run import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.approach import BY_KEY, Approach
 from pready.model.costs import Sampler, costs
