@@ -87,7 +87,7 @@ def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
 def source_identity(source: Path = SOURCE) -> str:
     """Hash of every file that takes part in the build."""
     total = hashlib.sha256()
-    for path in sorted([*source.glob("*.[ch]"), source / "Makefile", source / "CMakeLists.txt"]):
+    for path in sorted([*source.glob("*.[ch]"), *source.glob("*.def"), source / "Makefile", source / "CMakeLists.txt"]):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:20]
 
@@ -123,6 +123,12 @@ def build(
             made = _make(mpicc, flags, Path(scratch), tool)
             made.replace(program)  # atomic: two processes may build at once
     return Built(program, tuple(mpicc), version, identity)
+
+
+def built_for(home: Path | None, mpicc: str | None = None) -> Built:
+    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
+    beside = None if home is None else home / "bin" / "mpicc"
+    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
 
 
 def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: str | None) -> Path:

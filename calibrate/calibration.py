@@ -17,8 +17,9 @@ from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_s
 from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
 from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
+from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.measurement_plan import ping, plan
 from pready.calibrate.records import Content, Point
-from pready.calibrate.run import Outcome, Progress, measure, ping, plan
 from pready.model.version import VERSION
 
 REFINEMENTS = 20

@@ -15,8 +15,8 @@ from pready.calibrate.calibration import calibrate, from_files, provenance
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_fit import stalls_from
+from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
-from pready.calibrate.run import plan
 from pready.cli import main
 from pready.model import machine
 from pready.model.approach import MANY, PART, SINGLE, Approach

@@ -15,6 +15,7 @@ import pytest
 from pready.calibrate import rig as rig_module
 from pready.calibrate.build import Built, build, find_mpicc
 from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import measure
 from pready.calibrate.records import Point, read
 from pready.calibrate.rig import (
     DEVICE,
@@ -26,7 +27,6 @@ from pready.calibrate.rig import (
     remove_stale,
     shaping,
 )
-from pready.calibrate.run import measure
 
 
 @pytest.fixture

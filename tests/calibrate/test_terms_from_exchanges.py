@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.from_records import Exchange, Sample, cores_per_rank
-from pready.calibrate.run import EARLY_SIZES, PUTS, exchanges
+from pready.calibrate.measurement_plan import EARLY_SIZES, PUTS, exchanges
 from pready.calibrate.terms_from_exchanges import _next_within, modelled, refined
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine, Wake

@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.build import build, find_mpicc
+from pready.calibrate.measurement_plan import sizes
 from pready.calibrate.records import Content
 from pready.calibrate.rig import Rig, RigUnavailable
-from pready.calibrate.run import sizes
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.validate import live

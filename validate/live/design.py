@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import qmc
 
+from pready.calibrate.measurement_plan import REFILL_S
 from pready.calibrate.records import Point
-from pready.calibrate.run import REFILL_S
 from pready.model import arrivals
 from pready.model.values import Array
 from pready.model.workload import ComputeTime, Laggard, NoArrivals, Normal, Uniform, Workload
