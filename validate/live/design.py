@@ -79,9 +79,12 @@ class Scene:
 def scenes(count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = ()) -> list[Scene]:
     """`count` workloads that fill the space evenly; the same seed gives the same.
 
-    Args:
-        bytes_per_s: of the link, to choose delays that matter.
-        avoid: message sizes of the calibration; no message of a scene has one of them.
+    Parameters
+    ----------
+    bytes_per_s
+        Of the link, to choose delays that matter.
+    avoid
+        Message sizes of the calibration; no message of a scene has one of them.
     """
     avoided = set(avoid)
     sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
