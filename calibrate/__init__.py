@@ -1,1 +1,1 @@
-"""x"""
+"""Measure a real machine with its own MPI, and fit a Machine to what was measured."""

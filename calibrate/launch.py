@@ -36,8 +36,10 @@ class Launcher:
     def parse(cls, text: str) -> Self:
         """From a user's string, such as "srun -N 2 -n 2" or "mpiexec -n 2".
 
-        Raises:
-            LauncherError: if it is empty, cannot be split, or its first word is not an executable.
+        Raises
+        ------
+        LauncherError
+            It is empty, cannot be split, or its first word is not an executable.
         """
         try:
             words = shlex.split(text)
@@ -73,11 +75,16 @@ def slurm_script(
 
     The command resumes what an earlier job has measured, so a job that ran out of time is submitted again unchanged.
 
-    Args:
-        command: the whole `pready calibrate ...` command, with its --launcher.
-        time_s: time limit in seconds; rounded up to a minute.
-        options: further options, such as "--partition=standard".
-        setup: shell lines before the command, such as "module load mpich".
+    Parameters
+    ----------
+    command
+        The whole `pready calibrate ...` command, with its --launcher.
+    time_s
+        Time limit in seconds; rounded up to a minute.
+    options
+        Further options, such as "--partition=standard".
+    setup
+        Shell lines before the command, such as "module load mpich".
     """
     if not command:
         raise LauncherError("no command for the job script")

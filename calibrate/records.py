@@ -98,11 +98,16 @@ def environment_key(record: Mapping[str, Any], launcher: str, settings: Mapping[
     Host names are left out on purpose: the next job of the batch system gets other nodes of the same kind, and the run
     must resume there.
 
-    Args:
-        record: the `environment` record of `pready-bench`.
-        launcher: the launcher's label.
-        settings: environment variables that change how the library communicates.
-        program: hash of the benchmark's sources.
+    Parameters
+    ----------
+    record
+        The `environment` record of `pready-bench`.
+    launcher
+        The launcher's label.
+    settings
+        Environment variables that change how the library communicates.
+    program
+        Hash of the benchmark's sources.
     """
     kept = {name: record.get(name) for name in ("library", "mpi_version", "thread_level")}
     kept["cpus"] = sorted(set(record.get("cpus", [])))
@@ -142,9 +147,12 @@ class Content:
 def read(path: Path) -> Content:
     """Read a raw result file; an incomplete last line is left out.
 
-    Raises:
-        RecordsDamaged: if any other line is not readable, or a point occurs twice.
-        FileNotFoundError: if there is no such file.
+    Raises
+    ------
+    RecordsDamaged
+        Any other line is not readable, or a point occurs twice.
+    FileNotFoundError
+        There is no such file.
     """
     return _parse(path, path.read_bytes())
 
@@ -201,9 +209,12 @@ def _take(path: Path, number: int, line: dict[str, Any], content: Content) -> No
 class Records:
     """A raw result file open for measuring: `with Records(path) as records:`.
 
-    Raises:
-        RecordsBusy: if another process holds it.
-        RecordsDamaged: if a line other than the last is damaged.
+    Raises
+    ------
+    RecordsBusy
+        Another process holds it.
+    RecordsDamaged
+        A line other than the last is damaged.
     """
 
     def __init__(self, path: Path) -> None:

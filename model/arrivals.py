@@ -1,7 +1,7 @@
 """When user partition j of N_part becomes ready: an array of shape (samples, N_part), in seconds.
 
 Partition j belongs to thread j // θ. Times count from the start of the iteration. Every draw comes
-from `pready.model.counter`, so the same seed gives the same times in every engine; an iteration is
+from `pready.model.random_draws`, so the same seed gives the same times in every engine; an iteration is
 a sample, and a rank has draws of its own.
 
 Sources: temucin2022 3.3 (https://doi.org/10.1145/3545008.3545088), marts2024 III.D, gillis2023 4.3
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
-from pready.model.counter import uniforms
 from pready.model.errors import PreadyError
 from pready.model.files import LARGEST_DATA, decoded, read_bytes
+from pready.model.random_draws import uniforms
 from pready.model.workload import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform, Workload
 
 Array = NDArray[np.float64]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
-from pready.model.counter import uniforms
 from pready.model.machine import Machine, Segment, SizeCurve
+from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Array, Value, spread
 from pready.model.workload import Workload
 

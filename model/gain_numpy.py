@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pready.model.domain import nonnegative, positive
+from pready.model.refuse_outside import nonnegative, positive
 from pready.model.values import Array
 
 

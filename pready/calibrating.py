@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +13,8 @@ import click
 from pready.model.errors import PreadyError
 
 if TYPE_CHECKING:
-    from pready.calibrate.build import Built
     from pready.calibrate.calibration import Calibration
     from pready.calibrate.fit import ThinDataError
-    from pready.calibrate.launch import Launcher
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
@@ -85,7 +79,7 @@ def calibrate(
     """Measure a machine with its own MPI and write a machine file. Run again after an interruption, it resumes."""
     if context.invoked_subcommand is not None:
         return
-    from pready.calibrate.run import MEASUREMENTS
+    from pready.calibrate.benchmark_list import MEASUREMENTS
     from pready.model.units import Unit, parse
     from pready.output import check_writable
 
@@ -134,8 +128,10 @@ def _measure(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+    from pready.calibrate.build import built_for
     from pready.calibrate.calibration import run_measurements
-    from pready.calibrate.run import Progress as Told
+    from pready.calibrate.measure import Progress as Told
+    from pready.calibrate.two_ranks import two_ranks
 
     with two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
         built = built_for(home, mpicc)
@@ -161,57 +157,6 @@ def _measure(
     click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
     for point, reason in outcome.failures.items():
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
-
-
-def built_for(home: Path | None, mpicc: str | None = None) -> Built:
-    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
-    from pready.calibrate.build import build, find_mpicc
-
-    beside = None if home is None else home / "bin" / "mpicc"
-    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
-
-
-@contextmanager
-def two_ranks(
-    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str, *, crowded: bool = False
-) -> Iterator[tuple[Launcher, Path | None]]:
-    """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`."""
-    from pready.calibrate.launch import Launcher
-
-    if (launcher is None) == (rig is None):
-        given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
-        raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2" or --rig 1Gbit')
-    if launcher is not None:
-        yield Launcher.parse(launcher), prefix
-        return
-    from pready.validate.rig import Rig
-
-    home = mpi_home(prefix)
-    with Rig(str(rig)) as made:
-        yield (made.openmpi(home, crowded=crowded) if is_open_mpi(home) else made.mpich(home, netmod)), home
-
-
-def mpi_home(prefix: Path | None) -> Path:
-    """Where bin/mpiexec lies: as given, PREADY_MPICH_PREFIX, beside the running Python, on PATH."""
-    tried = [prefix] if prefix is not None else []
-    if prefix is None:
-        named = os.environ.get("PREADY_MPICH_PREFIX")
-        found = shutil.which("mpiexec")
-        tried = [Path(named)] if named else []
-        tried += [Path(sys.prefix)] + ([Path(found).parent.parent] if found else [])
-    for home in tried:
-        if (home / "bin" / "mpiexec").exists():
-            return home
-    raise PreadyError(
-        f"no mpiexec in {', '.join(str(t / 'bin') for t in tried)}",
-        valid="--mpi PREFIX, or an MPI beside this Python (pip install mpich)",
-    )
-
-
-def is_open_mpi(home: Path) -> bool:
-    """Ask its mpiexec."""
-    said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
-    return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
 
 
 def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:

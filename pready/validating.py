@@ -196,8 +196,8 @@ def _papers(wanted: Wanted, found: Found) -> None:
 
 
 def _live(wanted: Wanted, found: Found) -> None:
+    from pready.calibrate.rig import RigUnavailable
     from pready.model.units import Unit, parse
-    from pready.validate.rig import RigUnavailable
 
     budget_s = parse(wanted.budget, Unit.TIME, "--budget")
     raw = _raw(wanted)
@@ -210,7 +210,7 @@ def _live(wanted: Wanted, found: Found) -> None:
 
 def _homes(wanted: Wanted) -> list[Path | None]:
     """Where the MPI libraries to compare lie; None for what the launcher itself finds."""
-    from pready.calibrating import mpi_home
+    from pready.calibrate.two_ranks import mpi_home
 
     if wanted.prefixes:
         return list(wanted.prefixes)
@@ -226,7 +226,8 @@ def _homes(wanted: Wanted) -> list[Path | None]:
 
 
 def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
-    from pready.calibrating import built_for, two_ranks
+    from pready.calibrate.build import built_for
+    from pready.calibrate.two_ranks import two_ranks
     from pready.validate import live
 
     rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
@@ -255,7 +256,7 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
 
 def _library(home: Path | None, taken: set[str]) -> str:
     """A short name for files and tables; a second build of the same library gets a number."""
-    from pready.calibrating import is_open_mpi
+    from pready.calibrate.two_ranks import is_open_mpi
 
     known = home is not None and (home / "bin" / "mpiexec").exists()
     name = "mpi" if home is None or not known else "openmpi" if is_open_mpi(home) else "mpich"

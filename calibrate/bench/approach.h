@@ -42,7 +42,6 @@ typedef struct Transfer {
 
 /* One column of Tables 1 and 2. NULL members do nothing. Each is called on both ranks and looks at transfer->sender. */
 typedef struct Way {
-    const char *name;
     bool partitioned; /* needs MPI 4.0 */
     void (*init)(Transfer *t);
     void (*start)(Transfer *t);                   /* master, before the first barrier */
@@ -53,9 +52,9 @@ typedef struct Way {
     void (*free)(Transfer *t);
 } Way;
 
-extern const Way way_part;                                                             /* approach_part.c */
-extern const Way way_single, way_many;                                                 /* approach_pt2pt.c */
-extern const Way way_rma_single_active, way_rma_many_active, way_rma_single_passive, way_rma_many_passive; /* approach_rma.c */
+#define WAY(variable, name) extern const Way way_##variable;
+#include "approaches.def"
+#undef WAY
 
 static inline char *bin_at(const Transfer *t, int bin)
 {

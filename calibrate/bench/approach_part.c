@@ -50,7 +50,6 @@ static void release(Transfer *t)
 }
 
 const Way way_part = {
-    .name = "part",
     .partitioned = true,
     .init = init,
     .start = start,
@@ -62,6 +61,6 @@ const Way way_part = {
 
 #else
 
-const Way way_part = {.name = "part", .partitioned = true};
+const Way way_part = {.partitioned = true};
 
 #endif

@@ -38,7 +38,6 @@ static void single_release(Transfer *t)
 }
 
 const Way way_single = {
-    .name = "single",
     .init = single_init,
     .start = single_start,
     .finish = single_finish,
@@ -113,7 +112,6 @@ static void many_release(Transfer *t)
 }
 
 const Way way_many = {
-    .name = "many",
     .init = many_init,
     .receive = many_receive,
     .ready = many_ready,

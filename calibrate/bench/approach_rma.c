@@ -104,7 +104,6 @@ static void many_active_finish(Transfer *t)
 }
 
 const Way way_rma_single_active = {
-    .name = "rma-single-active",
     .init = single_init_active,
     .start = single_active_start,
     .ready = single_ready,
@@ -113,7 +112,6 @@ const Way way_rma_single_active = {
 };
 
 const Way way_rma_many_active = {
-    .name = "rma-many-active",
     .init = many_init_active,
     .start = many_active_start,
     .ready = many_active_ready,
@@ -194,7 +192,6 @@ static void unlock_destroy(Transfer *t)
 }
 
 const Way way_rma_single_passive = {
-    .name = "rma-single-passive",
     .init = single_init_passive,
     .start = passive_start,
     .ready = single_ready,
@@ -203,7 +200,6 @@ const Way way_rma_single_passive = {
 };
 
 const Way way_rma_many_passive = {
-    .name = "rma-many-passive",
     .init = many_init_passive,
     .start = passive_start,
     .ready = many_passive_ready,

@@ -116,7 +116,15 @@ typedef struct Measurement {
     void (*teardown)(Run *run);
 } Measurement;
 
-extern const Measurement *const measurements[]; /* NULL-terminated; measurements.c */
+/* measurements.c */
+extern const Measurement *const *const measurements; /* NULL-terminated */
+void enter_measurement(const Measurement *measurement);
+/* Last in the file of a measurement, measure_NAME.c: puts it into the table. benchmark_list.py reads NAME too. */
+#define MEASUREMENT(variable)                                    \
+    static void __attribute__((constructor)) enter_itself(void)  \
+    {                                                            \
+        enter_measurement(&variable);                            \
+    }
 
 /* parameters.c */
 extern const Parameter common_parameters[];

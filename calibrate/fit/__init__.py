@@ -4,8 +4,8 @@
     loggp.py         the fit                     changepoints.py  where the protocol switches
     results.py       what comes out              lines.py         robust straight lines
     sizes.py         what to measure             location.py      the centre of repeated times
-    probes.py        in flight, threads, …       bootstrap.py     intervals
-    synthetic.py     machines with known answer  line_test.py     would one line have done?
+    beside_loggp.py  in flight, threads, …       bootstrap.py     intervals
+    synthetic.py     machines with known answer  linearity.py     would one line have done?
 
 References
 ----------
@@ -18,7 +18,7 @@ killick2012     Killick, Fearnhead & Eckley, JASA 107, 2012, doi:10.1080/0162145
 quandt1960      Quandt, JASA 55, 1960, doi:10.1080/01621459.1960.10482067
 """
 
-from pready.calibrate.fit.line_test import line_test
+from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.loggp import fit
 from pready.calibrate.fit.observations import (
     Curve,

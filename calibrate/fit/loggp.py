@@ -20,11 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
-from pready.calibrate.fit.line_test import line_test
+from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.observations import Observations
-from pready.calibrate.fit.probes import fit_contention, fit_in_flight, fit_matching, fit_overlap
 from pready.calibrate.fit.results import (
     Estimate,
     Fit,

@@ -113,7 +113,7 @@ class FittedCurve:
 
 @dataclass(frozen=True)
 class LineTest:
-    """Does one straight line explain a curve? See `fit_line.line_test`.
+    """Does one straight line explain a curve? See `linearity.line_test`.
 
     Attributes
     ----------

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
 from pready.calibrate.build import (
     SOURCE,
     BuildError,
@@ -27,6 +28,7 @@ from pready.calibrate.build import (
     find_mpicc,
     find_mpiexec,
 )
+from pready.calibrate.measurement_plan import plan
 
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
 STRICT = "-Wall -Wextra -Wpedantic -Werror"
@@ -252,13 +254,33 @@ def test_comments_and_empty_lines_are_skipped(library: Library, built: Built) ->
     assert [record["measurement"] for record in found] == ["pingpong"]
 
 
-def test_list_needs_no_launcher(built: Built) -> None:
+@pytest.fixture(scope="module")
+def listed(built: Built) -> list[dict[str, Any]]:
+    """What the program says of itself; no launcher is needed."""
     done = subprocess.run([str(built.program), "list"], capture_output=True, text=True, check=True, timeout=60)
-    listed = [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_list_is_complete(listed: list[dict[str, Any]]) -> None:
     assert {line.split()[0] for line in LINES} == {entry["measurement"] for entry in listed}
     for entry in listed:
         assert entry["summary"]
         assert entry["quantities"]
+
+
+def test_names_read_from_the_sources_are_the_programs(listed: list[dict[str, Any]]) -> None:
+    assert tuple(entry["measurement"] for entry in listed) == MEASUREMENTS
+    [approach] = [entry for entry in listed if entry["measurement"] == "approach"]
+    [ways] = [parameter for parameter in approach["parameters"] if parameter["name"] == "approach"]
+    assert tuple(ways["valid"].split("|")) == APPROACHES
+
+
+def test_the_plan_asks_for_what_the_program_takes(listed: list[dict[str, Any]]) -> None:
+    taken = {e["measurement"]: {p["name"]: p for p in [*e["parameters"], *e["common"]]} for e in listed}
+    for point in plan(threads=8):
+        for name, value in point.parameters:
+            parameter = taken[point.measurement][name]
+            assert parameter["kind"] != "word" or value in parameter["valid"].split("|"), point
 
 
 # ---- damage ---------------------------------------------------------------------------------------------------------

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pready.calibrate import observe
+from pready.calibrate import from_records
 from pready.calibrate.calibration import calibrate, from_files, provenance
-from pready.calibrate.describe import stalls_from
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
+from pready.calibrate.machine_from_fit import stalls_from
+from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
-from pready.calibrate.run import plan
 from pready.cli import main
 from pready.model import machine
 from pready.model.approach import MANY, PART, SINGLE, Approach
@@ -173,8 +173,8 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
     moves, waits = 0.05, 0.95
     ladder = [4096, 16384, 65536, 262144, 1 << 20]
 
-    def probes(shares: list[float]) -> observe.Probes:
-        return observe.Probes(exposed_share=dict(zip(ladder, shares, strict=True)))
+    def probes(shares: list[float]) -> from_records.Probes:
+        return from_records.Probes(exposed_share=dict(zip(ladder, shares, strict=True)))
 
     assert stalls_from(probes([0.9, moves, moves, moves, moves]), []) is None  # 4 KiB is too small to tell
     assert stalls_from(probes([0.9, moves, waits, waits, waits]), []) == 16385
@@ -289,7 +289,7 @@ def test_environments_are_told_apart(raw: Path) -> None:
     with pytest.raises(PreadyError, match=r"one of: e \(paper\), f \(other\)"):
         calibrate(raw, name="x")
     assert calibrate(raw, name="x", environment="e").environment == "e"
-    assert observe.environment(observe.load(raw), "f")[1]["launcher"] == "other"
+    assert from_records.environment(from_records.load(raw), "f")[1]["launcher"] == "other"
 
 
 def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

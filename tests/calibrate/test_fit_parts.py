@@ -18,9 +18,9 @@ from pready.calibrate.fit import (
     fit,
     refine_sizes,
 )
+from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
 from pready.calibrate.fit.lines import huber_cost, leverage, line, robust_line
 from pready.calibrate.fit.location import centre
-from pready.calibrate.fit.probes import fit_contention, fit_in_flight, fit_matching, fit_overlap
 from pready.calibrate.fit.synthetic import observe, random_machine
 from pready.model.errors import PreadyError
 

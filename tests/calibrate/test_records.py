@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher, LauncherError, slurm_script, write_slurm_script
+from pready.calibrate.measure import MeasureError, Progress, measure
 from pready.calibrate.records import (
     Content,
     Point,
@@ -24,7 +24,6 @@ from pready.calibrate.records import (
     environment_key,
     read,
 )
-from pready.calibrate.run import MEASUREMENTS, MeasureError, Progress, measure, plan, sizes
 
 ENVIRONMENT = "e" * 20
 
@@ -60,7 +59,7 @@ from pathlib import Path
 from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.records import Point
-from pready.calibrate.run import measure
+from pready.calibrate.measure import measure
 
 fake, out, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 points = [Point.of("pingpong", bytes=size) for size in range(count)]
@@ -335,46 +334,6 @@ def test_killed_at_ten_random_moments_nothing_is_lost_or_twice(tmp_path: Path, f
     assert values(read(out)) == values(read(straight))  # reading refuses duplicates
     assert len(read(out).points) == count
     assert list(read(out).points) == list(read(straight).points)
-
-
-# ---- the plan -------------------------------------------------------------------------------------------------------
-
-
-def test_sizes_are_sorted_bounded_and_dense_where_protocols_change() -> None:
-    found = sizes(1 << 20)
-    assert found == sorted(set(found))
-    assert found[0] == 1
-    assert found[-1] == 1 << 20
-    inside = [b / a for a, b in pairwise(found) if 256 <= a < 262144]
-    assert max(inside) == 1.25
-
-
-def test_plan_covers_every_measurement_once_and_begins_with_the_coarse_pass() -> None:
-    points = plan(threads=4)
-    assert {point.measurement for point in points} == set(MEASUREMENTS)
-    assert len(points) == len(set(points))
-    assert points[0].measurement == "pingpong"
-    first = [point.measurement for point in points[: len(points) // 6]]
-    assert {"pingpong", "early", "bandwidth", "prtt", "overlap"} <= set(first)
-
-
-def test_plan_can_be_limited() -> None:
-    assert {point.measurement for point in plan(threads=2, only=["prtt", "noise"])} == {"prtt", "noise"}
-    with pytest.raises(ValueError, match="pong"):
-        plan(threads=2, only=["pong"])
-    with pytest.raises(ValueError, match="threads"):
-        plan(threads=0)
-
-
-def test_buffers_divide_by_any_number_of_threads() -> None:
-    for threads in (1, 3, 7, 64):
-        for point in plan(threads=threads, only=["approach"]):
-            size, own, theta = point.get("bytes"), point.get("threads"), point.get("theta")
-            assert isinstance(size, int)
-            assert isinstance(own, int)
-            assert isinstance(theta, int)
-            assert own <= threads
-            assert size % (own * theta) == 0
 
 
 # ---- launchers ------------------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from scipy import stats
 
 from pready.model import gain
 from pready.model.arrivals import draw, read_times, truncated_normal
-from pready.model.counter import uniforms
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.random_draws import uniforms
 from pready.model.workload import Workload
 
 MODELS: list[dict[str, Any]] = [

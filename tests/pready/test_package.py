@@ -36,6 +36,8 @@ def test_wheel_holds_one_package(wheel: Path) -> None:
     assert {n.split("/")[0] for n in names} <= {"pready", *(n.split("/")[0] for n in names if ".dist-info/" in n)}
     for expected in ("pready/cli.py", "pready/py.typed", "pready/model/gain.py", "pready/model/profiles/meluxina.toml"):
         assert expected in names
+    bench = {f"pready/calibrate/bench/{p.name}" for p in Path("calibrate/bench").iterdir()}
+    assert bench <= set(names)
     sources = {f"pready/model/{p.name}" for p in Path("model").glob("*.py")}
     assert sources <= set(names)
     assert not [n for n in names if "/tests/" in n or n.endswith(".pyc")]

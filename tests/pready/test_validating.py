@@ -219,14 +219,14 @@ def test_without_sst_it_is_skipped(
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like an MPI, and a build that is not run."""
-    from pready import calibrating
+    from pready.calibrate import build
 
     home = tmp_path / "mpi"
     (home / "bin").mkdir(parents=True)
     launcher = home / "bin" / "mpiexec"
     launcher.write_text("#!/bin/sh\necho 'HYDRA build details'\n", encoding="utf-8")
     launcher.chmod(0o755)
-    monkeypatch.setattr(calibrating, "built_for", lambda home: f"built for {home}")
+    monkeypatch.setattr(build, "built_for", lambda home: f"built for {home}")
     return home
 
 

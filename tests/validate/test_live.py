@@ -15,12 +15,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.build import build, find_mpicc
+from pready.calibrate.measurement_plan import sizes
 from pready.calibrate.records import Content
-from pready.calibrate.run import sizes
+from pready.calibrate.rig import Rig, RigUnavailable
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.validate import live
 from pready.validate.live import design
+from pready.validate.live.as_measured import Completed
 from pready.validate.live.checks import checks
 from pready.validate.live.compare import (
     BULK,
@@ -32,9 +34,7 @@ from pready.validate.live.compare import (
     without_laggard,
     workload_of,
 )
-from pready.validate.live.completed import Completed
 from pready.validate.result import Check
-from pready.validate.rig import Rig, RigUnavailable
 
 LINK = 1e8  # bytes per second
 REPEATS = 6

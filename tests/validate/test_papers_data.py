@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pready.model.errors import PreadyError
-from pready.validate.papers import compute
+from pready.validate.papers import judge
 from pready.validate.papers.checks import CHECKS, answer
 from pready.validate.papers.claims import PAPERS, Bounds, Claim, Tolerance, load, merged, parsed
-from pready.validate.papers.lab import Lab, MachineTable, changed
+from pready.validate.papers.computed_once import Lab, MachineTable, changed
 
 GAIN = {"threads": 4, "partitions_per_thread": 1, "delay_rate": "100 us/MB", "bandwidth": "25 GB/s"}
 GOOD: dict[str, Any] = {
@@ -33,7 +33,7 @@ def paper(**changes: Any) -> dict[str, Any]:
 
 def test_a_good_claim_is_read_and_computed() -> None:
     claim = parsed(paper(), "x.toml").claims[0]
-    found = compute.result("x", claim, Lab())
+    found = judge.result("x", claim, Lab())
     assert found.got == pytest.approx(8 / 3)  # 4 / (4 - 100e-12 * 25e9)
     assert (found.status, found.tolerance, found.why) == ("ok", "± 0.005", "two decimals")
 
@@ -79,10 +79,10 @@ def test_ids_are_unique() -> None:
 def test_a_check_cannot_see_what_is_expected() -> None:
     # Whatever a claim expects, the value is the same.
     wrong = parsed(paper(expected=99.0), "x.toml").claims[0]
-    found = compute.result("x", wrong, Lab())
+    found = judge.result("x", wrong, Lab())
     assert found.got == pytest.approx(8 / 3)
     assert found.status == "off"
-    assert found.why == compute.UNEXPLAINED
+    assert found.why == judge.UNEXPLAINED
     for name in CHECKS:
         assert "expected" not in name
 
@@ -107,14 +107,14 @@ def test_every_check_is_used() -> None:
     ],
 )
 def test_verdicts(expected: Any, tolerance: Tolerance | None, inside: list[Any], outside: list[Any]) -> None:
-    assert compute.verdict(expected, inside, tolerance) == "ok"
+    assert judge.verdict(expected, inside, tolerance) == "ok"
     for value in outside:
-        assert compute.verdict(expected, [*inside, value], tolerance) == "off"
+        assert judge.verdict(expected, [*inside, value], tolerance) == "off"
 
 
 def swept(**changes: Any) -> list[Any]:
     claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4, 16]}} | changes)
-    return compute.computed(claim, claim.arguments, Lab())
+    return judge.computed(claim, claim.arguments, Lab())
 
 
 def test_sweeps_comparisons_and_reductions() -> None:
@@ -134,9 +134,9 @@ def test_sweeps_comparisons_and_reductions() -> None:
 
 
 def test_units_of_a_claim() -> None:
-    assert compute.factor("us/MB") == pytest.approx(1e-12)
-    assert compute.factor("kB") == 1000
-    assert compute.factor("") == compute.factor("%") == 1
+    assert judge.factor("us/MB") == pytest.approx(1e-12)
+    assert judge.factor("kB") == 1000
+    assert judge.factor("") == judge.factor("%") == 1
 
 
 def test_merging_goes_table_by_table() -> None:

@@ -19,7 +19,7 @@ from pready.model.prediction import ApproachPrediction
 from pready.model.values import Array
 from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload import Measured, Workload
-from pready.validate.live.completed import Completed
+from pready.validate.live.as_measured import Completed
 from pready.validate.live.design import ROUNDS, Scene, Way, point
 from pready.validate.live.suspect import suspect
 from pready.validate.result import CaseResult

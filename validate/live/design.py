@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import qmc
 
+from pready.calibrate.measurement_plan import REFILL_S
 from pready.calibrate.records import Point
-from pready.calibrate.run import REFILL_S
 from pready.model import arrivals
 from pready.model.values import Array
 from pready.model.workload import ComputeTime, Laggard, NoArrivals, Normal, Uniform, Workload
@@ -79,9 +79,12 @@ class Scene:
 def scenes(count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = ()) -> list[Scene]:
     """`count` workloads that fill the space evenly; the same seed gives the same.
 
-    Args:
-        bytes_per_s: of the link, to choose delays that matter.
-        avoid: message sizes of the calibration; no message of a scene has one of them.
+    Parameters
+    ----------
+    bytes_per_s
+        Of the link, to choose delays that matter.
+    avoid
+        Message sizes of the calibration; no message of a scene has one of them.
     """
     avoided = set(avoid)
     sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.calibrate import observe
+from pready.calibrate import benchmark_list, from_records
 from pready.calibrate.build import Built
 from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
 from pready.calibrate.launch import Launcher
-from pready.calibrate.run import Outcome, Progress, measure, sizes
+from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.measurement_plan import sizes
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
@@ -25,7 +26,8 @@ CALIBRATING = 0.4
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
-MEASUREMENTS = ("pingpong", "early", "bandwidth", "prtt", "overlap", "pready", "rate", "barrier", "memcpy", "approach")
+MEASUREMENTS = tuple(name for name in benchmark_list.MEASUREMENTS if name not in ("matching", "noise"))
+"""What the calibration's share of the budget is for."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def concluded(
     outcome: Outcome | None = None,
 ) -> Comparison:
     """The comparison from what the raw file holds."""
-    content, key = observe.load(raw), calibration.environment
+    content, key = from_records.load(raw), calibration.environment
     machine = calibration.described.machine
     gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
 

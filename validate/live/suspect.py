@@ -16,7 +16,7 @@ from pready.model.approach import Approach
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
 from pready.model.terms import by_name, canonical, without
 from pready.model.values import Value
-from pready.validate.live.completed import Completed
+from pready.validate.live.as_measured import Completed
 from pready.validate.result import CaseResult
 
 CLEAR = 0.07

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from pready.model.errors import PreadyError, shown
 from pready.model.machine import Machine
 from pready.validate.papers.claims import PAPERS, load
-from pready.validate.papers.compute import result
-from pready.validate.papers.lab import Lab
+from pready.validate.papers.computed_once import Lab
+from pready.validate.papers.judge import result
 from pready.validate.result import ClaimResult
 
 __all__ = ["PAPERS", "validate"]

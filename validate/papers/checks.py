@@ -12,8 +12,8 @@ from typing import Any, get_type_hints
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.values import Strict
-from pready.validate.papers import closed_forms, counts, machine_values, many_ranks, overlap, two_ranks
-from pready.validate.papers.lab import Lab
+from pready.validate.papers import closed_forms, counts, many_ranks, overlap, profile_values, two_ranks
+from pready.validate.papers.computed_once import Lab
 
 Answer = float | bool | str
 Check = Callable[[Any, Lab], Answer]
@@ -37,8 +37,8 @@ FUNCTIONS: tuple[Check, ...] = (
     counts.messages_on_the_wire,
     counts.threads_sharing_a_context,
     counts.volume_kept_inside,
-    machine_values.machine_value,
-    machine_values.library_property,
+    profile_values.machine_value,
+    profile_values.library_property,
 )
 CHECKS = {f.__name__.replace("_", " "): f for f in FUNCTIONS}
 

@@ -2,7 +2,7 @@
 
 A claim names where it stands, says in our words what the paper says, and holds what it takes to
 compute our value: the name of a check (`checks.py`) and its arguments. Three things are the same for
-every check and so are done here and in `compute.py`: a second configuration to compare with (`than`),
+every check and so are done here and in `judge.py`: a second configuration to compare with (`than`),
 a sweep (`over`), and what to keep of the sweep (`reduce`).
 """
 

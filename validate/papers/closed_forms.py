@@ -9,7 +9,7 @@ from pready.model.closed_form import closed_form
 from pready.model.errors import PreadyError
 from pready.model.values import Strict
 from pready.model.workload import ComputeRate
-from pready.validate.papers.lab import Lab
+from pready.validate.papers.computed_once import Lab
 
 
 class Rate(Strict):

@@ -13,7 +13,7 @@ from pready.model import units
 from pready.model.approach import communicators_27_point
 from pready.model.libraries import library, mpich_6314_messages
 from pready.model.values import Strict
-from pready.validate.papers.lab import Lab, MachineTable
+from pready.validate.papers.computed_once import Lab, MachineTable
 
 Count = Annotated[int, Field(ge=1)]
 

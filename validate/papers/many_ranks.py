@@ -12,7 +12,7 @@ from pready.model.engine.mapping import mapped
 from pready.model.metrics import speedup_percent
 from pready.model.values import Strict
 from pready.model.workload import Workload
-from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
+from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 Grid = tuple[int, ...]
 

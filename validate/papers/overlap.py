@@ -16,7 +16,7 @@ from pready.model.evaluate import Evaluation
 from pready.model.timeline import run
 from pready.model.values import Strict
 from pready.model.workload import Workload
-from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
+from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 
 class Overlapped(Strict):

@@ -13,7 +13,7 @@ from pready.model.predict import predict
 from pready.model.values import Strict
 from pready.model.verdict import INDISTINCT
 from pready.model.workload import Workload
-from pready.validate.papers.lab import ApproachTable, Lab, MachineTable
+from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 
 class Exchange(Strict):

@@ -7,7 +7,7 @@
 namespace pready {
 namespace {
 
-// Philox4x32-10 (Salmon et al., https://doi.org/10.1145/2063384.2063405), as in ../../counter.py.
+// Philox4x32-10 (Salmon et al., https://doi.org/10.1145/2063384.2063405), as in ../../random_draws.py.
 struct Pair {
     V first, second;
 };

@@ -11,7 +11,7 @@ from pready.model import units
 from pready.model.errors import PreadyError, shown
 from pready.validate.papers.checks import Answer, answer
 from pready.validate.papers.claims import Arguments, Bounds, Claim, Expected, Tolerance, merged
-from pready.validate.papers.lab import Lab
+from pready.validate.papers.computed_once import Lab
 from pready.validate.result import ClaimResult, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"

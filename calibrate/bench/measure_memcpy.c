@@ -73,7 +73,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement copy = {
+static const Measurement copy = {
     .name = "memcpy",
     .summary = "copy of one message, hot or cold in cache",
     .parameters = parameters,
@@ -85,3 +85,5 @@ const Measurement copy = {
     .verify = verify,
     .teardown = teardown,
 };
+
+MEASUREMENT(copy)

@@ -113,7 +113,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement prtt = {
+static const Measurement prtt = {
     .name = "prtt",
     .summary = "Netgauge's PRTT(n, d, s): n messages with d between them, one answer",
     .parameters = parameters,
@@ -125,3 +125,5 @@ const Measurement prtt = {
     .verify = verify,
     .teardown = teardown,
 };
+
+MEASUREMENT(prtt)

@@ -1,7 +1,7 @@
 """What whole exchanges say of a machine: each for what it takes longer than another, or than the machine so far.
 
-The points are `run.exchanges`. Where two exchanges differ in one thing only, their difference is its cost. Where they
-do not, the timeline itself says what is known already, and the rest is the cost that was left out.
+The points are `measurement_plan.exchanges`. Where two exchanges differ in one thing only, their difference is its
+cost. Where they do not, the timeline itself says what is known already, and the rest is the cost that was left out.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from scipy.optimize import curve_fit, minimize_scalar
 from scipy.stats import median_abs_deviation
 from scipy.stats import t as student_t
 
-from pready.calibrate.observe import Exchange, Sample
-from pready.calibrate.run import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
+from pready.calibrate.from_records import Exchange, Sample
+from pready.calibrate.measurement_plan import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.approach import BY_KEY
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import setting_of

@@ -13,9 +13,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
-from pready.calibrate.describe_exchanges import _next_within, modelled, refined
-from pready.calibrate.observe import Exchange, Sample, cores_per_rank
-from pready.calibrate.run import EARLY_SIZES, PUTS, exchanges
+from pready.calibrate.from_records import Exchange, Sample, cores_per_rank
+from pready.calibrate.measurement_plan import EARLY_SIZES, PUTS, exchanges
+from pready.calibrate.terms_from_exchanges import _next_within, modelled, refined
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine, Wake
 from pready.model.machine_file import dumps

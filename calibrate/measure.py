@@ -16,16 +16,15 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
-from pready.calibrate.records import Point, Records, Value, environment_key
+from pready.calibrate.records import Point, Records, environment_key
 from pready.model.errors import PreadyError
 
 POINT_BUDGET_S = 2.0
@@ -36,17 +35,6 @@ SEED = 1
 
 SETTINGS = ("MPIR_CVAR_", "MPICH_", "MV2_", "I_MPI_", "OMPI_MCA_", "FI_", "UCX_", "PSM2_", "PSM3_", "OMP_")
 """Beginnings of the names of variables that change how a library communicates. They identify an environment."""
-
-APPROACHES = (
-    "part",
-    "single",
-    "many",
-    "rma-single-active",
-    "rma-many-active",
-    "rma-single-passive",
-    "rma-many-passive",
-)
-"""The ways of gillis2023, Tables 1 and 2, by their names in `pready-bench`."""
 
 
 class MeasureError(PreadyError):
@@ -111,21 +99,35 @@ def measure(
 ) -> Outcome:
     """Measure what is not in `out` yet, in order, until the budget ends.
 
-    Args:
-        points: as from `plan`; the most valuable first.
-        launcher: starts two ranks.
-        out: raw result file, created or continued.
-        budget_s: wall-clock seconds for this run. A point that has begun is finished.
-        on_point: called after each point; may raise to stop, which loses nothing.
-        built: the benchmark.
-        point_budget_s: seconds of repeats for one point, unless the point says otherwise.
-        patience_s: seconds a point may take beyond what its budget explains before it counts as hanging.
-        tool: this tool's version, for the environment record.
-        seed: of the payload pattern.
+    Parameters
+    ----------
+    points
+        As from `pready.calibrate.measurement_plan.plan`; the most valuable first.
+    launcher
+        Starts two ranks.
+    out
+        Raw result file, created or continued.
+    budget_s
+        Wall-clock seconds for this run. A point that has begun is finished.
+    on_point
+        Called after each point; may raise to stop, which loses nothing.
+    built
+        The benchmark.
+    point_budget_s
+        Seconds of repeats for one point, unless the point says otherwise.
+    patience_s
+        Seconds a point may take beyond what its budget explains before it counts as hanging.
+    tool
+        This tool's version, for the environment record.
+    seed
+        Of the payload pattern.
 
-    Raises:
-        MeasureError: if the benchmark does not start, or dies again and again.
-        RecordsError: if `out` is damaged or in use.
+    Raises
+    ------
+    MeasureError
+        The benchmark does not start, or dies again and again.
+    RecordsError
+        `out` is damaged or in use.
     """
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
@@ -326,220 +328,3 @@ def _mortal(command: Sequence[str]) -> list[str]:
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [*([setpriv, "--pdeathsig", "TERM"] if setpriv else []), *command]
-
-
-# ---- what to measure ------------------------------------------------------------------------------------------------
-
-
-def sizes(largest: int = 4 << 20) -> list[int]:
-    """Message sizes in bytes: powers of two, four to the octave from 256 B to 256 KiB, where protocols change.
-
-    Defaults of released libraries lie in between: 4 KiB (Open MPI, btl_sm) to 64 KiB (Open MPI, btl_tcp); MPICH and
-    UCX change at 1-16 KiB.
-    """
-    found = {1 << k for k in range(0, largest.bit_length()) if 1 << k <= largest}
-    for k in range(8, 18):
-        found |= {(1 << k) * quarter // 4 for quarter in (5, 6, 7)}
-    return sorted(size for size in found if size <= largest)
-
-
-DRAINS_FROM = 4096
-"""Bytes from which repeats in a row may find the token bucket of a shaped link drained."""
-REFILL_S = 1e-3
-"""Idle before an exchange, in which such a bucket fills again."""
-
-
-def ping(size: int, mode: str = "isend") -> Point:
-    """A ping-pong; larger messages with a pause before each, so that all meet the same, rested link."""
-    pause: dict[str, Value] = {"pause_s": REFILL_S} if size >= DRAINS_FROM else {}
-    return Point.of("pingpong", bytes=size, mode=mode, **pause)
-
-
-MEASUREMENTS = (
-    "pingpong",
-    "early",
-    "bandwidth",
-    "prtt",
-    "overlap",
-    "pready",
-    "approach",
-    "rate",
-    "matching",
-    "barrier",
-    "memcpy",
-    "noise",
-)
-
-
-def plan(
-    *,
-    threads: int,
-    only: Iterable[str] | None = None,
-    largest: int = 4 << 20,
-) -> list[Point]:
-    """The points of a calibration, the most valuable first.
-
-    First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that
-    ends early therefore leaves a coarse but whole picture.
-
-    Args:
-        threads: most threads of one rank.
-        only: names from `MEASUREMENTS`; all of them if None.
-        largest: largest message in bytes.
-
-    Raises:
-        PreadyError: for a name that is not a measurement, or fewer than one thread.
-    """
-    chosen = list(MEASUREMENTS if only is None else only)
-    unknown = sorted(set(chosen) - set(MEASUREMENTS))
-    if unknown:
-        raise PreadyError(f"measure = {unknown} is not valid", valid=", ".join(MEASUREMENTS))
-    if threads < 1:
-        raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
-    teams = sorted({1 << k for k in range(threads.bit_length()) if 1 << k <= threads} | {threads})
-    passes = chain(
-        _first_pass(threads, teams, largest),
-        _second_pass(threads, teams, largest),
-        _third_pass(teams, largest),
-    )
-    return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
-
-
-def _powers(low: int, high: int, step: int) -> list[int]:
-    found = []
-    for size in (low << (step * k) for k in range(64)):
-        if size > high:
-            break
-        found.append(size)
-    return found
-
-
-def _first_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
-    for size in _powers(1, largest, 2):
-        yield ping(size)
-    for delay_by in ("sleep", "test"):
-        for size in (64 << 10, 1 << 20):
-            yield Point.of("early", bytes=size, delay_by=delay_by)
-    for size in _powers(1 << 10, largest, 4):
-        yield Point.of("bandwidth", bytes=size, window=16)
-    for size in (1, 1 << 10, 1 << 14):
-        for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
-            yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
-    for who in ("receiver", "sender"):
-        for size in (1 << 10, 1 << 20):
-            yield Point.of("overlap", bytes=size, who=who)
-    for team in teams:
-        yield Point.of("rate", mechanism="communicators", threads=team)
-        yield Point.of("pready", threads=team)
-        if team > 1:
-            yield Point.of("barrier", threads=team)
-
-
-def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
-    for size in sizes(largest):
-        yield ping(size)
-    yield from exchanges(teams)
-    for size in _powers(1, min(largest, 1 << 20), 2):
-        for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
-            yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
-    for window in (1, 2, 4, 8, 16, 32, 64):
-        for size in _powers(1 << 12, min(largest, 1 << 20), 4):
-            yield Point.of("bandwidth", bytes=size, window=window)
-    for mechanism in ("one", "tags", "windows"):
-        for team in teams:
-            yield Point.of("rate", mechanism=mechanism, threads=team)
-    for size in _powers(1 << 10, largest, 4):
-        for cache in ("hot", "cold"):
-            yield Point.of("memcpy", bytes=size, cache=cache)
-    for length in (0, 16, 128, 1024):
-        yield Point.of("matching", queue="posted", length=length)
-    yield from exchanges(teams, 1)
-    yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
-
-
-SMALL_EXCHANGE = 1 << 10
-PUTS = 8
-SMALLER_PUT, MORE_PUTS = 256, 32
-COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
-COLD_PAUSES = (1e-3, 4e-3, 16e-3)
-ACTIVE_PAUSES = (0.0, *COLD_PAUSES[:2])
-EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (64 << 10, 1 << 20, 4 << 20), 4, 0.15
-"""Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
-TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
-TEAM_LATE_S = 1e-3
-"""Small exchanges have short delays, and a core that has slept for long wakes up slower than one that has not."""
-TEAM_THETA = 4
-"""Partitions per thread, in case a thread has several."""
-
-
-def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
-    """Whole exchanges, each for what it has more than another (`describe_exchanges`).
-
-    One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
-    last one late: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.
-    Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up to send,
-    cost, and how much that differs from one exchange to the next. Rounds after the first repeat all but the long ones,
-    at other times: a machine may be colder in one minute than in the next.
-    """
-    again: dict[str, Value] = {"round": round_} if round_ else {}
-
-    def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
-        return Point.of(
-            "approach",
-            approach=approach,
-            bytes=size,
-            threads=threads,
-            receive_threads=1,
-            theta=theta,
-            pause_s=REFILL_S,
-            min_repeats=6,
-            max_repeats=200,
-            budget_s=0.5,
-            **{"delay_s": 0.0, **when, **again},
-        )
-
-    for approach in APPROACHES:
-        if approach.startswith("rma"):
-            yield one(approach, SMALL_EXCHANGE)
-            yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
-        if approach.startswith("rma-single"):
-            yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
-    for size in COLD_SIZES:
-        for delay in (0.0, *COLD_PAUSES):
-            yield one("single", size, delay_s=delay)
-        for delay in ACTIVE_PAUSES:
-            yield one("part", size, delay_s=delay)
-    for size in () if round_ else EARLY_SIZES:
-        for delay in (0.0, EARLY_DELAY_S):
-            yield one("rma-single-passive", size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
-    for team in (team for team in teams if team > 1):
-        in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
-        for approach in ("single", "many"):
-            for size in TEAM_PARTITIONS:
-                yield one(approach, size * team, 1, team)
-                yield one(approach, size * team, 1, team, ready_s=in_turn)
-                yield one(approach, size * team, 1, team, delay_s=TEAM_LATE_S)
-            yield one(approach, TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
-        for approach in (a for a in APPROACHES if a.startswith("rma")):
-            for delay in (0.0, TEAM_LATE_S):
-                yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
-            if approach.startswith("rma-single"):
-                yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
-
-
-def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
-    for who in ("receiver", "sender"):
-        for size in _powers(1 << 12, largest, 2):
-            yield Point.of("overlap", bytes=size, who=who)
-    for mode in ("send", "persistent"):
-        for size in _powers(1, largest, 2):
-            yield ping(size, mode)
-    yield from exchanges(teams, 2)
-    # last: a provider that keeps few unexpected messages hangs here, and the watchdog takes its time
-    for length in (0, 16, 128, 1024):
-        yield Point.of("matching", queue="unexpected", length=length)
-
-
-def with_parameters(points: Iterable[Point], **parameters: Value) -> list[Point]:
-    """The same points with more parameters, such as `min_repeats=6`."""
-    return [Point.of(point.measurement, **{**dict(point.parameters), **parameters}) for point in points]

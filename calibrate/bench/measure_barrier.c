@@ -29,7 +29,7 @@ static void repeat(Run *run, int inner, double *values)
     values[0] = (end - start) / barriers;
 }
 
-const Measurement barrier = {
+static const Measurement barrier = {
     .name = "barrier",
     .summary = "one barrier of an OpenMP team",
     .parameters = parameters,
@@ -37,3 +37,5 @@ const Measurement barrier = {
     .flags = LOCAL,
     .repeat = repeat,
 };
+
+MEASUREMENT(barrier)

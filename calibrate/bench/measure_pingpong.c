@@ -100,7 +100,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement pingpong = {
+static const Measurement pingpong = {
     .name = "pingpong",
     .summary = "half the round trip of one message",
     .parameters = parameters,
@@ -112,3 +112,5 @@ const Measurement pingpong = {
     .verify = verify,
     .teardown = teardown,
 };
+
+MEASUREMENT(pingpong)

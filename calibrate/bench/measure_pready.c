@@ -110,7 +110,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement pready = {
+static const Measurement pready = {
     .name = "pready",
     .summary = "time of one MPI_Pready",
     .parameters = parameters,
@@ -126,7 +126,9 @@ const Measurement pready = {
 
 #else
 
-const Measurement pready = {
+static const Measurement pready = {
     .name = "pready", .parameters = parameters, .flags = PARTITIONED | THREADED, .quantities = {"pready", "last"}};
 
 #endif
+
+MEASUREMENT(pready)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pready.model.counter import Words, philox, uniforms
+from pready.model.random_draws import Words, philox, uniforms
 
 
 def words(*values: int) -> tuple[Words, Words, Words, Words]:

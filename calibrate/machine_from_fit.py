@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.describe_exchanges import refined
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.observe import Probes, Record, Sample, cores_per_rank
+from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
+from pready.calibrate.terms_from_exchanges import refined
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
@@ -59,7 +59,7 @@ def describe(
     Parameters
     ----------
     fit, probes
-        From `pready.calibrate.fit.fit` and `pready.calibrate.observe.probes`.
+        From `pready.calibrate.fit.fit` and `pready.calibrate.from_records.probes`.
     about
         The environment record.
     name, description

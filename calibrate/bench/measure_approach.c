@@ -23,14 +23,23 @@
 
 enum { TAG_DONE = 32000, MAX_PARTITIONS = 65536, MAX_WINDOWS = 256, MAX_LISTED = 64, MAX_PER_REPEAT = 256 };
 
-static const Way *const ways[] = {
-    &way_part, &way_single, &way_many, &way_rma_single_active, &way_rma_many_active, &way_rma_single_passive,
-    &way_rma_many_passive,
+static const struct {
+    const char *name;
+    const Way *way;
+} ways[] = {
+#define WAY(variable, name) {name, &way_##variable},
+#include "approaches.def"
+#undef WAY
 };
 
+#define WAY(variable, name) "|" name
+static const char names[] = /* with a | before each */
+#include "approaches.def"
+    ;
+#undef WAY
+
 static const Parameter parameters[] = {
-    {"approach", WORD, "part",
-     "part|single|many|rma-single-active|rma-many-active|rma-single-passive|rma-many-passive"},
+    {"approach", WORD, "part", names + 1},
     {"bytes", INTEGER, "1048576", "1 to 1073741824"}, /* the whole buffer */
     {"threads", INTEGER, "4", "1 to 1024"},
     {"theta", INTEGER, "1", "1 to 4096"},               /* user partitions per thread */
@@ -48,8 +57,8 @@ static const Parameter parameters[] = {
 static const Way *way_of(const Run *run)
 {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (run_is(run, "approach", ways[i]->name)) {
-            return ways[i];
+        if (run_is(run, "approach", ways[i].name)) {
+            return ways[i].way;
         }
     }
     return NULL;
@@ -91,7 +100,7 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
         snprintf(reason, MAX_REASON, "delay_s and ready_s exclude each other");
         return REFUSED_ERROR;
     }
-    if (strncmp(way->name, "rma-many", 8) == 0 && bins > MAX_WINDOWS) {
+    if (strncmp(run_word(run, "approach"), "rma-many", 8) == 0 && bins > MAX_WINDOWS) {
         snprintf(reason, MAX_REASON, "transport = %ld is not valid: at most %d windows", bins, MAX_WINDOWS);
         return REFUSED_ERROR;
     }
@@ -282,7 +291,7 @@ static void teardown(Run *run)
     free(t);
 }
 
-const Measurement approach = {
+static const Measurement approach = {
     .name = "approach",
     .summary = "one buffer from a team of threads by one of the ways of gillis2023, threads ready at given times",
     .parameters = parameters,
@@ -296,3 +305,5 @@ const Measurement approach = {
     .conclude = conclude,
     .teardown = teardown,
 };
+
+MEASUREMENT(approach)

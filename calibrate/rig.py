@@ -67,8 +67,10 @@ class RigUnavailable(PreadyError):
 def parse_bandwidth(text: str) -> float:
     """Bits per second from "500 Mbit", "2Gbit" or "1 Gbit/s".
 
-    Raises:
-        PreadyError: for anything else, and outside 10 Mbit/s to 4 Gbit/s.
+    Raises
+    ------
+    PreadyError
+        For anything else, and outside 10 Mbit/s to 4 Gbit/s.
     """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]bit)(?:/s)?\s*", text, re.IGNORECASE)
     if match is None:
@@ -125,12 +127,17 @@ def available() -> None:
 class Rig:
     """Two namespaces and a shaped link between them, as a context manager.
 
-    Args:
-        bandwidth: such as "500 Mbit"; bits on the wire per second, in both directions.
+    Parameters
+    ----------
+    bandwidth
+        Such as "500 Mbit"; bits on the wire per second, in both directions.
 
-    Raises:
-        RigUnavailable: on entering, if this machine cannot host it; the reason names what is missing.
-        PreadyError: for a bandwidth that makes no sense.
+    Raises
+    ------
+    RigUnavailable
+        On entering, if this machine cannot host it; the reason names what is missing.
+    PreadyError
+        For a bandwidth that makes no sense.
     """
 
     def __init__(self, bandwidth: str) -> None:
@@ -188,9 +195,12 @@ class Rig:
     def mpich(self, prefix: Path, netmod: str = "ofi", *, pin: bool = False) -> Launcher:
         """Two ranks of an MPICH found under `prefix` (the wheel's environment), one on each node, over TCP.
 
-        Args:
-            netmod: "ofi" or "ucx".
-            pin: give each rank one half of the cores. Steadier small messages on few cores, unsteadier threads.
+        Parameters
+        ----------
+        netmod
+            "ofi" or "ucx".
+        pin
+            Give each rank one half of the cores. Steadier small messages on few cores, unsteadier threads.
         """
         settings = {
             # libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank behind them hangs
@@ -217,10 +227,13 @@ class Rig:
         Its runtime runs on the first node and is told to listen on the link instead of the loopback, so that the rank
         on the second node reaches it (`ptl_base_if_include`). The runtime's own traffic is idle while ranks measure.
 
-        Args:
-            pin: as for `mpich`.
-            crowded: more threads than cores will wait inside MPI at once. Its RMA waits busily, so that without
-                yielding, threads take turns of whole time slices: 4 puts of 90 KiB took 7 ms instead of 1.3 ms.
+        Parameters
+        ----------
+        pin
+            As for `mpich`.
+        crowded
+            More threads than cores will wait inside MPI at once. Its RMA waits busily, so that without
+            yielding, threads take turns of whole time slices: 4 puts of 90 KiB took 7 ms instead of 1.3 ms.
         """
         options = (
             *("--allow-run-as-root", "--bind-to", "none"),

@@ -121,7 +121,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement early = {
+static const Measurement early = {
     .name = "early",
     .summary = "partitioned transfer with the last partition late: when does partition 0 arrive?",
     .parameters = parameters,
@@ -138,6 +138,8 @@ const Measurement early = {
 
 #else
 
-const Measurement early = {.name = "early", .parameters = parameters, .flags = PARTITIONED, .quantities = {"lead"}};
+static const Measurement early = {.name = "early", .parameters = parameters, .flags = PARTITIONED, .quantities = {"lead"}};
 
 #endif
+
+MEASUREMENT(early)

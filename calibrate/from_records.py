@@ -228,7 +228,7 @@ def cores_per_rank(about: Record) -> int | None:
 
 
 def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, MessageRate]:
-    """Messages per second by threads; every mechanism as if on one context, which `describe` compares.
+    """Messages per second by threads; every mechanism as if on one context, which `machine_from_fit` compares.
 
     Only threads that have a core each can contend for a lock. More take turns, and their rate says
     how long a time slice is.

@@ -145,7 +145,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement matching = {
+static const Measurement matching = {
     .name = "matching",
     .summary = "cost of finding a message behind others in the posted or the unexpected queue",
     .parameters = parameters,
@@ -156,3 +156,5 @@ const Measurement matching = {
     .verify = verify,
     .teardown = teardown,
 };
+
+MEASUREMENT(matching)

@@ -55,7 +55,7 @@ static void teardown(Run *run)
     free(run->state);
 }
 
-const Measurement noise = {
+static const Measurement noise = {
     .name = "noise",
     .summary = "time of a fixed quantum of work, many times",
     .parameters = parameters,
@@ -65,3 +65,5 @@ const Measurement noise = {
     .repeat = repeat,
     .teardown = teardown,
 };
+
+MEASUREMENT(noise)

@@ -7,7 +7,7 @@ from typing import Literal
 from pready.model.libraries import library
 from pready.model.machine import Machine
 from pready.model.values import Strict
-from pready.validate.papers.lab import Lab, MachineTable
+from pready.validate.papers.computed_once import Lab, MachineTable
 
 
 class MachineValue(Strict):

@@ -197,7 +197,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement rate = {
+static const Measurement rate = {
     .name = "rate",
     .summary = "time for every thread to send its window of messages, by how threads are told apart",
     .parameters = parameters,
@@ -211,3 +211,5 @@ const Measurement rate = {
     .conclude = conclude,
     .teardown = teardown,
 };
+
+MEASUREMENT(rate)

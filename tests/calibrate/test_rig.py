@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from pready.calibrate import rig as rig_module
 from pready.calibrate.build import Built, build, find_mpicc
 from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import measure
 from pready.calibrate.records import Point, read
-from pready.calibrate.run import measure
-from pready.validate import rig as rig_module
-from pready.validate.rig import (
+from pready.calibrate.rig import (
     DEVICE,
     PREFIX,
     Rig,
@@ -151,7 +151,7 @@ def test_two_rigs_at_once() -> None:
 
 @pytest.mark.usefixtures("possible")
 def test_what_a_killed_process_left_is_removed_and_the_living_kept() -> None:
-    script = "from pready.validate.rig import Rig; import time; r = Rig('100 Mbit'); r.__enter__()"
+    script = "from pready.calibrate.rig import Rig; import time; r = Rig('100 Mbit'); r.__enter__()"
     script += "; print(*r.namespaces, flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -126,7 +126,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement overlap = {
+static const Measurement overlap = {
     .name = "overlap",
     .summary = "does a message move while a rank computes outside MPI?",
     .parameters = parameters,
@@ -138,3 +138,5 @@ const Measurement overlap = {
     .conclude = conclude,
     .teardown = teardown,
 };
+
+MEASUREMENT(overlap)

@@ -82,7 +82,7 @@ static void teardown(Run *run)
     free(s);
 }
 
-const Measurement bandwidth = {
+static const Measurement bandwidth = {
     .name = "bandwidth",
     .summary = "time of a window of messages in flight together, to the arrival of the last",
     .parameters = parameters,
@@ -94,3 +94,5 @@ const Measurement bandwidth = {
     .verify = verify,
     .teardown = teardown,
 };
+
+MEASUREMENT(bandwidth)
