@@ -11,7 +11,7 @@ predict: $(VENV)/.installed
 test: lint types unit
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated.
-$(VENV)/.installed: pyproject.toml CMakeLists.txt $(wildcard model/engine/kernel/*)
+$(VENV)/.installed: pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .

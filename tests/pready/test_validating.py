@@ -14,6 +14,7 @@ import pytest
 from pready import validating
 from pready.cli import main
 from pready.model.errors import PreadyError
+from pready.model.version import VERSION
 from pready.validate import live, papers, sst
 from pready.validate.result import ClaimResult, Comparison
 
@@ -76,7 +77,7 @@ def test_json_is_one_object(claims: Callable[..., None], capsys: pytest.CaptureF
     assert main(["validate", "papers", "--json", "--seed", "9"]) == 1
     captured = capsys.readouterr()
     data = json.loads(captured.out)
-    assert (data["version"], data["seed"]) == ("0.1.0", 9)
+    assert (data["version"], data["seed"]) == (VERSION, 9)
     assert {"Python", "system", "command"} <= set(data["about"])
     keys = {"id", "paper", "where", "expected", "got", "tolerance", "status"}
     assert all(keys <= set(c) for c in data["claims"])

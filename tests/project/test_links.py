@@ -1,0 +1,54 @@
+"""Relative links of every Markdown file lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BUILT = ("build", "dist")
+
+
+def documents() -> list[Path]:
+    """Every Markdown file once: neither in environments and caches nor through links to folders."""
+    folders = [f for f in Path().iterdir() if f.is_dir() and not f.name.startswith(".") and f.name not in BUILT]
+    found = [*Path().glob("*.md"), *Path(".github").rglob("*.md"), *(p for f in folders for p in f.rglob("*.md"))]
+    return sorted({p.resolve().relative_to(Path().resolve()) for p in found})
+
+
+def links(text: str) -> Iterator[str]:
+    """Targets of links and pictures; code is left out."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    yield from re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", prose))
+
+
+def anchors(text: str) -> set[str]:
+    """What a `#…` may point at in a document: its headings as GitHub writes them."""
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def test_documents_are_found_once() -> None:
+    found = [str(p) for p in documents()]
+    assert {"README.md", "model/README.md", "docs/notes/README.md"} <= set(found)
+    assert not [p for p in found if p.startswith("pready/")]  # links to the folders above
+
+
+def test_what_is_a_link() -> None:
+    text = "a [b](c.md#d), [`e`](f/) and ![g](h.svg), `[no](code)`\n```text\n[no](block)\n```\n[i](https://j)"
+    assert list(links(text)) == ["c.md#d", "f/", "h.svg", "https://j"]
+    assert anchors("# Two words\n## `sst`: a, b\n") == {"two-words", "sst-a-b"}
+
+
+@pytest.mark.parametrize("document", documents(), ids=str)
+def test_links_lead_somewhere(document: Path) -> None:
+    for link in links(document.read_text(encoding="utf-8")):
+        if link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
