@@ -1,5 +1,5 @@
 from collections.abc import Callable, Mapping
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,16 @@ class Outcome(TypedDict):
     interrupted: bool
     overflowed: bool
 
+FIELDS: Final[dict[str, tuple[str, str]]]
+"""Of the numbers that an Engine takes: element type, and shape if there is more than one."""
+
 class Engine:
     def __init__(
         self,
-        plan: Mapping[str, NDArray[np.float64] | NDArray[np.int64]],
+        plan: Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]],
         level: str = "",
     ) -> None: ...
-    def reprice(self, plan: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]) -> bool: ...
+    def reprice(self, plan: Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]) -> bool: ...
     def run(
         self,
         iterations: int,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
-from pready.model.approach import MANY, Approach, issuing_threads, vci_members
+from pready.model.approach import MANY, Approach, Interface, issuing_threads, vci_members
 from pready.model.costs import Costs, Sampler, costs
+from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
@@ -32,7 +33,7 @@ from pready.model.workload import (
     check_transport_partitions,
 )
 
-Numbers = dict[str, NDArray[np.float64] | NDArray[np.int64]]
+Numbers = dict[str, NDArray[np.float64 | np.int64 | np.uint64]]
 
 TABLE, THREADS, GAUSSIAN = range(3)
 FIRST, TURN, DRAW = range(3)
@@ -62,7 +63,7 @@ class Plan:
     steps: int
     """Exchanges per iteration: 1, or octants × blocks of a sweep."""
     numbers: Numbers
-    """The same for the kernel."""
+    """The same for the kernel: what `kernel/fields.def` lists."""
 
 
 def beyond(
@@ -80,14 +81,13 @@ def beyond(
     if machine.cold is not None and unlike:
         return "messages of several kinds that take longer after a pause (cold)"
     interface = approach.interface if approach is not None else MANY
-    if interface.one_sided and not interface.windows_per_thread and 0 < setting.unattended < math.inf:
+    if interface.needs_room and 0 < setting.unattended < math.inf:
         return "puts that find no room to wait for the link"
-    shakes = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
     if (
         setting.sender_progress == "on-call"
         and workload.partitions_per_thread > 1
         and interface.splits
-        and shakes
+        and interface.shakes
         and not interface.sender_returns
         and any(s.protocol == "rendezvous" for s in path.segments)
     ):
@@ -133,7 +133,6 @@ def plan(
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    transports = approach.transport_partitions if interface.splits else 1
     buffers = sizes if sizes is not None and max(pattern.classes) > 0 else (workload.buffer,)
     each = [approach.message_size(b) for b in buffers]
     lacking = beyond(machine, workload, approach, unlike=len(each) > 1 or thread_grid is not None)
@@ -153,139 +152,240 @@ def plan(
         )
         mapping = whole_shape if interface.splits else None
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
-    first = by_class[0]
-
-    setting = setting_of(machine, workload)
-    copies = np.array([float(c.copy_out) if interface.active_message else 0.0 for c in by_class])
-    receive = np.array([float(c.receive if interface.matches else c.unmatched) for c in by_class]) + copies
-    per_entry = float(first.per_entry) if interface.matches else 0.0
-    between = np.zeros((len(pattern.present), len(each)))  # (profiles, classes), as `timeline.received_between`
-    if setting.two_way and interface.receivers != "none":
-        queued = pattern.degree * transports / len(members)
-        between += receive + per_entry * (queued[:, None] - 1) / 2
-    hold = _holds(approach, workload, members, by_class, mapping)  # (VCIs, classes)
-    counts = np.stack(
-        [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in range(len(each))],
-        axis=-1,
-    ).astype(np.float64)  # (profiles, directions, classes): messages up to and including a direction
-    hold_to = np.einsum("pdc,vc->pvd", counts, hold)
-    # What is received before the next turn is as many messages.
-    hold_all = hold_to[..., -1] + np.einsum("pc,pc->p", counts[:, -1, :], between)[:, None]
-
-    two_sided = interface.two_sided_rendezvous
-    shakes = not (interface.one_sided or interface.active_message or two_sided)
-    half = np.array([0.5 * float(c.handshake) if shakes else 0.0 for c in by_class])
-    computing = workload.receiver == "computing"
-    progress = setting.progress
-    service = np.array([float(c.gap + c.link) for c in by_class])
-    epoch = epochs(first, approach, setting) if interface.one_sided else np.asarray(0.0)
-    burst = mapping is None and len(members) == 1 and len(each) == 1 and not two_sided and not half.any()
-    outer_rows = len(pattern.present)
-
-    real: dict[str, object] = {
-        "hold": hold_to.ravel(),
-        "hold_all": hold_all.ravel(),
-        "hold_each": hold.ravel(),
-        "between": between.ravel(),
-        "pready": first.pready,
-        "barrier": first.barrier,
-        "burst_hold": hold[0, 0],
-        "burst_gap": max(hold[0, 0], service[0]),
-        "opened": first.control + epoch,
-        "wake": 0.0 if interface.joins else first.wake,
-        "waking": first.waking,
-        "link": first.link,
-        "cold": first.cold,
-        "cooling": first.cooling,
-        "half": half,
-        "service": service,
-        "travel": [c.stream + c.wire for c in by_class],
-        "stream": [c.stream for c in by_class],
-        "wire": [c.wire for c in by_class],
-        "receive": receive,
-        "per_entry": per_entry,
-        "poll": (len(members) - 1) * first.poll,
-        "closing": epoch,
-        "control": first.control,
-        "ack": first.ack,
+    exchange = _Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping)
+    numbers = {
+        **_pattern_numbers(pattern, blocks),
+        **_message_numbers(exchange),
+        **_ready_numbers(exchange, seed),
+        **_sender_numbers(exchange),
+        **_link_numbers(exchange),
+        **_receiver_numbers(exchange),
     }
-    whole: dict[str, object] = {
+    return Plan(
+        pattern,
+        workload,
+        approach,
+        seed,
+        tuple(each),
+        tuple(by_class),
+        members,
+        mapping,
+        exchange.transports,
+        pattern.exchanges(blocks),
+        {name: _row(name, value) for name, value in numbers.items()},
+    )
+
+
+def _row(name: str, value: object) -> NDArray[np.float64 | np.int64 | np.uint64]:
+    """As the kernel takes a field; what is no whole number where it takes whole ones is an error."""
+    dtype, _ = FIELDS[name]
+    return np.array(value, ndmin=1).ravel().astype(dtype, casting="same_kind", copy=False)
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """What the numbers of one exchange follow from."""
+
+    workload: Workload
+    approach: Approach
+    pattern: Pattern
+    setting: Setting
+    by_class: list[Costs]
+    members: list[list[int]]
+    mapping: Mapping | None
+
+    @property
+    def interface(self) -> Interface:
+        return self.approach.interface
+
+    @property
+    def first(self) -> Costs:
+        """Costs that are the same for all classes."""
+        return self.by_class[0]
+
+    @property
+    def transports(self) -> int:
+        """Messages per neighbour."""
+        return self.approach.messages
+
+    @property
+    def computing(self) -> bool:
+        """Does the receiver compute, rather than wait in MPI?"""
+        return self.workload.receiver == "computing"
+
+    @cached_property
+    def receive(self) -> Array:
+        """CPU time of one message by class, less what grows with the queue."""
+        interface = self.interface
+        copies: Array = np.array([float(c.copy_out) if interface.active_message else 0.0 for c in self.by_class])
+        own: Array = np.array([float(c.receive if interface.matches else c.unmatched) for c in self.by_class])
+        return own + copies
+
+    @property
+    def per_entry(self) -> float:
+        """CPU time for each message that is queued before."""
+        return float(self.first.per_entry) if self.interface.matches else 0.0
+
+    @cached_property
+    def asks(self) -> NDArray[np.bool_]:
+        """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
+        return np.array([self.interface.shakes and bool(c.rendezvous) for c in self.by_class])
+
+    @cached_property
+    def half(self) -> Array:
+        """Half a handshake by class; 0 where there is none."""
+        return np.where(self.asks, [0.5 * float(c.handshake) for c in self.by_class], 0.0)
+
+    @cached_property
+    def service(self) -> Array:
+        """Time of a message at the NIC by class."""
+        return np.array([float(c.gap + c.link) for c in self.by_class])
+
+    @cached_property
+    def epoch(self) -> Array:
+        """Time to open or close an epoch."""
+        return epochs(self.first, self.approach, self.setting) if self.interface.one_sided else np.asarray(0.0)
+
+
+def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
+    """Who talks to whom."""
+    return {
         "ranks": pattern.ranks,
         "pattern": KINDS[pattern.name],
         "dims": pattern.grid,
-        "periodic": [int(p) for p in pattern.periodic],
+        "periodic": pattern.periodic,
         "directions": pattern.directions,
         "sources": pattern.sources,
-        "step": np.array(pattern.steps).ravel(),
+        "reach": pattern.reach,
+        "step": pattern.steps,
         "direction_class": pattern.classes,
-        "classes": len(each),
         "out_start": pattern.out_start,
         "out_rank": pattern.out_rank,
         "in_start": pattern.in_start,
         "in_rank": pattern.in_rank,
         "in_slot": pattern.in_slot,
         "blocks": blocks,
-        "reach": pattern.reach,
-        "profiles": outer_rows,
-        "present": pattern.present.ravel(),
-        "nth": pattern.nth.ravel(),
+        "profiles": len(pattern.present),
+        "present": pattern.present,
+        "nth": pattern.nth,
         "degree": pattern.degree,
-        "seed_low": seed & 0xFFFFFFFF,
-        "seed_high": seed >> 32,
-        "threads": workload.threads,
-        "theta": workload.partitions_per_thread,
-        "per_bin": workload.n_partitions // transports,
-        "mapped": int(mapping is not None),
-        **_parts(mapping, workload.n_partitions),
-        "counts": int(interface.counts),
-        "joins": int(interface.joins),
-        "transports": transports,
-        "vcis": len(members),
-        "vci_size": [len(m) for m in members],
-        "vci_members": [t for m in members for t in m],
-        "burst": int(burst),
-        "late_puts": int(interface.one_sided and setting.unattended == 0 and not interface.windows_per_thread),
-        "opens": int(interface.one_sided or interface.active_message),
-        "two_sided": int(two_sided),
-        "rendezvous": int(half.any()),
-        "sender_waits": int(setting.sender_progress == "on-call" and interface.sender_returns),
-        "gate_is_join": int(bool(half.any()) and progress == "on-call" and computing and pattern.name != "sweep3d"),
-        "late_done": [int(two_sided or h > 0) for h in half],
-        "receivers": RECEIVERS[interface.receivers],
-        "waits": int(computing and progress != "thread"),
-        "receiver_computes": int(computing),
-        "serves": int(bool(receive.any()) or per_entry > 0),
-        "sync": SYNC[interface.sync],
-        "window_per_thread": int(interface.windows_per_thread),
     }
-    ready_real, ready_whole = _ready(workload, interface.counts, float(first.pready), transports, mapping, seed)
-    numbers: Numbers = {k: np.array(v, dtype=np.float64, ndmin=1, order="C") for k, v in (real | ready_real).items()}
-    numbers |= {k: np.array(v, dtype=np.int64, ndmin=1, order="C") for k, v in (whole | ready_whole).items()}
-    steps = pattern.exchanges(blocks)
-    return Plan(
-        pattern, workload, approach, seed, tuple(each), tuple(by_class), members, mapping, transports, steps, numbers
-    )
 
 
-def _holds(
-    approach: Approach, workload: Workload, members: list[list[int]], by_class: list[Costs], mapping: Mapping | None
-) -> Array:
+def _message_numbers(x: _Exchange) -> dict[str, object]:
+    """How a rank's buffers are split into messages, and which VCI each goes through."""
+    return {
+        "classes": len(x.by_class),
+        "transports": x.transports,
+        "threads": x.workload.threads,
+        "theta": x.workload.partitions_per_thread,
+        "per_bin": x.workload.n_partitions // x.transports,
+        "mapped": x.mapping is not None,
+        **_parts(x.mapping, x.workload.n_partitions),
+        "vcis": len(x.members),
+        "vci_size": [len(m) for m in x.members],
+        "vci_members": [t for m in x.members for t in m],
+    }
+
+
+def _sender_numbers(x: _Exchange) -> dict[str, object]:
+    """From a partition's mark to its message's issue."""
+    interface, first = x.interface, x.first
+    hold = _holds(x)
+    return {
+        **_turns(x, hold),
+        "pready": first.pready,
+        "barrier": first.barrier,
+        "counts": interface.counts,
+        "joins": interface.joins,
+        "wake": 0.0 if interface.joins else first.wake,
+        "waking": first.waking,
+        "cold": first.cold,
+        "cooling": first.cooling,
+        "opens": interface.opens,
+        "opened": first.control + x.epoch,
+        "late_puts": interface.needs_room and x.setting.unattended == 0,
+        "burst": x.mapping is None
+        and len(x.members) == 1
+        and len(x.by_class) == 1
+        and not interface.two_sided_rendezvous
+        and not x.asks.any(),
+        "burst_hold": hold[0, 0],
+        "burst_gap": max(hold[0, 0], x.service[0]),
+    }
+
+
+def _turns(x: _Exchange, hold: Array) -> dict[str, object]:
+    """How long a VCI's lock is held, message by message; `hold` of shape (VCIs, classes)."""
+    pattern, classes = x.pattern, range(len(x.by_class))
+    between = np.zeros((len(pattern.present), len(classes)))  # (profiles, classes), as `timeline.received_between`
+    if x.setting.two_way and x.interface.receivers != "none":
+        queued = pattern.degree * x.transports / len(x.members)
+        between += x.receive + x.per_entry * (queued[:, None] - 1) / 2
+    counts = np.stack(
+        [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in classes],
+        axis=-1,
+    ).astype(np.float64)  # (profiles, directions, classes): messages up to and including a direction
+    hold_to = np.einsum("pdc,vc->pvd", counts, hold)
+    # What is received before the next turn is as many messages.
+    hold_all = hold_to[..., -1] + np.einsum("pc,pc->p", counts[:, -1, :], between)[:, None]
+    return {"hold": hold_to, "hold_all": hold_all, "hold_each": hold, "between": between}
+
+
+def _holds(x: _Exchange) -> Array:
     """Seconds that a message holds its VCI's lock, shape (VCIs, classes), as in `timeline._issue`."""
-    interface = approach.interface
-    transports = approach.transport_partitions if interface.splits else 1
-    out = np.empty((len(members), len(by_class)))
-    for v, ts in enumerate(members):
-        if mapping is None:
-            k = issuing_threads(ts, transports, workload.threads, workload.partitions_per_thread)
+    interface, workload = x.interface, x.workload
+    out = np.empty((len(x.members), len(x.by_class)))
+    for v, ts in enumerate(x.members):
+        if x.mapping is None:
+            k = issuing_threads(ts, x.transports, workload.threads, workload.partitions_per_thread)
         else:
-            k = mapping.issuers[v]
-        for c, cost in enumerate(by_class):
+            k = x.mapping.issuers[v]
+        for c, cost in enumerate(x.by_class):
             overhead = cost.put if interface.one_sided else cost.hold
             hold = overhead * cost.stretch[k] + (0.0 if interface.one_sided else cost.copy_in)
             if interface.active_message:
                 hold = hold + cost.copy_out + cost.active
             out[v, c] = hold
     return out
+
+
+def _link_numbers(x: _Exchange) -> dict[str, object]:
+    """From a message's issue to its arrival: handshakes, the NIC and the wire."""
+    two_sided = x.interface.two_sided_rendezvous
+    gate_is_join = x.asks.any() and x.setting.progress == "on-call" and x.computing and x.pattern.name != "sweep3d"
+    return {
+        "two_sided": two_sided,
+        "rendezvous": x.asks.any(),
+        "asks": x.asks,
+        "half": x.half,
+        "gate_is_join": gate_is_join,
+        "sender_waits": x.setting.sender_progress == "on-call" and x.interface.sender_returns,
+        "late_done": x.asks | two_sided,
+        "link": x.first.link,
+        "service": x.service,
+        "travel": [c.stream + c.wire for c in x.by_class],
+        "stream": [c.stream for c in x.by_class],
+        "wire": [c.wire for c in x.by_class],
+    }
+
+
+def _receiver_numbers(x: _Exchange) -> dict[str, object]:
+    """From arrivals to the end of the exchange."""
+    return {
+        "receivers": RECEIVERS[x.interface.receivers],
+        "waits": x.computing and x.setting.progress != "thread",
+        "receiver_computes": x.computing,
+        "receive": x.receive,
+        "per_entry": x.per_entry,
+        "serves": x.receive.any() or x.per_entry > 0,
+        "poll": (len(x.members) - 1) * x.first.poll,
+        "sync": SYNC[x.interface.sync],
+        "window_per_thread": x.interface.windows_per_thread,
+        "closing": x.epoch,
+        "control": x.first.control,
+        "ack": x.first.ack,
+    }
 
 
 def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
@@ -300,30 +400,31 @@ def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
     return {"part_start": starts, "part_job": [m for w in waiting for m in w] or [0]}
 
 
-def _ready(
-    workload: Workload, counts: bool, pready: float, transports: int, mapping: Mapping | None, seed: int
-) -> tuple[dict[str, object], dict[str, object]]:
+def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
     """When partitions are ready: a table of rows where there are few, else a distribution."""
-    model = workload.arrivals
+    workload, model = x.workload, x.workload.arrivals
     base, theta = workload.thread_time, workload.partitions_per_thread
-    real: dict[str, object] = {
-        "table": [0.0],
+    share = np.arange(1, theta + 1) / theta if getattr(model, "partitions", "together") == "in turn" else np.ones(theta)
+    numbers: dict[str, object] = {
+        "seed": np.uint64(seed),
+        "arrivals": TABLE,
+        "select": FIRST,
+        "table_rows": 1,
+        "table": 0.0,
+        "density": UNIFORM,
         "base": base,
         "noise": 0.0,
         "sd": 0.0,
         "cut": 0.0,
-        "share": np.ones(theta),
+        "share": share,
+        "kernels": 0,
         "centre": np.zeros(0),
         "centre_cut": np.zeros(0),
         "width": 0.0,
     }
-    whole: dict[str, object] = {"arrivals": TABLE, "select": FIRST, "table_rows": 1, "density": UNIFORM}
-    if getattr(model, "partitions", "together") == "in turn":
-        real["share"] = np.arange(1, theta + 1) / theta
 
     def table(rows: Array, select: int) -> None:
-        whole.update(select=select, table_rows=len(rows))
-        real["table"] = _table(rows, workload, counts, pready, transports, mapping).ravel()
+        numbers.update(select=select, table_rows=len(rows), table=_table(rows, x))
 
     match model:
         case NoArrivals():
@@ -336,40 +437,34 @@ def _ready(
             rows[np.arange(workload.threads), np.arange(workload.threads)] = late
             table(rows.reshape(workload.threads, -1), DRAW)
         case Uniform():
-            whole.update(arrivals=THREADS)
-            real.update(noise=model.noise)
+            numbers.update(arrivals=THREADS, noise=model.noise)
         case Normal():
             sd = model.sd if model.sd is not None else (model.noise or 0.0) * base
-            whole.update(arrivals=THREADS, density=NORMAL)
-            real.update(sd=sd, cut=normal.below(-base / sd) if sd else 0.0)
+            numbers.update(arrivals=THREADS, density=NORMAL, sd=sd, cut=normal.below(-base / sd) if sd else 0.0)
         case Gaussian():
             mean = base / theta
             sd = model.sigma * mean
-            whole.update(arrivals=GAUSSIAN)
-            real.update(base=mean, sd=sd, cut=normal.below(-mean / sd) if sd else 0.0)
+            numbers.update(arrivals=GAUSSIAN, base=mean, sd=sd, cut=normal.below(-mean / sd) if sd else 0.0)
         case Measured():
             times = arrivals.read_times(str(Path(workload.folder) / model.file), model.unit)
             if model.model == "trace":
                 table(arrivals.draw(workload, len(times), seed), TURN)
             else:
-                whole.update(arrivals=THREADS, density=KERNEL)
-                real.update(_density(times.ravel()))
-    return real, whole
+                numbers.update(arrivals=THREADS, density=KERNEL, **_density(times.ravel()))
+    return numbers
 
 
-def _table(
-    rows: Array, workload: Workload, counts: bool, pready: float, transports: int, mapping: Mapping | None
-) -> Array:
+def _table(rows: Array, x: _Exchange) -> Array:
     """Per row: first, last, marked, (unused), and when each transport partition is ready."""
-    setting = Setting(workload.threads, workload.partitions_per_thread, 1, 1, "hardware")
+    setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
     last = rows.max(axis=1, keepdims=True)
     marked = rows
-    if counts:  # relative to the last, as in the timeline
-        marked = marked_by_threads(rows - last, setting, np.full(len(rows), pready)) + last
-    if mapping is None:
-        starts = marked.reshape(len(rows), transports, -1).max(axis=2)
+    if x.interface.counts:  # relative to the last, as in the timeline
+        marked = marked_by_threads(rows - last, setting, np.full(len(rows), float(x.first.pready))) + last
+    if x.mapping is None:
+        starts = marked.reshape(len(rows), x.transports, -1).max(axis=2)
     else:
-        starts = np.stack([marked[:, list(p)].max(axis=1) for p in mapping.partitions], axis=1)
+        starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
     head = [rows.min(axis=1), rows.max(axis=1), marked.max(axis=1), np.zeros(len(rows))]
     return np.concatenate([np.stack(head, axis=1), starts], axis=1)
 
@@ -382,4 +477,4 @@ def _density(times: Array) -> dict[str, object]:
     from scipy.special import ndtr
 
     cut = ndtr(-times / width) if width else np.zeros(len(times))
-    return {"centre": times, "centre_cut": cut, "width": width}
+    return {"kernels": len(times), "centre": times, "centre_cut": cut, "width": width}

@@ -4,8 +4,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
+#include <exception>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine.hpp"
@@ -15,8 +19,6 @@ using namespace pready;
 
 namespace {
 
-using Reals = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Wholes = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::vector<std::size_t> shape) {
@@ -25,31 +27,77 @@ nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::vector<std
     return nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner);
 }
 
-void read(const nb::dict& plan, Numbers& numbers, Integers& integers) {
-    for (const auto& [key, value] : plan) {
-        const auto name = nb::cast<std::string>(key);
-        Wholes whole;
-        if (nb::try_cast<Wholes>(value, whole, false)) {
-            integers[name].assign(whole.data(), whole.data() + whole.size());
-        } else {
-            const auto real = nb::cast<Reals>(value, false);
-            numbers[name].assign(real.data(), real.data() + real.size());
-        }
+// How a field's numbers come from Python: as real numbers, or as integers that are made smaller here.
+template <class T>
+using Sent = std::conditional_t<std::is_same_v<T, double>, double,
+                                std::conditional_t<std::is_same_v<T, Seed>, std::uint64_t, std::int64_t>>;
+
+template <class T>
+constexpr const char* kType = std::is_same_v<T, double> ? "float64" : std::is_same_v<T, Seed> ? "uint64" : "int64";
+
+template <class T>
+T narrowed(const char* name, Sent<T> x) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return x != 0;
+    } else {
+        const auto small = static_cast<T>(x);
+        if (static_cast<Sent<T>>(small) != x && x == x)
+            throw nb::type_error(("field '" + std::string(name) + "' is too large: " + std::to_string(x)).c_str());
+        return small;
     }
 }
 
-std::unique_ptr<Engine> make(const nb::dict& plan, const std::string& level) {
-    Numbers numbers;
-    Integers integers;
-    read(plan, numbers, integers);
-    return std::make_unique<Engine>(numbers, integers, level);
+template <class T>
+std::vector<T> numbers(const nb::dict& plan, const char* name) {
+    const nb::handle value = PyDict_GetItemString(plan.ptr(), name);
+    if (!value.is_valid()) throw nb::key_error(("missing field '" + std::string(name) + "'").c_str());
+    nb::ndarray<const Sent<T>, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+    if (!nb::try_cast(value, array, false))
+        throw nb::type_error(("field '" + std::string(name) + "' is no row of " + kType<T>).c_str());
+    std::vector<T> out;
+    out.reserve(array.size());
+    for (std::size_t i = 0; i < array.size(); ++i) out.push_back(narrowed<T>(name, array.data()[i]));
+    return out;
 }
 
-bool reprice(Engine& engine, const nb::dict& plan) {
-    Numbers numbers;
-    Integers integers;
-    read(plan, numbers, integers);
-    return engine.reprice(numbers, integers);
+template <class T, std::size_t N>
+std::array<T, N> exactly(const nb::dict& plan, const char* name) {
+    const std::vector<T> all = numbers<T>(plan, name);
+    if (all.size() != N)
+        throw nb::type_error(("field '" + std::string(name) + "' has " + std::to_string(all.size()) +
+                              " numbers, not " + std::to_string(N)).c_str());
+    std::array<T, N> out{};
+    std::copy(all.begin(), all.end(), out.begin());
+    return out;
+}
+
+// By name: element type, and shape if there is more than one.
+nb::dict described() {
+    nb::dict out;
+#define SCALAR(type, name) out[#name] = nb::make_tuple(kType<type>, "");
+#define TRIPLE(type, name) out[#name] = nb::make_tuple(kType<type>, "3");
+#define ARRAY(type, name, ...) out[#name] = nb::make_tuple(kType<type>, #__VA_ARGS__);
+#include "fields.def"
+    return out;
+}
+
+// Raises a KeyError or a TypeError that names the field.
+Fields fields(const nb::dict& plan) {
+    Fields out;
+    std::size_t known = 0;
+#define SCALAR(type, name) out.name = exactly<type, 1>(plan, #name)[0], ++known;
+#define TRIPLE(type, name) out.name = exactly<type, 3>(plan, #name), ++known;
+#define ARRAY(type, name, ...) out.name = numbers<type>(plan, #name), ++known;
+#include "fields.def"
+    if (plan.size() != known) {
+        const nb::dict mine = described();
+        for (const auto& [key, value] : plan) {
+            if (!PyDict_Contains(mine.ptr(), key.ptr()))
+                throw nb::key_error(("unknown field '" + nb::cast<std::string>(key) + "'").c_str());
+        }
+    }
+    if (const std::string wrong = out.misshapen(); !wrong.empty()) throw nb::type_error(wrong.c_str());
+    return out;
 }
 
 nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
@@ -108,13 +156,15 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
 
 NB_MODULE(_kernel, m) {
     m.doc() = "The max-plus engine's kernel; see pready.model.engine.";
+    m.attr("FIELDS") = described();
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
              [](Engine* self, const nb::dict& plan, const std::string& level) {
-                 new (self) Engine(std::move(*make(plan, level)));
+                 new (self) Engine(fields(plan), level);
              },
              nb::arg("plan"), nb::arg("level") = "")
-        .def("reprice", &reprice, nb::arg("plan"))
+        .def("reprice", [](Engine& engine, const nb::dict& plan) { return engine.reprice(fields(plan)); },
+             nb::arg("plan"))
         .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
              nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),
              nb::arg("poll").none() = nb::none())

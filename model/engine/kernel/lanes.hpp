@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "plan.hpp"
+#include "passes.hpp"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
@@ -88,6 +88,13 @@ inline V real(U bits) {
     const V high = reinterpret_cast<V>((bits >> 32) | exponent) - bias;
     const V low = reinterpret_cast<V>((bits & 0xffffffffu) | exponent) - bias;
     return high * 4294967296.0 + low;
+}
+
+// The record of the rank at a window coordinate.
+inline double* record_at(const Window& window, std::int64_t u) {
+    std::int64_t i = u & window.mask;
+    if (window.mask < 0) i = u < 0 ? u + window.ranks : u >= window.ranks ? u - window.ranks : u;
+    return window.data + i * window.record;
 }
 
 // Merge lists whose lengths the network was made for.

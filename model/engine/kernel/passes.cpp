@@ -66,6 +66,31 @@ std::int32_t profile_of(const Plan& p, std::int64_t rank) {
     }
 }
 
+// The receiver in each direction, -1 where there is none.
+inline void find_receivers(const Plan& p, std::int64_t rank, std::int64_t* mine) {
+    if (p.pattern == Pattern::grid) {
+        Site site;
+        locate(p, rank, site);
+        for (int d = 0; d < p.directions; ++d) {
+            const std::int32_t* step = p.step + 3 * d;
+            bool there = true;
+            std::int64_t to = rank;
+            for (int a = 0; a < 3; ++a) {
+                there = there && site.there[a][step[a] + 1];
+                to += site.delta[a][step[a] + 1];
+            }
+            mine[d] = there ? wrapped(to, p.ranks) : -1;
+        }
+    } else if (p.pattern == Pattern::pairs) {
+        mine[0] = rank ^ 1;
+    } else {
+        for (int d = 0; d < p.directions; ++d) {
+            const std::int64_t e = p.out_start[rank] + d;
+            mine[d] = e < p.out_start[rank + 1] ? p.out_rank[e] : -1;
+        }
+    }
+}
+
 void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
@@ -77,33 +102,13 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             const std::int64_t at = u + (l < g.count ? l : g.count - 1);
             const std::int64_t rank = wrapped(at, p.ranks);
             g.rank[l] = rank;
-            g.record[l] = window.at(at);
+            g.record[l] = record_at(window, at);
             g.profile[l] = profile_of(p, rank);
             g.alike = g.alike && g.profile[l] == g.profile[0];
             if (!out) continue;
             std::int64_t* mine = out + l * p.directions;
             g.out[l] = mine;
-            if (p.pattern == Pattern::grid) {
-                Site site;
-                locate(p, rank, site);
-                for (int d = 0; d < p.directions; ++d) {
-                    const std::int32_t* step = p.step + 3 * d;
-                    bool there = true;
-                    std::int64_t to = rank;
-                    for (int a = 0; a < 3; ++a) {
-                        there = there && site.there[a][step[a] + 1];
-                        to += site.delta[a][step[a] + 1];
-                    }
-                    mine[d] = there ? wrapped(to, p.ranks) : -1;
-                }
-            } else if (p.pattern == Pattern::pairs) {
-                mine[0] = rank ^ 1;
-            } else {
-                for (int d = 0; d < p.directions; ++d) {
-                    const std::int64_t e = p.out_start[rank] + d;
-                    mine[d] = e < p.out_start[rank + 1] ? p.out_rank[e] : -1;
-                }
-            }
+            find_receivers(p, rank, mine);
         }
         send(p, state, s, g, iteration);
     }
@@ -120,7 +125,7 @@ inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::i
                                site.there[2][1 - step[2]];
             const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
                                       site.delta[2][1 - step[2]];
-            s.source[d * W + lane] = there ? window.at(from) : nullptr;
+            s.source[d * W + lane] = there ? record_at(window, from) : nullptr;
             s.slot[d * W + lane] = d;
             s.lag[d][lane] = 0.0;
             if (!p.burst || !there) continue;
@@ -129,14 +134,14 @@ inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::i
             s.lag[d][lane] = (nth - 1) * p.burst_gap;
         }
     } else if (p.pattern == Pattern::pairs) {
-        s.source[lane] = window.at(u ^ 1);
+        s.source[lane] = record_at(window, u ^ 1);
         s.slot[lane] = 0;
         s.lag[0][lane] = 0.0;
     } else {
         for (int j = 0; j < p.sources; ++j) {
             const std::int64_t e = p.in_start[rank] + j;
             const bool there = e < p.in_start[rank + 1];
-            s.source[j * W + lane] = there ? window.at(p.in_rank[e]) : nullptr;
+            s.source[j * W + lane] = there ? record_at(window, p.in_rank[e]) : nullptr;
             s.slot[j * W + lane] = there ? p.in_slot[e] : 0;
             s.lag[j][lane] = there ? p.in_slot[e] * p.burst_gap : 0.0;
         }
@@ -148,8 +153,7 @@ void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
 }
 
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
-                  std::int64_t iteration, std::int64_t first, std::int64_t last, Extremes& extremes) {
-    (void)iteration;
+                  std::int64_t first, std::int64_t last, Extremes& extremes) {
     Scratch s = carved(p, memory);
     for (std::int64_t block = first; block < last; block += kBlock) {
         double cells[kSums * kCells] = {};
@@ -160,7 +164,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const double* own[W];
             for (int l = 0; l < W; ++l) {
                 const std::int64_t at = u + (l < count ? l : count - 1);
-                own[l] = window.at(at);
+                own[l] = record_at(window, at);
                 find_sources(p, window, s, at, l);
                 start[l] = own[l][kStart];
                 opened[l] = own[l][kFirst];
@@ -237,18 +241,18 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < W; ++l) {
             const std::int64_t i = first + (l < g.count ? l : g.count - 1);
             g.rank[l] = members[i];
-            g.record[l] = window.at(members[i]);
+            g.record[l] = record_at(window, members[i]);
             free[l] = state.start[members[i]];
             g.profile[l] = (down[2 * i] >= 0 ? 1 : 0) + (down[2 * i + 1] >= 0 ? 2 : 0);
             g.alike = g.alike && g.profile[l] == g.profile[0];
             g.out[l] = down + 2 * i;
             for (int d = 0; d < 2; ++d) {
                 const std::int64_t from = up[2 * i + d];
-                s.source[d * W + l] = from < 0 ? nullptr : window.at(from);
+                s.source[d * W + l] = from < 0 ? nullptr : record_at(window, from);
                 s.slot[d * W + l] = d;
                 // What the source sends to: x before y; it sends along x unless this rank is beyond.
                 s.lag[d][l] = 0.0;
-                if (from >= 0 && p.burst && d == 1 && window.at(from)[kHead + p.transports] > 1)
+                if (from >= 0 && p.burst && d == 1 && record_at(window, from)[kHead + p.transports] > 1)
                     s.lag[d][l] = p.burst_gap;
             }
         }

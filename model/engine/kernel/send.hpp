@@ -88,59 +88,56 @@ inline void store(const Senders& g, int at, V x) {
     for (int l = 0; l < g.count; ++l) g.record[l][at] = x[l];
 }
 
-// 2. and 3. where every message queues by itself: fills key and id in the order of issue by VCI, and
-// `sent` by message. Returns when the last one is issued.
-inline V issue_mapped(const Plan& p, Scratch& s, const Senders& g, V join) {
-    const std::int32_t* member = p.vci_members;
-    V issued = wide(-kInf);
-    std::int64_t n = 0;
-    for (int v = 0; v < p.vcis; ++v) {
-        const int size = p.vci_size[v];
-        for (int i = 0; i < size; ++i) {
-            s.queue[i] = s.starts[member[i]];
-            s.id[n + i] = I{} + member[i];
+// W ranks on their way through an exchange; times since their starts.
+struct Exchange {
+    V start;     // absolute
+    V nic;       // when the NIC is free
+    V join;      // when the threads have met
+    V messages;  // to how many neighbours
+    V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
+    V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
+    V early{};                // messages that arrive before the rank's own join
+};
+
+inline Exchange begin(const Plan& p, const State& state, const Senders& g) {
+    Exchange x;
+    for (int l = 0; l < W; ++l) {
+        x.start[l] = state.start[g.rank[l]];
+        x.nic[l] = state.nic[g.rank[l]];
+        x.messages[l] = p.degree[g.profile[l]];
+    }
+    x.nic -= x.start;
+    return x;
+}
+
+// Receivers' go-aheads by direction; returns the last.
+inline V go_aheads(const Plan& p, const State& state, Scratch& s, const Senders& g, V start) {
+    const double* of = p.gate_is_join ? state.gate : state.start;
+    V opened = wide(-kInf);
+    for (int d = 0; d < p.directions; ++d) {
+        V gate = wide(-kInf);
+        for (int l = 0; l < W; ++l) {
+            if (g.out[l][d] >= 0) gate[l] = of[g.out[l][d]] - start[l];
         }
-        sort_numbered(p.queue_network[v], s.queue, s.id + n);
-        // The network leaves values where its order says; bring them into that order.
-        for (int i = 0; i < size; ++i) {
-            s.key[i] = s.queue[p.queue_network[v].order[i]];
-            s.along[i] = reinterpret_cast<V>(s.id[n + p.queue_network[v].order[i]]);
-        }
-        V free = wide(-kInf);
-        for (int i = 0; i < size; ++i) {
-            s.id[n + i] = reinterpret_cast<I>(s.along[i]);
-            const V ready = s.key[i];
+        s.gate[d] = gate;
+        opened = larger(opened, gate);
+    }
+    return opened;
+}
+
+// From the last mark of each job to when it can queue for its VCI.
+inline void release(const Plan& p, Scratch& s, V join, V opened) {
+    for (int t = 0; t < p.jobs; ++t) {
+        if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
+        if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
+        if (p.wake != 0) {
             for (int l = 0; l < W; ++l) {
-                const std::int64_t number = s.id[n + i][l];
-                const auto d = static_cast<std::int32_t>(number % p.directions);
-                const std::int32_t c = p.direction_class[d];
-                if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) {
-                    s.sent[number][l] = free[l];  // keeps the order; never leaves
-                    continue;
-                }
-                double time = (ready[l] > free[l] ? ready[l] : free[l]) + p.hold_each[v * p.classes + c];
-                free[l] = time + p.between[g.profile[l] * p.classes + c];
-                if (time > issued[l]) issued[l] = time;
-                const double gate = p.needs_out ? s.gate[d][l] : -kInf;
-                if (p.two_sided) {
-                    const double flag = gate + p.wire[c];
-                    if (flag > time) time = flag;
-                } else if (p.rendezvous && p.half[c] > 0) {
-                    time += p.half[c];
-                    if (gate > time) time = gate;
-                    time += p.half[c];
-                    if (p.sender_waits && join[l] > time) time = join[l];
-                }
-                s.sent[number][l] = time;
+                const double age = s.starts[t][l] > 0 ? s.starts[t][l] : 0.0;
+                s.starts[t][l] += p.waking > 0 ? -p.wake * std::expm1(-age / p.waking) : p.wake;
             }
         }
-        n += size;
-        member += size;
+        if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
     }
-    for (std::int64_t i = 0; i < n; ++i) {
-        for (int l = 0; l < W; ++l) s.key[i][l] = s.sent[s.id[i][l]][l];
-    }
-    return issued;
 }
 
 // What follows a pause takes longer by up to `cold`; nothing overtakes it (timeline._warmed).
@@ -162,56 +159,14 @@ inline void warm(const Plan& p, Scratch& s) {
     }
 }
 
-inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,
-                 std::int64_t iteration) {
-    const int D = p.directions;
-    V start, nic;
-    for (int l = 0; l < W; ++l) {
-        start[l] = state.start[g.rank[l]];
-        nic[l] = state.nic[g.rank[l]];
-    }
-    nic -= start;
-
-    // 1. Ready.
-    const Ready ready = draw(p, g.rank, iteration, {s.starts, nullptr});
-    const V join = ready.marked + p.barrier;
-    V opened = wide(-kInf);
-    if (p.needs_out) {
-        for (int d = 0; d < D; ++d) {
-            V gate = wide(-kInf);
-            for (int l = 0; l < W; ++l) {
-                if (g.out[l][d] < 0) continue;
-                const double* of = p.gate_is_join ? state.gate : state.start;
-                gate[l] = of[g.out[l][d]] - start[l];
-            }
-            s.gate[d] = gate;
-            opened = larger(opened, gate);
-        }
-    }
-    for (int t = 0; t < p.jobs; ++t) {
-        if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
-        if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
-        if (p.wake != 0) {
-            for (int l = 0; l < W; ++l) {
-                const double age = s.starts[t][l] > 0 ? s.starts[t][l] : 0.0;
-                s.starts[t][l] += p.waking > 0 ? -p.wake * std::expm1(-age / p.waking) : p.wake;
-            }
-        }
-        if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
-    }
-    if (p.cold > 0) warm(p, s);
-
-    // 2. Issue: a VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and
-    // then receives as many messages, unless nobody waits.
-    fill_holds(p, g, s);
-    V early{};  // messages that arrive before the rank's own join
-    V issued = wide(-kInf), left = wide(-kInf), arrived = wide(-kInf), done = wide(-kInf);
-    V messages;
-    for (int l = 0; l < W; ++l) messages[l] = p.degree[g.profile[l]];
+// A VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and then receives
+// as many messages, unless nobody waits. Calls `each` with the VCI and when a turn begins; returns when
+// the last message is issued.
+template <class Each>
+inline V take_turns(const Plan& p, Scratch& s, Each each) {
     const std::int32_t* member = p.vci_members;
-    std::int64_t n = 0;
-    if (p.mapped) issued = issue_mapped(p, s, g, join);
-    for (int v = 0; v < p.vcis && !p.mapped; ++v) {
+    V issued = wide(-kInf);
+    for (int v = 0; v < p.vcis; ++v) {
         const int size = p.vci_size[v];
         for (int i = 0; i < size; ++i) s.queue[i] = s.starts[*member++];
         insertion_sort(s.queue, size);
@@ -219,124 +174,285 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
         for (int i = 0; i < size; ++i) {
             begun = larger(s.queue[i], free);
             free = begun + s.hold_all[v];
-            if (p.burst) {
-                // 4. NIC. All messages of a burst are `burst_gap` apart (engine docstring, point 5).
-                const V leaves = larger(begun + p.burst_hold, nic);
-                s.key[i] = leaves;
-                const V last = leaves + (messages - 1) * p.burst_gap;
-                left = messages > 0 ? last : left;
-                nic = messages > 0 ? last + p.service[0] : nic;
-                continue;
-            }
-            for (int d = 0; d < D; ++d, ++n) {
-                V sent = begun + s.hold[v * D + d];
-                // 3. Protocol.
-                if (p.two_sided) {
-                    sent = larger(sent, s.gate[d] + p.wire[p.direction_class[d]]);
-                } else if (p.rendezvous) {
-                    const double half = p.half[p.direction_class[d]];
-                    if (half > 0) sent = larger(sent + half, s.gate[d]) + half;
-                    if (half > 0 && p.sender_waits) sent = larger(sent, join);
-                }
-                s.key[n] = sent;
-            }
+            each(v, begun);
         }
-        issued = larger(issued, begun + s.hold[v * D + D - 1]);
+        issued = larger(issued, begun + s.hold[v * p.directions + p.directions - 1]);
     }
-    done = issued;
-    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
-    if (p.burst) {
-        for (int t = 0; t < p.transports; ++t) {
-            const V first = s.key[t] + p.travel[0];
-            store(g, kHead + t, start + first);
-            for (int d = 0; d < D; ++d) {
-                const V nth = wide(static_cast<double>(d));
-                const I in_time = (first + nth * p.burst_gap <= join) & (nth < messages);
-                early = in_time ? early + 1.0 : early;
-            }
-        }
-        arrived = left + (p.travel[0] + acknowledged);
-    } else {
-        // 4. NIC: in the order in which payloads may leave; equals by VCI, queue and direction.
-        if (p.mapped) n = p.jobs;
-        if (p.send_sorts) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                if (!p.mapped) s.id[i] = I{} + i;
-                s.along[i] = p.ticks ? ticks(s.key[i]) : s.key[i];
-            }
-            sort_numbered(p.send_network, s.along, s.id);
-        }
-        const bool numbered = p.send_sorts || p.mapped;
-        const bool everywhere = p.classes == 1 && g.alike && p.degree[g.profile[0]] == D;
-        for (std::int64_t i = 0; i < n; ++i) {
-            const std::int64_t at = p.send_sorts ? p.send_network.order[i] : i;
-            V sent = s.key[at];
-            if (p.send_sorts) {
-                for (int l = 0; l < W; ++l) sent[l] = (p.mapped ? s.sent : s.key)[s.id[at][l]][l];
-            }
-            if (everywhere && numbered) {
-                // One size and a neighbour in every direction: only the order differs between lanes.
-                left = larger(sent, nic);
-                nic = left + p.service[0];
-                const V lands = left + p.travel[0];
-                arrived = lands + acknowledged;
-                early = lands <= join ? early + 1.0 : early;
-                if (p.late_done[0]) done = larger(done, left + p.stream[0]);
-                const V absolute = start + lands;
-                for (int l = 0; l < g.count; ++l)
-                    g.record[l][p.message_slot[s.id[at][l]]] = absolute[l];
-                continue;
-            }
-            if (p.classes == 1 && g.alike && !numbered) {
-                // 5. Wire, the common case: the same direction in every lane.
-                const std::int32_t d = p.message_direction[i];
-                if (!p.present[std::int64_t{g.profile[0]} * D + d]) continue;
-                left = larger(sent, nic);
-                nic = left + p.service[0];
-                arrived = left + p.travel[0] + acknowledged;
-                early = left + p.travel[0] <= join ? early + 1.0 : early;
-                if (p.late_done[0]) done = larger(done, left + p.stream[0]);
-                store(g, p.message_slot[i], start + (left + p.travel[0]));
-                continue;
-            }
-            for (int l = 0; l < g.count; ++l) {
-                const std::int64_t number = numbered ? s.id[at][l] : i;
-                const std::int32_t d = p.message_direction[number];
-                if (!p.present[std::int64_t{g.profile[l]} * D + d]) continue;
+    return issued;
+}
+
+// When a payload may leave that was issued at `sent`.
+inline V allowed(const Plan& p, const Scratch& s, int d, V sent, V join) {
+    const std::int32_t c = p.direction_class[d];
+    if (p.two_sided) {
+        sent = larger(sent, s.gate[d] + p.wire[c]);
+    } else if (p.rendezvous) {
+        const double half = p.half[c];
+        if (p.asks[c]) sent = larger(sent + half, s.gate[d]) + half;
+        if (p.asks[c] && p.sender_waits) sent = larger(sent, join);
+    }
+    return sent;
+}
+
+// Fills key in the order of issue.
+inline void issue(const Plan& p, Scratch& s, Exchange& x) {
+    std::int64_t n = 0;
+    x.issued = take_turns(p, s, [&](int v, V begun) {
+        for (int d = 0; d < p.directions; ++d, ++n)
+            s.key[n] = allowed(p, s, d, begun + s.hold[v * p.directions + d], x.join);
+    });
+}
+
+// The same where the first message to leave stands for a burst. All messages of one are `burst_gap`
+// apart (engine docstring, point 5).
+inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {
+    std::int64_t n = 0;
+    V nic = x.nic, left = x.left;
+    const V messages = x.messages;
+    x.issued = take_turns(p, s, [&](int, V begun) {
+        const V leaves = larger(begun + p.burst_hold, nic);
+        s.key[n++] = leaves;
+        const V last = leaves + (messages - 1) * p.burst_gap;
+        left = messages > 0 ? last : left;
+        nic = messages > 0 ? last + p.service[0] : nic;
+    });
+    x.nic = nic;
+    x.left = left;
+}
+
+// `allowed` in one lane.
+inline double allowed_lane(const Plan& p, const Scratch& s, int d, int lane, double time, double join) {
+    const std::int32_t c = p.direction_class[d];
+    const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
+    if (p.two_sided) {
+        const double flag = gate + p.wire[c];
+        if (flag > time) time = flag;
+    } else if (p.rendezvous && p.asks[c]) {
+        time += p.half[c];
+        if (gate > time) time = gate;
+        time += p.half[c];
+        if (p.sender_waits && join > time) time = join;
+    }
+    return time;
+}
+
+// Brings the messages of a VCI into the order in which they queue.
+inline void line_up(const Plan& p, Scratch& s, int v, const std::int32_t* member, I* id) {
+    const Network& net = p.queue_network[v];
+    const int size = p.vci_size[v];
+    for (int i = 0; i < size; ++i) {
+        s.queue[i] = s.starts[member[i]];
+        id[i] = I{} + member[i];
+    }
+    sort_numbered(net, s.queue, id);
+    // The network leaves values where its order says; bring them into that order.
+    for (int i = 0; i < size; ++i) {
+        s.key[i] = s.queue[net.order[i]];
+        s.along[i] = reinterpret_cast<V>(id[net.order[i]]);
+    }
+    for (int i = 0; i < size; ++i) id[i] = reinterpret_cast<I>(s.along[i]);
+}
+
+// The same where every message queues by itself: fills key and id in the order of issue by VCI, and
+// `sent` by message.
+inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    const std::int32_t* member = p.vci_members;
+    V issued = wide(-kInf);
+    std::int64_t n = 0;
+    for (int v = 0; v < p.vcis; ++v) {
+        const int size = p.vci_size[v];
+        line_up(p, s, v, member, s.id + n);
+        V free = wide(-kInf);
+        for (int i = 0; i < size; ++i) {
+            const V ready = s.key[i];
+            for (int l = 0; l < W; ++l) {
+                const std::int64_t number = s.id[n + i][l];
+                const auto d = static_cast<std::int32_t>(number % p.directions);
                 const std::int32_t c = p.direction_class[d];
-                const double leaves = sent[l] > nic[l] ? sent[l] : nic[l];
-                nic[l] = leaves + p.service[c];
-                const double arrives = leaves + p.travel[c];
-                const double lands = p.sync == Sync::passive ? arrives + p.ack : arrives;
-                if (lands > arrived[l]) arrived[l] = lands;
-                if (arrives <= join[l]) early[l] += 1;
-                if (p.late_done[c] && leaves + p.stream[c] > done[l]) done[l] = leaves + p.stream[c];
-                g.record[l][p.message_slot[number]] = start[l] + (leaves + p.travel[c]);
+                if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) {
+                    s.sent[number][l] = free[l];  // keeps the order; never leaves
+                    continue;
+                }
+                const double time = (ready[l] > free[l] ? ready[l] : free[l]) + p.hold_each[v * p.classes + c];
+                free[l] = time + p.between[g.profile[l] * p.classes + c];
+                if (time > issued[l]) issued[l] = time;
+                s.sent[number][l] = allowed_lane(p, s, d, l, time, x.join[l]);
             }
         }
+        n += size;
+        member += size;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (int l = 0; l < W; ++l) s.key[i][l] = s.sent[s.id[i][l]][l];
+    }
+    x.issued = issued;
+}
+
+// Bursts on the wire: a record has the first arrival of each.
+inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
+    V early = x.early;
+    for (int t = 0; t < p.transports; ++t) {
+        const V first = s.key[t] + p.travel[0];
+        store(g, kHead + t, x.start + first);
+        for (int d = 0; d < p.directions; ++d) {
+            const V nth = wide(static_cast<double>(d));
+            const I in_time = (first + nth * p.burst_gap <= x.join) & (nth < x.messages);
+            early = in_time ? early + 1.0 : early;
+        }
+    }
+    x.early = early;
+    x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack : 0.0));
+}
+
+// The order in which payloads may leave; equals by VCI, queue and direction.
+inline void order_sends(const Plan& p, Scratch& s, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        if (!p.mapped) s.id[i] = I{} + i;
+        s.along[i] = p.ticks ? ticks(s.key[i]) : s.key[i];
+    }
+    sort_numbered(p.send_network, s.along, s.id);
+}
+
+// The i-th payload to leave: where its number is in `id`, and from when on it may.
+inline std::int64_t nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
+    if (!p.send_sorts) {
+        sent = s.key[i];
+        return i;
+    }
+    const std::int64_t at = p.send_network.order[i];
+    for (int l = 0; l < W; ++l) sent[l] = (p.mapped ? s.sent : s.key)[s.id[at][l]][l];
+    return at;
+}
+
+// Messages of one size in the same directions, in the order of issue: the common case.
+inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+    Exchange x = y;
+    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int32_t d = p.message_direction[i];
+        if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
+        x.left = larger(s.key[i], x.nic);
+        x.nic = x.left + p.service[0];
+        x.arrived = x.left + p.travel[0] + acknowledged;
+        x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
+        if (p.late_done[0]) x.done = larger(x.done, x.left + p.stream[0]);
+        store(g, p.message_slot[i], x.start + (x.left + p.travel[0]));
+    }
+    y = x;
+}
+
+// One size and a neighbour in every direction: only the order differs between lanes.
+inline void leave_everywhere(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+    Exchange x = y;
+    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        V sent;
+        const std::int64_t at = nth_send(p, s, i, sent);
+        x.left = larger(sent, x.nic);
+        x.nic = x.left + p.service[0];
+        const V lands = x.left + p.travel[0];
+        x.arrived = lands + acknowledged;
+        x.early = lands <= x.join ? x.early + 1.0 : x.early;
+        if (p.late_done[0]) x.done = larger(x.done, x.left + p.stream[0]);
+        const V absolute = x.start + lands;
+        for (int l = 0; l < g.count; ++l) g.record[l][p.message_slot[s.id[at][l]]] = absolute[l];
+    }
+    y = x;
+}
+
+// Any sizes and directions.
+inline void leave_each(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
+    const bool numbered = p.send_sorts || p.mapped;
+    for (std::int64_t i = 0; i < n; ++i) {
+        V sent;
+        const std::int64_t at = nth_send(p, s, i, sent);
+        for (int l = 0; l < g.count; ++l) {
+            const std::int64_t number = numbered ? s.id[at][l] : i;
+            const std::int32_t d = p.message_direction[number];
+            if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
+            const std::int32_t c = p.direction_class[d];
+            const double leaves = sent[l] > x.nic[l] ? sent[l] : x.nic[l];
+            x.nic[l] = leaves + p.service[c];
+            const double arrives = leaves + p.travel[c];
+            const double lands = p.sync == Sync::passive ? arrives + p.ack : arrives;
+            if (lands > x.arrived[l]) x.arrived[l] = lands;
+            if (arrives <= x.join[l]) x.early[l] += 1;
+            if (p.late_done[c] && leaves + p.stream[c] > x.done[l]) x.done[l] = leaves + p.stream[c];
+            g.record[l][p.message_slot[number]] = x.start[l] + (leaves + p.travel[c]);
+        }
+    }
+}
+
+// The NIC is one server.
+inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
+    if (p.send_sorts) order_sends(p, s, n);
+    const bool numbered = p.send_sorts || p.mapped;
+    const bool alike = p.classes == 1 && g.alike;
+    if (alike && !numbered) {
+        leave_in_order(p, s, g, n, x);
+    } else if (alike && p.degree[g.profile[0]] == p.directions) {
+        leave_everywhere(p, s, g, n, x);
+    } else {
+        leave_each(p, s, g, n, x);
+    }
+}
+
+// The end of an epoch, as its sender sees it.
+inline void close(const Plan& p, Exchange& x) {
+    if (p.sync == Sync::active) {
+        const V complete = p.window_per_thread ? x.issued : larger(x.issued + p.barrier, x.join);
+        x.notify = complete + p.control;
+        x.done = complete + p.closing;
+    } else if (p.sync == Sync::passive) {
+        const V flushed = larger(x.arrived, x.join);
+        x.notify = flushed + p.closing + p.control;
+        x.done = flushed + p.closing;
+    }
+}
+
+inline void write(const Senders& g, const Ready& ready, const Exchange& x) {
+    store(g, kStart, x.start);
+    store(g, kFirst, x.start + ready.first);
+    store(g, kReady, x.start + ready.last);
+    store(g, kJoin, x.start + x.join);
+    store(g, kIssued, x.start + x.issued);
+    store(g, kDone, x.start + x.done);
+    store(g, kNic, x.start + x.nic);
+    store(g, kNotify, x.start + x.notify);
+    store(g, kEarly, x.early);
+}
+
+inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,
+                 std::int64_t iteration) {
+    Exchange x = begin(p, state, g);
+
+    // 1. Ready.
+    const Ready ready = draw(p, g.rank, iteration, {s.starts, nullptr});
+    x.join = ready.marked + p.barrier;
+    const V opened = p.needs_out ? go_aheads(p, state, s, g, x.start) : wide(-kInf);
+    release(p, s, x.join, opened);
+    if (p.cold > 0) warm(p, s);
+
+    // 2. to 5. Issue, protocol, NIC, wire.
+    fill_holds(p, g, s);
+    if (p.burst) {
+        issue_bursts(p, s, x);
+        x.done = x.issued;
+        land_bursts(p, s, g, x);
+    } else {
+        if (p.mapped) {
+            issue_mapped(p, s, g, x);
+        } else {
+            issue(p, s, x);
+        }
+        x.done = x.issued;
+        leave(p, s, g, x);
     }
 
     // 7. Finish, the sender's part.
-    V notify = wide(-kInf);
-    if (p.sync == Sync::active) {
-        const V complete = p.window_per_thread ? issued : larger(issued + p.barrier, join);
-        notify = complete + p.control;
-        done = complete + p.closing;
-    } else if (p.sync == Sync::passive) {
-        // `arrived` includes the acknowledgement's way back.
-        const V flushed = larger(arrived, join);
-        notify = flushed + p.closing + p.control;
-        done = flushed + p.closing;
-    }
-    store(g, kStart, start);
-    store(g, kFirst, start + ready.first);
-    store(g, kReady, start + ready.last);
-    store(g, kJoin, start + join);
-    store(g, kIssued, start + issued);
-    store(g, kDone, start + done);
-    store(g, kNic, start + nic);
-    store(g, kNotify, start + notify);
-    store(g, kEarly, early);
+    close(p, x);
+    write(g, ready, x);
 }
 
 }  // namespace

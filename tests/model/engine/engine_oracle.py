@@ -214,7 +214,7 @@ class Oracle:
         bins = warmed(bins, self.costs[0])
         class_of = self.plan.pattern.classes
 
-        handshakes = any(float(c.handshake) > 0 for c in self.costs)
+        handshakes = any(bool(c.rendezvous) for c in self.costs)
         plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
         looks_at_receivers = not plain or handshakes
 
@@ -250,7 +250,7 @@ class Oracle:
                     half = 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
                         time = max(time, posted[r] - start + float(cost.wire))
-                    elif not interface.one_sided and not interface.active_message and half > 0:
+                    elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
                         answers = enters if self.progress == "on-call" else posted
                         time = max(time + half, answers[r] - start) + half
                         if self.setting.sender_progress == "on-call" and interface.sender_returns:
@@ -272,7 +272,7 @@ class Oracle:
             out.early += arrived <= join
             acknowledged = max(acknowledged, arrived + float(cost.ack))
             late = interface.two_sided_rendezvous or (
-                float(cost.handshake) > 0 and not interface.one_sided and not interface.active_message
+                bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
             )
             if late:
                 done = max(done, left + float(cost.stream))

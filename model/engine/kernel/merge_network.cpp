@@ -1,7 +1,7 @@
-#include <algorithm>
-#include <queue>
+#include "merge_network.hpp"
 
-#include "engine.hpp"
+#include <queue>
+#include <utility>
 
 namespace pready {
 namespace {
@@ -58,6 +58,12 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
         lists.push({{both.size(), age++}, std::move(both)});
     }
     if (!lists.empty()) order = lists.top().second;
+}
+
+MergeNetwork::MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place)
+    : MergeNetwork(lengths) {
+    for (std::int32_t& i : pairs) i = place[static_cast<std::size_t>(i)];
+    for (std::int32_t& i : order) i = place[static_cast<std::size_t>(i)];
 }
 
 Network MergeNetwork::view() const {

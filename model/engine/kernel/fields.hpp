@@ -1,0 +1,35 @@
+// The numbers of fields.def as Python gave them, kept for as long as a Plan points to them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan.hpp"
+
+namespace pready {
+
+struct Fields {
+#define SCALAR(type, name) type name{};
+#define TRIPLE(type, name) std::array<type, 3> name{};
+#define ARRAY(type, name, ...) std::vector<type> name;
+#include "fields.def"
+
+    // Which array has another length than fields.def says; empty if none.
+    std::string misshapen() const;
+
+    // Fills in what a plan takes from here; arrays by their address.
+    void point(Plan& plan) const;
+
+    // Takes over costs and seed, in place, so that plans stay valid; false, and nothing changed, if
+    // anything else differs.
+    bool reprice(const Fields& other);
+
+    std::int64_t jobs() const;
+
+   private:
+    std::int64_t listed(std::int64_t size) const { return pattern == Pattern::list ? size : 1; }
+};
+
+}  // namespace pready

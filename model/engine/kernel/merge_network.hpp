@@ -1,0 +1,23 @@
+// Networks of comparators that merge sorted lists.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan.hpp"
+
+namespace pready {
+
+// Sorted lists in, one sorted list out: Batcher's odd-even merges for any lengths.
+struct MergeNetwork {
+    std::vector<std::int32_t> pairs, order;
+
+    explicit MergeNetwork(const std::vector<int>& lengths);
+
+    // The same for lists whose elements lie elsewhere: at place[i] in place of i.
+    MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place);
+    MergeNetwork() = default;
+    Network view() const;
+};
+
+}  // namespace pready

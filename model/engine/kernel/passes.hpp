@@ -1,0 +1,67 @@
+// What passes over ranks read and write, and the table of one instruction set's version of them.
+#pragma once
+
+#include <cstdint>
+
+#include "plan.hpp"
+
+namespace pready {
+
+// The head of a rank's record in a window; times are absolute.
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kNotify, kEarly, kHead };
+
+// Sums over ranks, by iteration.
+enum Sum : int {
+    kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount, kSums
+};
+
+constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
+constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8
+
+struct Extremes {
+    double shortest, longest, first_end, last_end;
+};
+
+// State of all ranks at the beginning of an iteration, and where the next one goes.
+struct State {
+    const double* start;
+    const double* nic;
+    const double* gate;
+    double* next_start;
+    double* next_nic;
+    double* next_gate;
+    double* received;  // optional, [ranks]
+    double* sums;      // [blocks][kSums]
+};
+
+// Records of consecutive ranks in window coordinates; see `record_at`.
+struct Window {
+    double* data;
+    std::int64_t mask;   // capacity - 1, or -1: as many records as ranks
+    std::int64_t ranks;
+    int record;
+};
+
+struct Passes {
+    const char* name;
+    int lanes;
+    std::int64_t (*scratch)(const Plan&);  // bytes
+    void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration,
+                 std::int64_t first, std::int64_t last);
+    void (*receive)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
+                    std::int64_t last, Extremes&);
+    void (*gates)(const Plan&, const double* start, double* gate, void* scratch,
+                  std::int64_t iteration, std::int64_t first, std::int64_t last);
+    void (*sweep)(const Plan&, const State&, const Window&, void* scratch, std::int64_t step,
+                  const std::int64_t* members, const std::int64_t* up, const std::int64_t* down,
+                  std::int64_t count);  // up, down: [count][2], -1 beyond the border
+    void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
+};
+
+const Passes& passes_baseline();
+#ifdef PREADY_X86_LEVELS
+const Passes& passes_avx2();
+const Passes& passes_avx512();
+#endif
+
+}  // namespace pready

@@ -1,0 +1,52 @@
+// What a run is asked for and what came of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "passes.hpp"
+
+namespace pready {
+
+struct Options {
+    std::int64_t iterations = 1;
+    int cores = 1;
+    std::int64_t chunk = 0;    // ranks per chunk; 0: one chunk per core
+    double* ends = nullptr;      // [iterations][ranks]
+    double* received = nullptr;  // [iterations][ranks]
+    // Called about 20 times a second with the share of the work done; false stops the run.
+    std::function<bool(double)> poll;
+};
+
+struct Outcome {
+    std::int64_t iterations = 0;          // completed
+    std::vector<double> sums;             // [iterations][kSums]
+    std::vector<Extremes> extremes;       // [iterations]
+    bool interrupted = false;
+    bool overflowed = false;
+
+    // One more iteration; false if times no longer fit 63 bits of nanoseconds.
+    bool add(const Extremes& all, const double (&sum)[kSums]) {
+        constexpr double kLargestTime = 292.0 * 365.25 * 86400;
+        extremes.push_back(all);
+        sums.insert(sums.end(), sum, sum + kSums);
+        ++iterations;
+        overflowed = !(all.last_end < kLargestTime);
+        return !overflowed;
+    }
+};
+
+constexpr Extremes kNone{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                         std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+
+inline void widen(Extremes& all, const Extremes& by) {
+    all.shortest = std::min(all.shortest, by.shortest);
+    all.longest = std::max(all.longest, by.longest);
+    all.first_end = std::min(all.first_end, by.first_end);
+    all.last_end = std::max(all.last_end, by.last_end);
+}
+
+}  // namespace pready
