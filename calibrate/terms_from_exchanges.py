@@ -119,7 +119,7 @@ def modelled(machine: Machine, e: Exchange) -> float:
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
     c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
     line = run(ready, c, approach, setting_of(machine, workload))
-    return float(np.median(np.maximum(line.end, line.join)))
+    return float(np.median(line.end))
 
 
 def _rest(data: dict[str, Any], e: Exchange) -> float:

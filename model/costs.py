@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
-from pready.model.machine import Machine, Segment, SizeCurve
+from pready.model.machine import Contention, Machine, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Array, Value, spread
 from pready.model.workload import Workload
@@ -25,6 +25,8 @@ BoolArray = NDArray[np.bool_]
 
 STREAM_PARAMETERS = 1 << 31
 _FIXED = ("o_s", "L", "o_r")
+BY_SHARING = ("contention", "contention_put")
+"""Costs that depend on how many threads share a VCI: one value for each number of them."""
 AWAKE = 0.9
 """Share of the smallest message's time by which a thread that is awake anyway makes one shorter, at most."""
 
@@ -39,7 +41,7 @@ class Costs:
     size: Array
     """m: bytes of the message."""
     hold: Array
-    """o_s: holding the VCI's lock for one message; stretched by contention."""
+    """o_s: holding the VCI's lock for one message."""
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
@@ -91,15 +93,17 @@ class Costs:
     """As `epoch`, for passive synchronisation."""
     window: Array
     """As `epoch`, for each window after the first."""
-    stretch: Array
-    """Shape (threads + 1,) or (rows, threads + 1): contention for k sharing threads."""
+    contention: Array
+    """Shape (threads + 1,) or (rows, threads + 1): what finding the lock taken costs where k threads share it."""
+    contention_put: Array
+    """The same for puts."""
 
     def row(self, row: int) -> Costs:
-        """The costs of one row, every field a scalar (`stretch`: of shape (threads + 1,))."""
+        """The costs of one row, every field a scalar (those of `BY_SHARING`: of shape (threads + 1,))."""
 
         def one(name: str) -> NDArray[Any]:
             value: NDArray[Any] = getattr(self, name)
-            return value if value.ndim == (name == "stretch") else np.asarray(value[row])
+            return value if value.ndim == (name in BY_SHARING) else np.asarray(value[row])
 
         return Costs(**{f.name: one(f.name) for f in fields(Costs)})
 
@@ -109,7 +113,7 @@ class Costs:
 
         def join(name: str) -> NDArray[Any]:
             arrays = [getattr(p, name) for p in parts]
-            if name == "stretch":
+            if name in BY_SHARING:
                 return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
             return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
 
@@ -176,14 +180,13 @@ class Sampler:
             return np.asarray(value)
         return np.asarray(value + half * self.normals(name) / Z95)
 
-    def stretch(self, threads: int) -> Array:
+    def sharing(self, name: str, curve: Contention, threads: int) -> Array:
         """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
-        curve = self.machine.threads.contention
-        base = np.array([1.0, *(curve.at(k) for k in range(1, threads + 1))])
+        base = np.array([0.0, *(curve.at(k) for k in range(1, threads + 1))])
         if self.draws == 0 or curve.interval == 0:
             return base
-        factor = np.exp(self.normals("contention") * np.log1p(curve.interval) / Z95)
-        return np.asarray(1 + (base - 1) * factor[:, None], dtype=np.float64)
+        factor = np.exp(self.normals(name) * np.log1p(curve.interval) / Z95)
+        return np.asarray(base * factor[:, None], dtype=np.float64)
 
 
 def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
@@ -256,8 +259,17 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         epoch=_epoch(sampler, None, ""),
         flush=_epoch(sampler, m.one_sided.flush, "flush"),
         window=_epoch(sampler, m.one_sided.window, "window"),
-        stretch=sampler.stretch(workload.threads),
+        contention=sampler.sharing("contention", m.threads.contention, workload.threads),
+        contention_put=_contention_put(sampler, workload.threads),
     )
+
+
+def _contention_put(sampler: Sampler, threads: int) -> Array:
+    """Of puts; where nothing is said of them, with the draws of sends."""
+    own = sampler.machine.threads.contention_put
+    if own is None:
+        return sampler.sharing("contention", sampler.machine.threads.contention, threads)
+    return sampler.sharing("contention_put", own, threads)
 
 
 def _barrier(sampler: Sampler, threads: int) -> Array:

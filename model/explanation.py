@@ -23,7 +23,7 @@ from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
 from pready.model.predict import effective_library, predict
 from pready.model.terms import BY_COST
-from pready.model.timeline import Timeline, received_between, run
+from pready.model.timeline import Timeline, counted, received_between, run
 from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Gaussian, Workload
 
@@ -257,6 +257,9 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
     ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
     terms = term("pready") if i.counts else []
+    if any(counted(approach, setting.threads, setting.partitions_per_thread)):
+        ready.append("the last of several threads is known by a counter that they share")
+        terms += term("pready")
     if i.joins:
         ready.append("the threads meet in a barrier")
         terms += term("barrier")
@@ -275,14 +278,16 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
     threads, transports = setting.threads, approach.transport_partitions
     sharing = max(issuing_threads(m, transports, threads, setting.partitions_per_thread) for m in members)
-    stretch = float(costs.stretch[sharing])
+    contended = "contention_put" if i.one_sided else "contention"
+    taken = float(getattr(costs, contended)[sharing])
     queue = f"{most}" if fewest == most else f"{fewest}-{most}"
     peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
     vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
     rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers}, one after the other"
     terms = term("put" if i.one_sided else "hold")
-    if stretch != 1:
-        rule += f"; the overhead is {stretch:.3g} times longer, {sharing} threads share a VCI"
+    if taken and most > 1:
+        rule += f"; who finds the lock taken pays c more, {sharing} threads share a VCI"
+        terms.append(Amount(BY_COST[contended].symbol, BY_COST[contended].latex, taken))
     if not i.one_sided:
         terms += term("copy_in")
     if i.active_message:
@@ -334,9 +339,13 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("epoch" if i.sync == "active" else "flush")
         terms += term("window", windows - 1)
         terms += term("control")
+    if i.receivers == "threads":
+        finish.append("the threads, each of which has completed its own messages, meet")
+        terms += term("barrier")
+    finish.append("not before the sender's threads have met")
     if evaluation.workload.receiver == "computing":
-        finish.append("not before the receiver enters MPI")
-    yield "finish", "; ".join(finish) or "nothing is left", terms
+        finish.append("nor before the receiver enters MPI")
+    yield "finish", "; ".join(finish), terms
 
 
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:

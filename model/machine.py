@@ -10,6 +10,7 @@ per segment of message sizes, plus what threads and protocols add.
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -167,28 +168,6 @@ class Cold(SizeCurve):
     after: Value[units.Time]
 
 
-class Contention(Curve):
-    """How much longer a thread holds its VCI's lock when k threads share it; 1 for k = 1."""
-
-    stretch: tuple[float, ...]
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of stretch − 1."""
-
-    @model_validator(mode="after")
-    def _valid(self) -> Contention:
-        self._check(self.stretch, "stretch")
-        if self.stretch[0] != 1.0:
-            raise PreadyError(f"stretch = {self.stretch[0]} for one thread", valid="1")
-        return self
-
-    def at(self, threads: int) -> float:
-        """Between measured points a power law: contention that doubles with the threads keeps doing so."""
-        self._covers(threads, "stretch")
-        if threads in self.threads:
-            return self.stretch[self.threads.index(threads)]
-        return float(np.exp(np.interp(math.log(threads), np.log(self.threads), np.log(self.stretch))))
-
-
 class TeamTimes(Curve):
     """A time by team size, linear between measured teams."""
 
@@ -215,6 +194,23 @@ class Barrier(TeamTimes):
     """Relative half-width of the 95 % interval of every time."""
 
 
+class Contention(TeamTimes):
+    """What it costs a message to find its VCI's lock taken when k threads share it; nothing for k = 1.
+
+    The lock and what it protects move to another core. Who finds the lock free pays nothing.
+    """
+
+    of = "contention"
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
+
+    @model_validator(mode="after")
+    def _alone(self) -> Self:
+        if self.time[0] != 0:
+            raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: nobody to wait for")
+        return self
+
+
 class Wake(TeamTimes):
     """What a message takes longer that one of k threads issues itself: the more threads, the colder each.
 
@@ -236,6 +232,8 @@ class Threads(Strict):
     """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
     contention: Contention
+    contention_put: Contention | None = None
+    """The same for MPI_Put; absent, as for sends."""
     wake: Wake | None = None
     """What a message takes longer that a thread of a team issues itself; absent: nothing."""
     meet: Value[units.SignedTime] | None = None
@@ -360,6 +358,21 @@ class Machine(Strict):
     """What ``MPI_Psend`` over active messages takes longer than a send, copies aside; absent: nothing."""
     cold: Cold | None = None
     """What the first message after a pause takes longer; absent: nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _contention_is_a_time(cls, data: Any) -> Any:
+        # Files before 2026-11-21 had a factor of o_s, paid whether anybody waited or not.
+        try:
+            stretch = data["threads"]["contention"]["stretch"]
+            o_s = units.parse(data["inter"]["segments"][0]["o_s"]["value"], units.Unit.TIME)
+            times = [units.format_exact((s - 1) * o_s, units.Unit.TIME) for s in stretch]
+        except (TypeError, KeyError, IndexError, PreadyError):
+            return data
+        raise PreadyError(
+            f"threads.contention: stretch = {shown(stretch)}; contention is a time now, paid by who finds the lock taken",
+            valid=f"time = {json.dumps(times)} in its place (stretch less 1, times the first segment's o_s)",
+        )
 
     def path(self, name: PathName) -> NetworkPath:
         """The inter- or intra-node path.

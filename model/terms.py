@@ -41,8 +41,6 @@ class Term:
     values: Mapping[str, Unit] = field(default_factory=dict)
     """Values of a machine file that make it, by `canonical` name, with what they measure."""
     steps: tuple[Step, ...]
-    neutral: float = 0.0
-    """What each of `costs` is where the term costs nothing."""
     bulk_alike: bool = False
     """Bulk pays it as well, so that it is not what takes a gain."""
 
@@ -98,11 +96,19 @@ TERMS: tuple[Term, ...] = (
         name="contention for the VCI's lock",
         symbol="contention",
         latex="c",
-        says="how much longer a thread holds its VCI's lock when several threads share it",
-        costs=("stretch",),
+        says="what it costs to find a VCI's lock taken that several threads share",
+        costs=("contention",),
         values={"threads.contention": Unit.TIME},
         steps=("issue",),
-        neutral=1.0,
+    ),
+    Term(
+        name="contention for the VCI's lock",
+        symbol="contention",
+        latex="c",
+        says="the same for MPI_Put",
+        costs=("contention_put",),
+        values={"threads.contention_put": Unit.TIME},
+        steps=("issue",),
     ),
     Term(
         name="message overhead o_s",
@@ -334,7 +340,7 @@ def by_name() -> dict[str, list[Term]]:
 
 def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
     """The fields that change where some terms cost nothing, each of the shape it has in `costs`."""
-    return {c: np.full_like(getattr(costs, c), t.neutral) for t in terms for c in t.costs}
+    return {c: np.zeros_like(getattr(costs, c)) for t in terms for c in t.costs}
 
 
 def fields_without_a_term() -> set[str]:

@@ -5,8 +5,10 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
 
 1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last
    of its user partitions is. After a pause, the first message takes longer (`Cold`).
-2. **Issue**: the thread that completed it takes its VCI's lock (FIFO), holds it for o_s, stretched by
-   contention among the k threads that share the VCI, and for the eager copy. Where every rank
+2. **Issue**: the thread that completed it takes its VCI's lock (FIFO) and holds it for h, o_s and the
+   eager copy; who finds it taken pays c(k) seconds more, k being the threads that share the VCI:
+   end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where several threads fill a transport partition, the
+   last is known by a counter that they share. Where every rank
    receives as it sends, as many messages are received under that lock between two transport
    partitions that queue for it as the first of them sent.
 3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
@@ -16,7 +18,8 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
    no room to wait for it move when someone is inside MPI again (`Setting.unattended`).
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
-7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness.
+7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness; not before the
+   threads have met, which they do once more where each has completed its own messages.
 
 All messages of one approach have the same size, so every server is "max-plus" with a constant
 service time and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h, which unrolls to a
@@ -182,6 +185,9 @@ def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approac
     """When each transport partition queues for its VCI: shape (rows, messages)."""
     interface, rows = approach.interface, len(marked)
     starts = marked.reshape(rows, approach.messages, -1).max(axis=2)
+    shared = counted(approach, setting.threads, setting.partitions_per_thread)
+    if any(shared):
+        starts = starts + np.where(shared, costs.pready[..., None], 0.0)
     if interface.joins:
         starts = starts + _wide(costs.barrier, rows)[:, None]
     if interface.opens:
@@ -245,7 +251,10 @@ def _finish(
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
-    return end if waits_from is None else np.maximum(end, waits_from)
+    if interface.receivers == "threads":
+        end = end + costs.barrier  # each thread has completed its own, then they meet
+    end = np.maximum(end, join)
+    return np.asarray(end if waits_from is None else np.maximum(end, waits_from))
 
 
 def _flat(times: Array, count: int) -> Array:
@@ -279,6 +288,21 @@ def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
     out = np.empty_like(marked)
     np.put_along_axis(out, order, marked, axis=-1)
     return out.reshape(times.shape)
+
+
+def counted(approach: Approach, threads: int, partitions_per_thread: int) -> list[bool]:
+    """Which transport partitions several threads fill, so that they count down to know the last of them.
+
+    Where every partition is marked (`Interface.counts`) and where all threads meet first, nobody counts again.
+    """
+    interface = approach.interface
+    if interface.counts or interface.joins:
+        return [False] * approach.messages
+    per_bin = threads * partitions_per_thread // approach.messages
+    return [
+        t * per_bin // partitions_per_thread != ((t + 1) * per_bin - 1) // partitions_per_thread
+        for t in range(approach.messages)
+    ]
 
 
 def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
@@ -315,10 +339,11 @@ def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
 def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Approach, setting: Setting) -> Array:
     """When each message leaves the CPU: shape (rows, VCIs, messages), +inf where a VCI has fewer.
 
-    A transport partition is one message per peer, issued one after the other by one thread. The lock is
-    free for the next one when, where traffic is two-way, as many have been received.
+    A transport partition is one message per peer, issued one after the other by one thread; where others
+    wait for the lock, each of them finds it taken. It is free for the next one when, where traffic is
+    two-way, as many have been received.
     """
-    rows, interface = len(starts), approach.interface
+    rows = len(starts)
     longest = max(map(len, members))
     if len(members) == 1:
         queued = starts[:, None, :]
@@ -331,18 +356,29 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
     queued = np.sort(queued, axis=-1)
     transports = starts.shape[1]
     sharing = [issuing_threads(ts, transports, setting.threads, setting.partitions_per_thread) for ts in members]
-    stretch = costs.stretch[..., sharing]  # (VCIs,) or (rows, VCIs)
-    overhead = costs.put if interface.one_sided else costs.hold
-    hold = overhead[..., None] * stretch + (0.0 if interface.one_sided else costs.copy_in[..., None])
-    if interface.active_message:
-        hold = hold + (costs.copy_out + costs.active)[..., None]
-    hold = hold[..., None]
+    hold = holding(costs, approach)[..., None, None]
+    taken = contending(costs, approach)[..., sharing][..., None]  # (VCIs, 1) or (rows, VCIs, 1)
     between = received_between(costs, approach, len(members), setting)[..., None, None]
-    begun = fifo_starts(queued, setting.peers * (hold + between))
+    # A FIFO of ends: max(ready_i + h, end_(i-1) + h + c), for all peers.
+    ends = fifo_starts(queued + setting.peers * hold, setting.peers * (hold + taken + between))
     if setting.peers == 1:
-        return np.asarray(begun + hold)
-    nth = np.arange(1, setting.peers + 1)
-    return np.asarray(begun[..., None] + nth * hold[..., None]).reshape(rows, len(members), longest * setting.peers)
+        return ends
+    after = np.arange(setting.peers - 1, -1, -1)
+    return np.asarray(ends[..., None] - after * hold[..., None]).reshape(rows, len(members), longest * setting.peers)
+
+
+def holding(costs: Costs, approach: Approach) -> Array:
+    """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
+    interface = approach.interface
+    if interface.one_sided:
+        return costs.put
+    hold = costs.hold + costs.copy_in
+    return np.asarray(hold + costs.copy_out + costs.active) if interface.active_message else np.asarray(hold)
+
+
+def contending(costs: Costs, approach: Approach) -> Array:
+    """c(k) by sharing threads k, shape (rows, threads + 1) or (threads + 1,)."""
+    return costs.contention_put if approach.interface.one_sided else costs.contention
 
 
 def _handshake(

@@ -20,7 +20,7 @@ from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, epochs, marked_by_threads
+from pready.model.timeline import Setting, contending, counted, epochs, holding, marked_by_threads
 from pready.model.values import Array
 from pready.model.workload import (
     Gaussian,
@@ -290,14 +290,15 @@ def _message_numbers(x: _Exchange) -> dict[str, object]:
 
 def _sender_numbers(x: _Exchange) -> dict[str, object]:
     """From a partition's mark to its message's issue."""
-    interface, first = x.interface, x.first
-    hold = _holds(x)
+    interface, first, hold, counter = x.interface, x.first, _holds(x), _counters(x)
     return {
         **_turns(x, hold),
         "pready": first.pready,
         "barrier": first.barrier,
         "counts": interface.counts,
         "joins": interface.joins,
+        "counts_down": counter.any(),
+        "counter": counter,
         "wake": 0.0 if interface.joins else first.wake,
         "waking": first.waking,
         "cold": first.cold,
@@ -310,13 +311,13 @@ def _sender_numbers(x: _Exchange) -> dict[str, object]:
         and len(x.by_class) == 1
         and not interface.two_sided_rendezvous
         and not x.asks.any(),
-        "burst_hold": hold[0, 0],
-        "burst_gap": max(hold[0, 0], x.service[0]),
+        "burst_hold": hold[0],
+        "burst_gap": max(hold[0], x.service[0]),
     }
 
 
 def _turns(x: _Exchange, hold: Array) -> dict[str, object]:
-    """How long a VCI's lock is held, message by message; `hold` of shape (VCIs, classes)."""
+    """How long a VCI's lock is held, message by message; `hold` of shape (classes,)."""
     pattern, classes = x.pattern, range(len(x.by_class))
     between = np.zeros((len(pattern.present), len(classes)))  # (profiles, classes), as `timeline.received_between`
     if x.setting.two_way and x.interface.receivers != "none":
@@ -326,28 +327,45 @@ def _turns(x: _Exchange, hold: Array) -> dict[str, object]:
         [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in classes],
         axis=-1,
     ).astype(np.float64)  # (profiles, directions, classes): messages up to and including a direction
-    hold_to = np.einsum("pdc,vc->pvd", counts, hold)
+    hold_to = counts @ hold
     # What is received before the next turn is as many messages.
-    hold_all = hold_to[..., -1] + np.einsum("pc,pc->p", counts[:, -1, :], between)[:, None]
-    return {"hold": hold_to, "hold_all": hold_all, "hold_each": hold, "between": between}
+    degree = counts[:, -1, :]
+    taken = _contentions(x)
+    behind = np.einsum("pc,pc->p", degree, between)[:, None] + degree.sum(axis=1)[:, None] * taken
+    return {
+        "hold": hold_to,
+        "hold_behind": hold_to[..., -1] + behind,
+        "hold_each": hold,
+        "between": between,
+        "taken": taken,
+    }
 
 
 def _holds(x: _Exchange) -> Array:
-    """Seconds that a message holds its VCI's lock, shape (VCIs, classes), as in `timeline._issue`."""
-    interface, workload = x.interface, x.workload
-    out = np.empty((len(x.members), len(x.by_class)))
-    for v, ts in enumerate(x.members):
-        if x.mapping is None:
-            k = issuing_threads(ts, x.transports, workload.threads, workload.partitions_per_thread)
-        else:
-            k = x.mapping.issuers[v]
-        for c, cost in enumerate(x.by_class):
-            overhead = cost.put if interface.one_sided else cost.hold
-            hold = overhead * cost.stretch[k] + (0.0 if interface.one_sided else cost.copy_in)
-            if interface.active_message:
-                hold = hold + cost.copy_out + cost.active
-            out[v, c] = hold
-    return out
+    """Seconds that a message holds its VCI's lock, by class."""
+    return np.array([float(holding(c, x.approach)) for c in x.by_class])
+
+
+def _contentions(x: _Exchange) -> Array:
+    """What a message pays that finds its VCI's lock taken, by VCI."""
+    w = x.workload
+    if x.mapping is not None:
+        sharing = list(x.mapping.issuers)
+    else:
+        sharing = [issuing_threads(ts, x.transports, w.threads, w.partitions_per_thread) for ts in x.members]
+    return np.asarray(contending(x.first, x.approach)[sharing])
+
+
+def _counters(x: _Exchange) -> Array:
+    """What a job pays, after its last partition, for the counter by which several threads know the last of them."""
+    if x.mapping is None:
+        shared = counted(x.approach, x.workload.threads, x.workload.partitions_per_thread)
+    elif x.interface.counts or x.interface.joins:
+        shared = [False] * len(x.mapping.partitions)
+    else:
+        theta = x.workload.partitions_per_thread
+        shared = [len({p // theta for p in needed}) > 1 for needed in x.mapping.partitions]
+    return np.where(shared, float(x.first.pready), 0.0)
 
 
 def _link_numbers(x: _Exchange) -> dict[str, object]:

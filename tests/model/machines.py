@@ -11,7 +11,7 @@ from pready.model.machine import Machine
 def ideal(**changes: Any) -> Machine:
     """A machine that only has bandwidth; `changes` are plain SI numbers.
 
-    L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), stretch (same),
+    L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), contention (same),
     poll, match, per_entry, put, epoch, link (bytes per second), progress, contexts, copy.
     """
     p: dict[str, Any] = {
@@ -23,7 +23,7 @@ def ideal(**changes: Any) -> Machine:
         "handshake": None,
         "pready": 0.0,
         "barrier": [0.0, 0.0, 0.0],
-        "stretch": [1.0, 1.0, 1.0],
+        "contention": [0.0, 0.0, 0.0],
         "poll": 0.0,
         "match": 0.0,
         "per_entry": 0.0,
@@ -60,7 +60,7 @@ def ideal(**changes: Any) -> Machine:
             "pready": value(p["pready"], "s"),
             "vci_poll": value(p["poll"], "s"),
             "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
-            "contention": {**curve, "stretch": p["stretch"]},
+            "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
         },
         "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
         "one_sided": {"put": value(p["put"], "s"), "epoch": value(p["epoch"], "s")},

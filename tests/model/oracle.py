@@ -60,6 +60,9 @@ def end_of_exchange(
     transports = approach.transport_partitions if i.splits else 1
     per_bin = len(ready) // transports
     bins = [max(marked[t * per_bin : (t + 1) * per_bin]) for t in range(transports)]
+    if not i.counts and not i.joins:  # where several threads fill a partition, they count down together
+        owners_of = [{p // theta for p in range(t * per_bin, (t + 1) * per_bin)} for t in range(transports)]
+        bins = [b + (cost("pready") if len(o) > 1 else 0.0) for b, o in zip(bins, owners_of, strict=True)]
     if i.joins:
         bins = [b + cost("barrier") for b in bins]
     windows = n if i.windows_per_thread else 1
@@ -80,18 +83,21 @@ def end_of_exchange(
     for v in set(vci):
         members = [t for t in range(transports) if vci[t] == v]
         owners = {p // theta for t in members for p in range(t * per_bin, (t + 1) * per_bin)}
-        stretch = float(c.stretch[min(len(members), len(owners))])
-        hold = (cost("put") if i.one_sided else cost("hold")) * stretch
-        hold += 0.0 if i.one_sided else cost("copy_in")
+        k = min(len(members), len(owners))
+        taken = float(c.contention_put[k] if i.one_sided else c.contention[k])
+        hold = cost("put") if i.one_sided else cost("hold") + cost("copy_in")
         hold += cost("copy_out") + cost("active") if i.active_message else 0.0
         # Between two partitions that queue for the lock, as many messages are received under it as the first sent.
         between = 0.0
         if setting.two_way and i.receivers != "none":
             between = receiving(c, approach, peers * transports / len(set(vci)))
-        starts = serve([(bins[t], t) for t in members], peers * (hold + between))
-        for t in members:
+        free = -1e300
+        for t in sorted(members, key=lambda t: (bins[t], t)):
+            # Who finds the lock taken, or would not have it back in time, pays for it with every message.
+            start = max(bins[t], free + peers * taken)
             for peer in range(peers):
-                left[t, peer] = starts[t] + (peer + 1) * hold
+                left[t, peer] = start + (peer + 1) * hold
+            free = start + peers * (hold + between)
 
     sent = {}
     for message, issued in left.items():
@@ -149,6 +155,9 @@ def end_of_exchange(
             end = max(end, complete + cost("control")) + closing
         else:
             end = max(end + cost("ack"), join) + closing + cost("control")
+    if i.receivers == "threads":  # each has completed its own messages
+        end += cost("barrier")
+    end = max(end, max(marked) + cost("barrier"))
     if receiver_join is not None:
         end = max(end, receiver_join)
     return end - max(ready)

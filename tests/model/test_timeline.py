@@ -311,8 +311,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
         )
     }
     extra = draw(st.floats(0, 1e-5))
-    stretch = np.concatenate([[1.0], 1 + np.sort(draw(st.lists(st.floats(0, 9), min_size=threads, max_size=threads)))])
-    stretch[1] = 1.0
+    sharing = st.lists(st.floats(0, 1e-5), min_size=threads + 1, max_size=threads + 1).map(np.array)
     # A handshake may be as short as a float can be; whether there is one, the protocol says.
     handshake = draw(st.none() | st.sampled_from([1e-7, 1e-6, 5e-324]) | st.floats(0, 1e-5))
     return Costs(
@@ -323,7 +322,8 @@ def random_costs(draw: Any, threads: int) -> Costs:
         cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(st.floats(0, 1e-6))),
-        stretch=stretch,
+        contention=draw(sharing),
+        contention_put=draw(sharing),
     )
 
 

@@ -9,24 +9,17 @@ import numpy as np
 from pready.model.approach import BULK, Approach
 from pready.model.evaluate import Evaluation, interval
 from pready.model.prediction import ApproachPrediction
-from pready.model.timeline import Timeline, run
+from pready.model.timeline import run
 from pready.model.values import Replaced
 
 
 class Completed(Evaluation):
-    """An evaluation whose exchanges last until both sides are done, so not before the sender's threads have joined.
-
-    Its figures are medians over the repeats instead of means, because medians are what is measured.
-    """
-
-    def timeline(self, approach: Approach) -> Timeline:
-        """The approach's timeline, its end not before the join."""
-        return _completed(super().timeline(approach))
+    """An evaluation whose figures are medians over the repeats instead of means, because medians are what is measured."""
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""
         line = run(self.ready, replace(self.costs(approach), **replaced), approach, self.setting)
-        return float(np.median(_completed(line).end[self._nominal_rows]))
+        return float(np.median(line.end[self._nominal_rows]))
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """As its base, in medians."""
@@ -44,7 +37,3 @@ class Completed(Evaluation):
             eta_low=eta_low,
             eta_high=eta_high,
         )
-
-
-def _completed(line: Timeline) -> Timeline:
-    return replace(line, end=np.maximum(line.end, line.join))

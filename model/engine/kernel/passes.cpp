@@ -175,7 +175,9 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             }
             const Received r = receive(p, s, p.waits ? join : start);
             const V received = p.receiver_computes ? larger(r.end, join) : r.end;
-            const V end = larger(larger(received, join), done);
+            // Where each thread has completed its own messages, they meet.
+            const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
+            const V end = larger(larger(r.end, done) + met, join);
             const Causes cause = attribute(r, ready, end);
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = end[l];

@@ -16,8 +16,8 @@ struct Scratch {
     V* key;     // [transports * max(directions, sources)]
     V* along;   // the same
     I* id;      // the same
-    V* hold;    // [vcis * directions]
-    V* hold_all;  // [vcis]
+    V* hold;         // [directions]
+    V* hold_behind;  // [vcis]
     V* gate;      // [directions]
     const double** source;  // [sources * W]: records, null where there is no neighbour
     std::int32_t* slot;     // [sources * W]: which direction of the source an edge is
@@ -42,8 +42,8 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.key = take(wide_size);
     out.along = take(wide_size);
     out.id = reinterpret_cast<I*>(take(wide_size));
-    out.hold = take(v * d);
-    out.hold_all = take(v);
+    out.hold = take(d);
+    out.hold_behind = take(v);
     out.gate = take(d);
     out.source = reinterpret_cast<const double**>(take(p.sources));
     out.slot = reinterpret_cast<std::int32_t*>(take(p.sources));
@@ -68,19 +68,16 @@ struct Senders {
 inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
     for (int v = 0; v < p.vcis; ++v) {
         for (int l = 0; l < W; ++l)
-            s.hold_all[v][l] = p.hold_all[std::int64_t{g.profile[l]} * p.vcis + v];
-        for (int d = 0; d < p.directions; ++d) {
-            V& h = s.hold[v * p.directions + d];
-            if (g.alike) {
-                h = wide(p.hold[(std::int64_t{g.profile[0]} * p.vcis + v) * p.directions + d]);
-                continue;
-            }
-            for (int l = 0; l < W; ++l)
-                h[l] = p.hold[(std::int64_t{g.profile[l]} * p.vcis + v) * p.directions + d];
+            s.hold_behind[v][l] = p.hold_behind[std::int64_t{g.profile[l]} * p.vcis + v];
+    }
+    for (int d = 0; d < p.directions; ++d) {
+        if (g.alike) {
+            s.hold[d] = wide(p.hold[std::int64_t{g.profile[0]} * p.directions + d]);
+            continue;
         }
+        for (int l = 0; l < W; ++l) s.hold[d][l] = p.hold[std::int64_t{g.profile[l]} * p.directions + d];
     }
 }
-
 // Whole picoseconds: neighbours' go-aheads that differ by rounding alone must not decide an order.
 inline V ticks(V time) { return (time * 1e12 + 0x1.8p52) - 0x1.8p52; }
 
@@ -128,6 +125,7 @@ inline V go_aheads(const Plan& p, const State& state, Scratch& s, const Senders&
 // From the last mark of each job to when it can queue for its VCI.
 inline void release(const Plan& p, Scratch& s, V join, V opened) {
     for (int t = 0; t < p.jobs; ++t) {
+        if (p.counts_down) s.starts[t] = s.starts[t] + p.counter[t];
         if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
         if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
         if (p.wake != 0) {
@@ -160,23 +158,23 @@ inline void warm(const Plan& p, Scratch& s) {
 }
 
 // A VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and then receives
-// as many messages, unless nobody waits. Calls `each` with the VCI and when a turn begins; returns when
-// the last message is issued.
+// as many messages, unless nobody waits. Who finds it taken pays for that. Calls `each` with when a turn
+// begins; returns when the last message is issued.
 template <class Each>
 inline V take_turns(const Plan& p, Scratch& s, Each each) {
     const std::int32_t* member = p.vci_members;
+    const V turn = s.hold[p.directions - 1];
     V issued = wide(-kInf);
     for (int v = 0; v < p.vcis; ++v) {
         const int size = p.vci_size[v];
         for (int i = 0; i < size; ++i) s.queue[i] = s.starts[*member++];
         insertion_sort(s.queue, size);
-        V begun = wide(-kInf), free = begun;
+        V end = wide(-kInf);
         for (int i = 0; i < size; ++i) {
-            begun = larger(s.queue[i], free);
-            free = begun + s.hold_all[v];
-            each(v, begun);
+            end = larger(s.queue[i] + turn, end + s.hold_behind[v]);
+            each(end - turn);
         }
-        issued = larger(issued, begun + s.hold[v * p.directions + p.directions - 1]);
+        issued = larger(issued, end);
     }
     return issued;
 }
@@ -197,9 +195,8 @@ inline V allowed(const Plan& p, const Scratch& s, int d, V sent, V join) {
 // Fills key in the order of issue.
 inline void issue(const Plan& p, Scratch& s, Exchange& x) {
     std::int64_t n = 0;
-    x.issued = take_turns(p, s, [&](int v, V begun) {
-        for (int d = 0; d < p.directions; ++d, ++n)
-            s.key[n] = allowed(p, s, d, begun + s.hold[v * p.directions + d], x.join);
+    x.issued = take_turns(p, s, [&](V begun) {
+        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, d, begun + s.hold[d], x.join);
     });
 }
 
@@ -209,7 +206,7 @@ inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {
     std::int64_t n = 0;
     V nic = x.nic, left = x.left;
     const V messages = x.messages;
-    x.issued = take_turns(p, s, [&](int, V begun) {
+    x.issued = take_turns(p, s, [&](V begun) {
         const V leaves = larger(begun + p.burst_hold, nic);
         s.key[n++] = leaves;
         const V last = leaves + (messages - 1) * p.burst_gap;
@@ -273,7 +270,8 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                     s.sent[number][l] = free[l];  // keeps the order; never leaves
                     continue;
                 }
-                const double time = (ready[l] > free[l] ? ready[l] : free[l]) + p.hold_each[v * p.classes + c];
+                const double behind = free[l] + p.taken[v];
+                const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
                 s.sent[number][l] = allowed_lane(p, s, d, l, time, x.join[l]);

@@ -81,9 +81,9 @@ class Oracle:
             sources = [(sent[q], d) for q, d in self.sources(r, to)]
             floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
             received, causes = self.receive(sources, floor)
+            end = max(received + self.meeting, sent[r].join, sent[r].done + self.meeting)
             if self.computing:
                 received = max(received, joins[r])
-            end = max(received, sent[r].join, sent[r].done)
             parts = self.attribute(causes, sent[r].ready, end)
             parts["compute"] = sent[r].ready - posted[r]
             out.append(Ended(received, end, parts, sent[r].early))
@@ -126,7 +126,7 @@ class Oracle:
                     s = self.send(r, k * self.plan.steps + step, begun, downstream, free, free)
                     sent[r] = s
                     early += s.early
-                    self.start[r], self.nic[r] = max(s.join, s.done), s.nic
+                    self.start[r], self.nic[r] = max(s.join, s.done + self.meeting), s.nic
                     for name, t in self.attribute(last, free[r], begun).items():
                         causes[r][name] += t
                     causes[r]["compute"] += s.ready - begun
@@ -138,6 +138,11 @@ class Oracle:
     @property
     def barrier(self) -> float:
         return float(self.costs[0].barrier)
+
+    @property
+    def meeting(self) -> float:
+        """Threads that have completed their own messages meet once more."""
+        return self.barrier if self.approach.interface.receivers == "threads" else 0.0
 
     def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float]:
         """Transport partitions' ready times, the last mark, the first and last ready; relative."""
@@ -151,9 +156,13 @@ class Oracle:
                 for j in sorted(range(n * theta, (n + 1) * theta), key=lambda j: times[j]):
                     free = marked[j] = max(times[j], free) + float(self.costs[0].pready)
         size = len(times) // self.plan.transports
-        bins = [max(marked[i * size : (i + 1) * size]) for i in range(self.plan.transports)]
+        needs = [tuple(range(i * size, (i + 1) * size)) for i in range(self.plan.transports)]
         if self.plan.mapping is not None:  # one ready time per message
-            bins = [max(marked[p] for p in needed) for needed in self.plan.mapping.partitions]
+            needs = list(self.plan.mapping.partitions)
+        bins = [max(marked[p] for p in needed) for needed in needs]
+        if not interface.counts and not interface.joins:  # several threads count down together
+            several = [len({p // w.partitions_per_thread for p in needed}) > 1 for needed in needs]
+            bins = [b + float(self.costs[0].pready) * s for b, s in zip(bins, several, strict=True)]
         return bins, max(marked), min(times), max(times)
 
     @property
@@ -162,20 +171,20 @@ class Oracle:
         one = cost.flush if self.approach.interface.sync == "passive" else cost.epoch
         return float(one + (self.windows - 1) * cost.window)
 
-    def hold(self, vci: int, c: int) -> float:
-        interface, cost, w = self.approach.interface, self.costs[c], self.plan.workload
-        members = self.plan.members[vci]
+    def taken(self, vci: int) -> float:
+        """What a message pays that finds its VCI's lock taken."""
+        w = self.plan.workload
         if self.plan.mapping is not None:
             k = self.plan.mapping.issuers[vci]
         else:
-            k = issuing_threads(members, self.plan.transports, w.threads, w.partitions_per_thread)
-        overhead = float(cost.put if interface.one_sided else cost.hold)
-        hold = overhead * float(cost.stretch[k])
-        if not interface.one_sided:
-            hold += float(cost.copy_in)
-        if interface.active_message:
-            hold += float(cost.copy_out + cost.active)
-        return hold
+            k = issuing_threads(self.plan.members[vci], self.plan.transports, w.threads, w.partitions_per_thread)
+        cost = self.costs[0]
+        return float(cost.contention_put[k] if self.approach.interface.one_sided else cost.contention[k])
+
+    def hold(self, c: int) -> float:
+        interface, cost = self.approach.interface, self.costs[c]
+        hold = float(cost.put if interface.one_sided else cost.hold + cost.copy_in)
+        return hold + (float(cost.copy_out + cost.active) if interface.active_message else 0.0)
 
     def receiving(self, cost: Costs, queued: float) -> float:
         """CPU time to receive one message, of `queued` per VCI."""
@@ -243,9 +252,11 @@ class Oracle:
                 each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
             for ready, number, targets in turns:
-                left = max(ready, free)
+                # Each of the messages waits for others where the first does.
+                behind = free + len(targets) * self.taken(vci)
+                left = max(ready, behind)
                 for d, r in targets:
-                    time = left = left + self.hold(vci, class_of[d])
+                    time = left = left + self.hold(class_of[d])
                     cost = self.costs[class_of[d]]
                     half = 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
