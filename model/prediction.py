@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from pready.model.rendering import rendered
+
 Verdict = Literal["port", "do not port", "undecided"]
 
 
@@ -71,9 +73,11 @@ class Prediction:
     approaches: list[ApproachPrediction]
     advice: Advice
     engine: str = "timeline"
-    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST."""
+    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST ("sst")."""
     ranks: tuple[int, ...] = ()
-    """Grid of ranks that were simulated; empty: none but the two of an exchange."""
+    """Grid of ranks that were simulated, or their number; empty: none but the two of an exchange."""
+    network: str = ""
+    """Topology that was simulated; empty: none, the ranks' own ports are all that is shared."""
     iterations: int = 1
     """Simulated, with the machine's parameters at their values."""
 
@@ -101,6 +105,4 @@ class Prediction:
         return f"<Prediction {self.workload['name']} on {self.machine}: {a.verdict}, {a.approach} {a.eta:.2f}×>"
 
     def _repr_html_(self) -> str:
-        from pready.show import prediction_html
-
-        return prediction_html(self)
+        return rendered(self, "html")

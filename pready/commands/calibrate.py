@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from pready.calibrate.calibration import calibrate as fit_file
+from pready.calibrate.calibration import from_files, provenance, run_measurements
+from pready.calibrate.fit import ThinDataError
+from pready.calibrate.held_out import held_out
+from pready.calibrate.launch import slurm_script
+from pready.calibrate.run import MEASUREMENTS
+from pready.calibrate.run import Progress as Told
+from pready.commands import options
+from pready.commands.cluster import built_for, two_ranks
+from pready.files.writing import check_writable, write_text
 from pready.model.errors import PreadyError
-
-if TYPE_CHECKING:
-    from pready.calibrate.build import Built
-    from pready.calibrate.calibration import Calibration
-    from pready.calibrate.fit import ThinDataError
-    from pready.calibrate.launch import Launcher
+from pready.model.machine_file import dumps
+from pready.model.units import Unit, parse
+from pready.show import picture_files
+from pready.show.machine import machine_view
+from pready.show.terminal import console, progress
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
@@ -58,9 +63,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 )
 @click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of payloads and intervals."
-)
+@options.seed("Of payloads and intervals.", bits=32)
 @click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
 @click.pass_context
 def calibrate(
@@ -85,10 +88,6 @@ def calibrate(
     """Measure a machine with its own MPI and write a machine file. Run again after an interruption, it resumes."""
     if context.invoked_subcommand is not None:
         return
-    from pready.calibrate.run import MEASUREMENTS
-    from pready.model.units import Unit, parse
-    from pready.output import check_writable
-
     if listing:
         click.echo("\n".join(MEASUREMENTS))
         return
@@ -107,9 +106,6 @@ def calibrate(
 
 
 def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
-    from pready.calibrate.launch import slurm_script
-    from pready.output import write_text
-
     words = [w for w in sys.argv[1:] if w]
     at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
     del words[at : at + (1 if "=" in words[at] else 2)]
@@ -131,12 +127,6 @@ def _measure(
     only: list[str] | None,
     seed: int,
 ) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from pready.calibrate.calibration import run_measurements
-    from pready.calibrate.run import Progress as Told
-
     with two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
         built = built_for(home, mpicc)
         columns = (
@@ -145,9 +135,7 @@ def _measure(
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]}"),
         )
-        with Progress(
-            *columns, console=(terminal := Console(stderr=True)), transient=True, disable=not terminal.is_terminal
-        ) as bar:
+        with progress(*columns) as bar:
             task = bar.add_task("starting", total=None, left="")
 
             def told(p: Told) -> None:
@@ -163,64 +151,7 @@ def _measure(
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
-def built_for(home: Path | None, mpicc: str | None = None) -> Built:
-    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
-    from pready.calibrate.build import build, find_mpicc
-
-    beside = None if home is None else home / "bin" / "mpicc"
-    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
-
-
-@contextmanager
-def two_ranks(
-    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str, *, crowded: bool = False
-) -> Iterator[tuple[Launcher, Path | None]]:
-    """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`."""
-    from pready.calibrate.launch import Launcher
-
-    if (launcher is None) == (rig is None):
-        given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
-        raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2" or --rig 1Gbit')
-    if launcher is not None:
-        yield Launcher.parse(launcher), prefix
-        return
-    from pready.validate.rig import Rig
-
-    home = mpi_home(prefix)
-    with Rig(str(rig)) as made:
-        yield (made.openmpi(home, crowded=crowded) if is_open_mpi(home) else made.mpich(home, netmod)), home
-
-
-def mpi_home(prefix: Path | None) -> Path:
-    """Where bin/mpiexec lies: as given, PREADY_MPICH_PREFIX, beside the running Python, on PATH."""
-    tried = [prefix] if prefix is not None else []
-    if prefix is None:
-        named = os.environ.get("PREADY_MPICH_PREFIX")
-        found = shutil.which("mpiexec")
-        tried = [Path(named)] if named else []
-        tried += [Path(sys.prefix)] + ([Path(found).parent.parent] if found else [])
-    for home in tried:
-        if (home / "bin" / "mpiexec").exists():
-            return home
-    raise PreadyError(
-        f"no mpiexec in {', '.join(str(t / 'bin') for t in tried)}",
-        valid="--mpi PREFIX, or an MPI beside this Python (pip install mpich)",
-    )
-
-
-def is_open_mpi(home: Path) -> bool:
-    """Ask its mpiexec."""
-    said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
-    return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
-
-
 def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:
-    from pready.calibrate.calibration import calibrate as fit_file
-    from pready.calibrate.calibration import provenance
-    from pready.calibrate.fit import ThinDataError
-    from pready.model.machine_file import dumps
-    from pready.output import write_text
-
     try:
         done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
@@ -238,14 +169,9 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of intervals.")
+@options.seed("Of intervals.", bits=32)
 def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) -> None:
     """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
-    from pready.calibrate.calibration import from_files
-    from pready.calibrate.fit import ThinDataError
-    from pready.model.machine_file import dumps
-    from pready.output import check_writable, write_text
-
     check_writable(output, (".toml",))
     try:
         described, _, head = from_files(files, name=name or output.stem, seed=seed)
@@ -270,19 +196,13 @@ def _thin(error: ThinDataError, source: str) -> PreadyError:
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
 )
 @click.option("--environment", metavar="KEY", help="Which environment of the file, if it holds several.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@options.seed("Of intervals.", bits=32)
 def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
-    from pready import show
-    from pready.calibrate.calibration import calibrate as fit_file
-    from pready.calibrate.held_out import held_out
-
     if output is not None:
-        from pready import plot
-
-        plot.check(output)
-    done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
-    show.console().print(show.machine_view(done.described.machine))
+        picture_files.check(output)
+    done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
+    console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
     left_out = held_out(done.observations, seed)
@@ -292,5 +212,5 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
         f"worst {error:+.1%} at {size:.0f} B"
     )
     if output is not None:
-        plot.save(output, plot.calibration(raw.name, done.fit))
+        picture_files.draw_fit(output, raw.name, done.fit)
         click.echo(f"wrote {output}", err=True)

@@ -11,8 +11,9 @@ from typing import Any
 import findings
 import pytest
 
-from pready import validating
 from pready.cli import main
+from pready.commands import cluster
+from pready.commands import validate as validating
 from pready.model.errors import PreadyError
 from pready.validate import live, papers, sst
 from pready.validate.result import ClaimResult, Comparison
@@ -219,14 +220,12 @@ def test_without_sst_it_is_skipped(
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like an MPI, and a build that is not run."""
-    from pready import calibrating
-
     home = tmp_path / "mpi"
     (home / "bin").mkdir(parents=True)
     launcher = home / "bin" / "mpiexec"
     launcher.write_text("#!/bin/sh\necho 'HYDRA build details'\n", encoding="utf-8")
     launcher.chmod(0o755)
-    monkeypatch.setattr(calibrating, "built_for", lambda home: f"built for {home}")
+    monkeypatch.setattr(cluster, "built_for", lambda home: f"built for {home}")
     return home
 
 
