@@ -24,6 +24,7 @@ $(VENV)/.test-installed: $(VENV)/.installed
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo
 
 types: $(VENV)/.test-installed
 	$(BIN)/mypy -p pready
@@ -51,7 +52,7 @@ rig: $(VENV)/.installed .venv-mpich/.installed
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/run.py
 
-docs: $(VENV)/.installed
+docs: $(VENV)/.test-installed
 	$(BIN)/python docs/refresh.py
 
 # Run the notebooks and keep what they print and draw.
@@ -59,4 +60,4 @@ notebooks: $(VENV)/.test-installed
 	$(BIN)/python notebooks/execute.py
 
 clean:
-	rm -rf $(VENV) .venv-mpich .venv-openmpi build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-mpich .venv-openmpi build dist .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

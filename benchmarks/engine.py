@@ -32,6 +32,8 @@ from pready.model.machine import Machine
 from pready.model.timeline import fifo_starts
 from pready.model.values import Array
 from pready.model.workload import ComputeTime, Laggard, Normal, Workload
+from pready.sst import library
+from pready.sst.simulate import setup, simulate_approach
 
 sys.path.insert(0, "tests/model")
 from machines import ideal
@@ -228,9 +230,6 @@ def against_loggopsim(iterations: int = 5) -> None:
 
 def against_ember(profile: Machine) -> None:
     """SST Ember with pready's motif on the same workload and grid: messages per second of wall time."""
-    from pready.sst import library
-    from pready.sst.simulate import setup, simulate_approach
-
     if not library.available():
         print("\nSST Ember: put sst, sst-config and sst-info on PATH", flush=True)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -62,8 +63,6 @@ def run_measurements(
     MeasureError, RecordsError
         The benchmark does not run; the file is damaged or in use.
     """
-    import time
-
     begun = time.monotonic()
 
     def go(points: list[Point]) -> Outcome:

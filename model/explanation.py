@@ -22,6 +22,7 @@ from pready.model.evaluate import NOMINAL, Evaluation
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
 from pready.model.predict import effective_library, predict
+from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
 from pready.model.timeline import Timeline, counted, received_between, run
 from pready.model.units import format_size
@@ -112,19 +113,13 @@ class Explanation:
         return self.bulk.time_s / self.way.time_s
 
     def __str__(self) -> str:
-        from pready.explaining import plain
-
-        return plain(self)
+        return rendered(self, "plain")
 
     def _repr_latex_(self) -> str:
-        from pready.explaining import latex
-
-        return latex(self)
+        return rendered(self, "latex")
 
     def _repr_markdown_(self) -> str:
-        from pready.explaining import markdown
-
-        return markdown(self)
+        return rendered(self, "markdown")
 
 
 def explain(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from pready.model.approach import BULK, Approach
+from pready.model.rendering import rendered
 
 Verdict = Literal["port", "do not port", "undecided"]
 
@@ -115,9 +116,11 @@ class Prediction:
     approaches: list[ApproachPrediction]
     advice: Advice
     engine: str = "timeline"
-    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST."""
+    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST ("sst")."""
     ranks: tuple[int, ...] = ()
-    """Grid of ranks that were simulated; empty: none but the two of an exchange."""
+    """Grid of ranks that were simulated, or their number; empty: none but the two of an exchange."""
+    network: str = ""
+    """Topology that was simulated; empty: none, the ranks' own ports are all that is shared."""
     iterations: int = 1
     """Simulated, with the machine's parameters at their values."""
 
@@ -142,6 +145,4 @@ class Prediction:
         return f"<Prediction {self.workload['name']} on {self.machine}: {said}>"
 
     def _repr_html_(self) -> str:
-        from pready.show import prediction_html
-
-        return prediction_html(self)
+        return rendered(self, "html")

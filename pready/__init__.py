@@ -10,8 +10,10 @@ The stages are `pready.model`, `pready.calibrate`, `pready.sst` and `pready.vali
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pready.model.rendering import render_with
 from pready.model.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -54,7 +56,22 @@ def __getattr__(name: str) -> Any:
     # Lazy, so that `pready --version` starts without NumPy and pydantic.
     if name not in _HOME:
         raise AttributeError(f"module 'pready' has no attribute {name!r}")
-    from importlib import import_module
-
     module, attribute = _HOME[name]
     return getattr(import_module(f"pready.model.{module}"), attribute)
+
+
+_SHOWN = {
+    ("Prediction", "html"): ("prediction", "prediction_html"),
+    ("Explanation", "plain"): ("explanation", "plain"),
+    ("Explanation", "latex"): ("explanation", "latex"),
+    ("Explanation", "markdown"): ("explanation", "markdown"),
+}
+
+
+def _render(result: object, form: str) -> str:
+    module, function = _SHOWN[type(result).__name__, form]
+    text: str = getattr(import_module(f"pready.show.{module}"), function)(result)
+    return text
+
+
+render_with(_render)

@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pready.files import rows
+from pready.files.writing import write_text
 from pready.model.errors import PreadyError, shown
 from pready.model.machine import Machine
 from pready.model.predict import predict
 from pready.model.units import Unit, parse
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.output import check_writable, write_text, write_with
-from pready.show import rows_csv
 
-SUFFIXES = (".csv", ".parquet")
 INTEGERS = ("threads", "partitions_per_thread", "transport_partitions", "neighbours", "iterations")
 LARGEST = 100_000
 
@@ -121,7 +120,7 @@ def sweep(
     -------
     Points computed now, and points taken from an earlier run.
     """
-    check_writable(out, SUFFIXES)
+    rows.check(out)
     partial = out.with_name(out.name + ".partial")
     identity = [
         VERSION,
@@ -143,7 +142,7 @@ def sweep(
             stream.write(json.dumps(done[-1]) + "\n")
             stream.flush()
             on_point()
-    _write(out, [row for rows in done for row in rows])
+    rows.write(out, [row for point in done for row in point])
     partial.unlink(missing_ok=True)
     return len(done) - reused, reused
 
@@ -183,13 +182,3 @@ def _resume(partial: Path, header: str) -> list[list[dict[str, Any]]]:
     if done:
         write_text(partial, good)
     return done
-
-
-def _write(out: Path, rows: list[dict[str, Any]]) -> None:
-    if out.suffix.lower() == ".csv":
-        write_text(out, rows_csv(rows))
-        return
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    write_with(out, lambda p: parquet.write_table(pa.Table.from_pylist(rows), p))

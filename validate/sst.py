@@ -24,9 +24,9 @@ from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time
 from pready.model.workload import Laggard, NoArrivals, Workload
 from pready.sst import library
-from pready.sst.beside import Beside
+from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly
-from pready.sst.fitted import fitted
+from pready.sst.kept_parameters import fitted
 from pready.sst.results import Record
 from pready.sst.run import How
 from pready.sst.simulate import Setup, setup, simulate_approach, times

@@ -6,6 +6,7 @@ import pprint
 from dataclasses import dataclass
 from pathlib import Path
 
+from pready.files.writing import write_text
 from pready.model.version import VERSION
 from pready.sst.firefly import (
     HOP_NS,
@@ -170,6 +171,4 @@ def _shown(value: object) -> str:
 
 def write(simulation: Simulation, path: Path, library: Path | None = None) -> None:
     """Write the configuration to `path`."""
-    from pready.output import write_text
-
     write_text(path, text(simulation, path.name, "LIBRARY" if library is None else str(library)))

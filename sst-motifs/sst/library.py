@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from pready.model.errors import PreadyError
 from pready.sst.parameters import SOURCES
 
@@ -74,9 +76,7 @@ def source_folder(config: str) -> str:
 
 def cache_folder() -> Path:
     """Where built libraries and fitted parameters are kept."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("pready")) / "sst"
+    return user_cache_path("pready") / "sst"
 
 
 def fingerprint(installation: Installation) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,8 +175,6 @@ def failure(output: str, status: int) -> str | None:
         if found := re.search(pattern, output, re.IGNORECASE | re.MULTILINE):
             return said.format(**found.groupdict())
     if status < 0:
-        import signal
-
         return f"SST was ended by {signal.Signals(-status).name}"
     if status:
         lines = [line.strip() for line in output.splitlines() if line.strip()]

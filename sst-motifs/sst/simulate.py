@@ -379,7 +379,10 @@ def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Tim
         closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": delay},
         approaches=rows,
         advice=_advice(s, library, rows),
-        engine=f"sst, {s.ranks} ranks on {s.topology.title}",
+        engine="sst",
+        ranks=s.grid or (s.ranks,),
+        network=s.topology.title,
+        iterations=s.iterations,
     )
 
 

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pready.cli import main
+from pready.cli import COMMANDS, cli, main
 
 HALO = "examples/halo3d.toml"
 
@@ -144,6 +145,8 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("predict", HALO, "--plot", "eta.gif"), "eta.gif: suffix = '.gif'; valid: .svg, .png, .pdf"),
         (("predict", HALO, "--plot", "absent/eta.svg"), "folder 'absent' does not exist"),
         (("predict", HALO, "--seed", "-1"), "--seed"),
+        (("predict", HALO, "--engine", "sst"), "valid: 'pready simulate --engine sst'"),
+        (("predict", HALO, "--engine", "max-plus"), "'timeline', 'engine', 'sst'"),
         (("predict",), "WORKLOAD"),
         (("predikt",), "predikt"),
         (("sweep", HALO, "--over", "buffer=1:2", "-o", "x.csv"), "--over 'buffer=1:2' is no range"),
@@ -197,8 +200,38 @@ def loaded_by(arguments: list[str], modules: set[str]) -> str:
 
 
 def test_start_up_imports_only_what_is_needed() -> None:
-    assert loaded_by(["--version"], {"numpy", "pydantic", "sympy"}) == "[]"
+    for arguments in (["--version"], ["--help"]):
+        assert loaded_by(arguments, {"numpy", "pydantic", "sympy", "rich", "pready.commands"}) == "[]"
     assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
+
+
+def test_every_command_is_found_and_listed() -> None:
+    files = {p.stem for p in Path("pready/commands").glob("*.py")} - {"__init__", "options"}
+    assert files == set(COMMANDS)
+    context = click.Context(cli)
+    for name, said in COMMANDS.items():
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert command.name == name
+        assert said.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "commands"),
+    [
+        ("--approach", "many:3", ("simulate", "explain", "sst config", "sst run")),
+        ("--approach", "nay:8", ("simulate", "explain", "sst config", "sst run")),
+        ("--approach", "many:8:0", ("simulate", "explain", "sst config", "sst run")),
+        ("--ranks", "2,,2", ("simulate", "sst config", "sst run")),
+        ("--ranks", "0", ("simulate", "sst config", "sst run")),
+    ],
+)
+def test_one_parser(capsys: pytest.CaptureFixture[str], option: str, text: str, commands: tuple[str, ...]) -> None:
+    said = set()
+    for command in commands:
+        output = ("-o", "x.py") if command == "sst config" else ()
+        said.add(refused(capsys, *command.split(), HALO, option, text, *output))
+    assert len(said) == 1
 
 
 def test_module_and_pipe() -> None:

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from pready.cli import main
-from pready.simulating import parse_approach, parse_ranks
+from pready.commands import sst
+from pready.commands.options import parse_approach, parse_ranks
+from pready.model.errors import PreadyError
+from pready.sst import library
 
 HALO = "examples/halo3d.toml"
 SMALL = ["--ranks", "3,3,2", "--iterations", "5"]
@@ -34,7 +37,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(out(capsys, HALO, *SMALL, "--json", "--approach", "many:8:8", "--cores", "1"))
-    assert data["engine"] == "max-plus"
+    assert data["engine"] == "engine"
     assert data["cores"] == 1
     assert data["iterations"] == 5
     # 18 ranks; an axis of two ranks has both neighbours, so six each: 8 partitions and one bulk message
@@ -170,6 +173,56 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...
     assert error.startswith("pready: error: ")
     assert error.count("\n") == 1
     assert said in error
+
+
+@pytest.mark.parametrize(
+    ("engine", "arguments", "said"),
+    [
+        ("sst", ("--neighbours", "list.txt"), "--neighbours with --engine engine"),
+        ("sst", ("--cores", "2"), "--cores with --engine engine"),
+        ("sst", ("--plot", "x.png"), "--plot with --engine engine"),
+        ("sst", ("--thread-grid", "2,2,1"), "--thread-grid with --engine engine"),
+        ("sst", ("--export", "goal", "x.goal"), "--export with --engine engine"),
+        ("sst", ("--approach", "rma-many-active"), "is not simulated by SST"),
+        ("sst", ("--approach", "many:8:4"), "SST simulates one VCI"),
+        ("sst", ("--blocks", "3", "--boundaries", "open"), "blocks"),
+        ("sst", ("--ranks", "2,2"), "ranks = 2,2"),
+        ("engine", ("--topology", "torus"), "--topology with --engine sst"),
+        ("timeline", (), "'pready predict --engine timeline'"),
+    ],
+)
+def test_no_option_is_dropped(
+    capsys: pytest.CaptureFixture[str], engine: str, arguments: tuple[str, ...], said: str
+) -> None:
+    """What an engine cannot honour is refused, whether SST is installed or not."""
+    assert main(["simulate", HALO, "--engine", engine, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("pready: error: ")
+    assert captured.err.count("\n") == 1
+    assert said in captured.err
+    if "with" in said:
+        assert f"--engine {engine}" in captured.err
+
+
+def test_sst_honours_what_the_workload_may_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def simulated(setup: Any, **options: Any) -> Any:
+        seen.append((setup, options))
+        raise PreadyError("enough")
+
+    monkeypatch.setattr(library, "find", lambda: None)
+    monkeypatch.setattr(library, "build", lambda: None)
+    monkeypatch.setattr(sst, "_calibrated", lambda made, how: made)
+    monkeypatch.setattr(sst, "simulate_beside", simulated)
+    halo = ["--boundaries", "open", "--ranks", "4x2x2", "--topology", "torus", "--iterations", "3", "--seed", "5"]
+    assert main(["simulate", HALO, "--engine", "sst", *halo, "--approach", "many:8", "--library", "emulated"]) == 2
+    made, options = seen.pop()
+    assert (made.grid, made.ranks, made.topology.name, made.iterations, made.seed) == ((4, 2, 2), 16, "torus", 3, 5)
+    assert made.extra == {"periodic": 0}
+    assert options["library"] == "emulated"
+    assert [(a.interface.key, a.transport_partitions, a.vcis) for a in options["approaches"]] == [("many", 8, 1)]
 
 
 def test_parsing() -> None:

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pready.commands.sst import sst as commands
 from pready.model import arrivals
 from pready.model import workload as workloads
 from pready.model.approach import BULK, MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
 from pready.model.machine import load
 from pready.model.workload import Workload
-from pready.sst import fitted, library
+from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
-from pready.sst.commands import sst as commands
 from pready.sst.firefly import initial
 from pready.sst.run import How
 from pready.sst.simulate import (
@@ -81,7 +81,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
     # The stand-in has no ping-pong to fit to.
     monkeypatch.setattr(
-        fitted, "calibrate", lambda machine, path, cache, how: Fit(initial(machine, path, cache), (), 1)
+        kept_parameters, "calibrate", lambda machine, path, cache, how: Fit(initial(machine, path, cache), (), 1)
     )
     yield folder
     library.find.cache_clear()
@@ -146,7 +146,8 @@ def test_a_prediction_from_runs(stand_in: Path, pattern: str) -> None:
     assert [(a.key, a.transport_partitions) for a in found.approaches] == [("single", 1), ("many", 2), ("many", 4)]
     assert [a.time_s for a in found.approaches] == pytest.approx([8e-6, 4e-6, 2e-6], rel=1e-5)
     assert [a.eta for a in found.approaches] == pytest.approx([1, 2, 4], rel=1e-5)
-    assert found.engine.startswith("sst, 8 ranks on single")
+    assert (found.engine, found.ranks, found.iterations) == ("sst", (8,), 20)
+    assert found.network == "single of 8 hosts"
     assert found.advice.verdict == "port"
     assert found.advised is found.approaches[-1]
     assert found.closed_form["delay_s"] == pytest.approx(np.ptp(ready_times(s).reshape(8, 21, 4)[:, 1:], axis=2).mean())
@@ -278,10 +279,14 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--ranks", "two"), "--ranks 'two'"),
-        (("--ranks", "0"), "--ranks '0'"),
+        (("--ranks", "two"), "--ranks = 'two'"),
+        (("--ranks", "0"), "--ranks = '0'"),
+        (("--ranks", "10000000"), "--ranks = 10000000; valid: at most 1000000 for SST"),
         (("--transport", "5"), "transport_partitions = 5 does not divide 32"),
-        (("--approach", "rma"), "approach = 'rma'; valid: single, part, many"),
+        (("--approach", "rma"), "--approach = 'rma'; valid: KEY[:TRANSPORTS[:VCIS]], KEY one of single, part"),
+        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
+        (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
+        (("--approach", "part:"), "integers of at least 1"),
         (("--set", "px"), "--set 'px'; valid: NAME=VALUE"),
         (("--set", "pong=1"), "PartHalo3D has no parameter 'pong'"),
         (("--parameters", "/nowhere.json"), "no such file"),
@@ -308,7 +313,7 @@ def test_odd_parameter_files(tmp_path: Path, text: str) -> None:
 def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("run", HALO, "--iterations", "2", "--approach", "many:8", "--json") == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["engine"].startswith("sst, 8 ranks")
+    assert (data["engine"], data["ranks"], data["network"]) == ("sst", [8], "single of 8 hosts")
     assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
     assert command("run", HALO, "--iterations", "2", "--approach", "many:8") == 0
     assert "Pt2Pt many" in capsys.readouterr().out
@@ -338,7 +343,7 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixt
     assert command(*run) == 0
     assert said not in capsys.readouterr().err
     (kept,) = (stand_in.parent / "cache" / "parameters").iterdir()
-    assert fitted.read(kept) == initial(load("meluxina"), "inter", workloads.load(HALO).cache)
+    assert kept_parameters.read(kept) == initial(load("meluxina"), "inter", workloads.load(HALO).cache)
     # One cut short is fitted again; given parameters need no fit.
     kept.write_text(kept.read_text()[:40])
     assert command(*run) == 0
@@ -352,12 +357,14 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixt
 
 def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     m = load("meluxina")
-    first = fitted.kept_at(m, "inter", "hot")
+    first = kept_parameters.kept_at(m, "inter", "hot")
     other = m.model_copy(update={"matching": m.matching.model_copy(update={"base": m.matching.per_entry})})
-    assert first == fitted.kept_at(m, "inter", "hot")
-    assert len({first, fitted.kept_at(other, "inter", "hot"), fitted.kept_at(m, "inter", "cold")}) == 3
+    assert first == kept_parameters.kept_at(m, "inter", "hot")
+    assert (
+        len({first, kept_parameters.kept_at(other, "inter", "hot"), kept_parameters.kept_at(m, "inter", "cold")}) == 3
+    )
     monkeypatch.setattr(library, "fingerprint", lambda installation: "another")
-    assert fitted.kept_at(m, "inter", "hot") != first
+    assert kept_parameters.kept_at(m, "inter", "hot") != first
 
 
 def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from pready.model.errors import PreadyError, shown
 from pready.model.files import read_toml, validated
 from pready.model.values import Strict
+from pready.validate.papers.checks import CHECKS, arguments
 
 PAPERS = ("gillis2023", "zambre2021", "marts2024", "jammer2022", "temucin2022")
 
@@ -193,8 +194,6 @@ def load(paper: str) -> Paper:
 
 def parsed(data: dict[str, Any], source: str) -> Paper:
     """A paper's file as checked claims; every check's arguments are checked too, at every point."""
-    from pready.validate.papers.checks import CHECKS, arguments
-
     made = validated(Paper, data, source)
     for claim in made.claims:
         if claim.out_of_scope is not None:

@@ -6,15 +6,27 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from pready.calibrate.benchmark_list import MEASUREMENTS
+from pready.calibrate.build import built_for
+from pready.calibrate.calibration import calibrate as fit_file
+from pready.calibrate.calibration import from_files, provenance, run_measurements
+from pready.calibrate.fit import ThinDataError
+from pready.calibrate.held_out import held_out
+from pready.calibrate.launch import slurm_script
+from pready.calibrate.measure import Progress as Told
+from pready.calibrate.two_ranks import two_ranks
+from pready.commands import options
+from pready.files.writing import check_writable, write_text
 from pready.model.errors import PreadyError
-
-if TYPE_CHECKING:
-    from pready.calibrate.calibration import Calibration
-    from pready.calibrate.fit import ThinDataError
+from pready.model.machine_file import dumps
+from pready.model.units import Unit, parse
+from pready.show import picture_files
+from pready.show.machine import machine_view
+from pready.show.terminal import console, progress
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
@@ -52,9 +64,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 )
 @click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of payloads and intervals."
-)
+@options.seed("Of payloads and intervals.", bits=32)
 @click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
 @click.pass_context
 def calibrate(
@@ -79,10 +89,6 @@ def calibrate(
     """Measure a machine with its own MPI and write a machine file. Run again after an interruption, it resumes."""
     if context.invoked_subcommand is not None:
         return
-    from pready.calibrate.benchmark_list import MEASUREMENTS
-    from pready.model.units import Unit, parse
-    from pready.output import check_writable
-
     if listing:
         click.echo("\n".join(MEASUREMENTS))
         return
@@ -101,9 +107,6 @@ def calibrate(
 
 
 def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
-    from pready.calibrate.launch import slurm_script
-    from pready.output import write_text
-
     words = [w for w in sys.argv[1:] if w]
     at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
     del words[at : at + (1 if "=" in words[at] else 2)]
@@ -125,14 +128,6 @@ def _measure(
     only: list[str] | None,
     seed: int,
 ) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from pready.calibrate.build import built_for
-    from pready.calibrate.calibration import run_measurements
-    from pready.calibrate.measure import Progress as Told
-    from pready.calibrate.two_ranks import two_ranks
-
     with two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
         built = built_for(home, mpicc)
         columns = (
@@ -141,9 +136,7 @@ def _measure(
             MofNCompleteColumn(),
             TextColumn("{task.fields[left]}"),
         )
-        with Progress(
-            *columns, console=(terminal := Console(stderr=True)), transient=True, disable=not terminal.is_terminal
-        ) as bar:
+        with progress(*columns) as bar:
             task = bar.add_task("starting", total=None, left="")
 
             def told(p: Told) -> None:
@@ -160,12 +153,6 @@ def _measure(
 
 
 def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:
-    from pready.calibrate.calibration import calibrate as fit_file
-    from pready.calibrate.calibration import provenance
-    from pready.calibrate.fit import ThinDataError
-    from pready.model.machine_file import dumps
-    from pready.output import write_text
-
     try:
         done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
@@ -183,14 +170,9 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of intervals.")
+@options.seed("Of intervals.", bits=32)
 def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) -> None:
     """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
-    from pready.calibrate.calibration import from_files
-    from pready.calibrate.fit import ThinDataError
-    from pready.model.machine_file import dumps
-    from pready.output import check_writable, write_text
-
     check_writable(output, (".toml",))
     try:
         described, _, head = from_files(files, name=name or output.stem, seed=seed)
@@ -215,19 +197,13 @@ def _thin(error: ThinDataError, source: str) -> PreadyError:
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
 )
 @click.option("--environment", metavar="KEY", help="Which environment of the file, if it holds several.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@options.seed("Of intervals.", bits=32)
 def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
-    from pready import show
-    from pready.calibrate.calibration import calibrate as fit_file
-    from pready.calibrate.held_out import held_out
-
     if output is not None:
-        from pready import plot
-
-        plot.check(output)
-    done: Calibration = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
-    show.console().print(show.machine_view(done.described.machine))
+        picture_files.check(output)
+    done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
+    console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
     left_out = held_out(done.observations, seed)
@@ -237,5 +213,5 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
         f"worst {error:+.1%} at {size:.0f} B"
     )
     if output is not None:
-        plot.save(output, plot.calibration(raw.name, done.fit))
+        picture_files.draw_fit(output, raw.name, done.fit)
         click.echo(f"wrote {output}", err=True)

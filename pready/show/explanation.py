@@ -1,91 +1,41 @@
-"""``pready explain``: the equations, alone or with a user's numbers put in, as text, LaTeX and Markdown."""
+"""The equations, alone or with a user's numbers put in, as tables, LaTeX and Markdown."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
-import click
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
-from pready.model.errors import PreadyError
+from pready.model.explanation import Explanation, Step, Way
+from pready.model.gain import DOI, EQUATIONS
 from pready.model.units import format_size, format_time
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from pready.model.explanation import Explanation, Step, Way
 
 PLAIN_WIDTH = 120
 
 
-@click.command()
-@click.argument("workload", required=False)
-@click.option("--machine", metavar="NAME|FILE", help="A profile or a TOML file.  [default: meluxina]")
-@click.option("--library", metavar="NAME", help="MPI library profile; the machine's own if absent.")
-@click.option(
-    "--approach", metavar="KEY[:T[:V]]", help="Interface, transport partitions, VCIs; what 'predict' advises if absent."
-)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the arrivals.")
-@click.option("--latex", "as_latex", is_flag=True, help="LaTeX source instead of plain text.")
-def explain(
-    workload: str | None, machine: str | None, library: str | None, approach: str | None, seed: int, as_latex: bool
-) -> None:
-    """The equations and the timeline's steps with WORKLOAD's numbers, and every departure from the papers.
-
-    Without WORKLOAD: the equations alone.
-    """
-    from pready import show
-
-    if workload is None:
-        given = {"--machine": machine, "--library": library, "--approach": approach}
-        if any(given.values()):
-            named = ", ".join(name for name, value in given.items() if value)
-            raise PreadyError(f"{named} without a workload", valid="a workload file to put the numbers of in")
-        _equations(as_latex)
-        return
-    from pready.cli import DEFAULT_MACHINE
-    from pready.model import machine as machines
-    from pready.model import workload as workloads
-    from pready.model.explanation import explain as explain_
-    from pready.simulating import parse_approach
-
-    on, what = machines.load(machine or DEFAULT_MACHINE), workloads.load(workload)
-    chosen = None if approach is None else parse_approach(approach, what)
-    explanation = explain_(on, what, chosen, library=library, seed=seed)
-    if as_latex:
-        click.echo(latex(explanation))
-    else:
-        show.console().print(view(explanation))
+def equations_latex() -> str:
+    """The equations alone as LaTeX, each below a comment with its number, name and departure."""
+    lines = []
+    for e in EQUATIONS:
+        lines += [f"% Eq. {e.number} ({e.name})" + (f": {e.departure}" if e.departure else ""), e.latex]
+    return "\n".join(lines)
 
 
-def _equations(as_latex: bool) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from pready import show
-    from pready.model.gain import DOI, EQUATIONS
-
-    if as_latex:
-        for e in EQUATIONS:
-            click.echo(f"% Eq. {e.number} ({e.name})" + (f": {e.departure}" if e.departure else ""))
-            click.echo(e.latex)
-        return
+def equations_view() -> RenderableType:
+    """The equations alone as a table."""
     table = Table(title=f"gillis2023, doi:{DOI}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("Eq.", "name", "formula", "unit", "departure from the paper"):
         table.add_column(column, overflow="fold")
     for e in EQUATIONS:
         table.add_row(e.number, e.name, f"{e.symbol} = {e.expression}", e.unit, e.departure)
-    show.console().print(table)
-
-
-# ---- with numbers ---------------------------------------------------------------------------------------------------
+    return table
 
 
 def view(explanation: Explanation) -> RenderableType:
     """Equations, the steps of bulk and of the approach, the sums and the departures."""
-    from rich.console import Group
-    from rich.text import Text
-
     parts: list[RenderableType] = [Text(_title(explanation), style="bold"), Text("")]
     for filled in explanation.equations:
         parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
@@ -99,9 +49,6 @@ def view(explanation: Explanation) -> RenderableType:
 
 
 def _steps(way: Way) -> RenderableType:
-    from rich import box
-    from rich.table import Table
-
     table = Table(title=_heading(way), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("step")
     table.add_column("what happens", overflow="fold")
@@ -117,8 +64,6 @@ def _steps(way: Way) -> RenderableType:
 
 def plain(explanation: Explanation) -> str:
     """The view as plain text."""
-    from rich.console import Console
-
     stream = io.StringIO()
     Console(file=stream, width=PLAIN_WIDTH, color_system=None, highlight=False).print(view(explanation))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 import shlex
@@ -12,15 +11,27 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
+import numpy
+import scipy
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from pready.cli import DEFAULT_MACHINE
+from pready.calibrate import build, two_ranks
+from pready.calibrate.rig import RigUnavailable
+from pready.commands import options
+from pready.files.extra import need
+from pready.files.writing import check_writable, write_text
+from pready.model import machine as machines
 from pready.model.errors import PreadyError
-
-if TYPE_CHECKING:
-    from pready.validate.result import ClaimResult, Comparison, Report
+from pready.model.units import Unit, parse
+from pready.model.version import VERSION
+from pready.show.terminal import console, print_json, progress
+from pready.show.validation import report_data, report_view
+from pready.sst.library import MissingSST
+from pready.validate import live, papers, sst
+from pready.validate.report.page import html
+from pready.validate.result import ClaimResult, Comparison, Report
 
 PARTS = ("papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
@@ -90,10 +101,8 @@ class Skipped(Exception):
     metavar="FOLDER",
     help="Of live and sst: keep raw records here; run again, it goes on from there.  [default: FOLDER/raw of -o]",
 )
-@click.option(
-    "--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help="Of sst: what is simulated."
-)
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of everything drawn.")
+@options.machine("Of sst: what is simulated.")
+@options.seed("Of everything drawn.", bits=32)
 @click.pass_context
 def validate(
     context: click.Context,
@@ -114,12 +123,10 @@ def validate(
     be off (the report says why); 1 otherwise; 2 for bad input, or if a part failed; 130 if interrupted. The report is
     written in all cases, with what is there.
     """
-    from pready import show
-    from pready.show_validation import report_view
-
     if rig is not None and launcher is not None:
         raise PreadyError("both --launcher and --rig given", valid="one of them")
     if output is not None:
+        need("matplotlib", f"{PAGE} with its pictures")
         _make_folder(output)
         raw = raw or output / "raw"
     wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine)
@@ -128,9 +135,9 @@ def validate(
     if output is not None:
         _write(report, output)
     if as_json:
-        show.print_json(_plain(report))
+        print_json(report_data(report))
     else:
-        show.console().print(report_view(report))
+        console().print(report_view(report))
     for part, why in found.skipped.items():
         click.echo(f"skipped {part}: {why}", err=True)
     if output is not None:
@@ -169,12 +176,8 @@ def _run(what: str, wanted: Wanted) -> Found:
 @contextmanager
 def _progress(description: str) -> Iterator[Callable[[float, float | None, str], None]]:
     """A bar on standard error; yields what moves it: completed, total, and a word on what is done now."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    terminal = Console(stderr=True)
-    with Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal) as bar:
+    with progress(*columns) as bar:
         task = bar.add_task(description, total=None)
 
         def told(completed: float, of: float | None, now: str) -> None:
@@ -184,8 +187,6 @@ def _progress(description: str) -> Iterator[Callable[[float, float | None, str],
 
 
 def _papers(wanted: Wanted, found: Found) -> None:
-    from pready.validate import papers
-
     with _progress("papers") as told:
 
         def on_claim(claim: ClaimResult) -> None:
@@ -196,9 +197,6 @@ def _papers(wanted: Wanted, found: Found) -> None:
 
 
 def _live(wanted: Wanted, found: Found) -> None:
-    from pready.calibrate.rig import RigUnavailable
-    from pready.model.units import Unit, parse
-
     budget_s = parse(wanted.budget, Unit.TIME, "--budget")
     raw = _raw(wanted)
     try:
@@ -210,8 +208,6 @@ def _live(wanted: Wanted, found: Found) -> None:
 
 def _homes(wanted: Wanted) -> list[Path | None]:
     """Where the MPI libraries to compare lie; None for what the launcher itself finds."""
-    from pready.calibrate.two_ranks import mpi_home
-
     if wanted.prefixes:
         return list(wanted.prefixes)
     if wanted.launcher is not None:
@@ -220,23 +216,19 @@ def _homes(wanted: Wanted) -> list[Path | None]:
     if named:
         return list(named)
     try:
-        return [mpi_home(None)]
+        return [two_ranks.mpi_home(None)]
     except PreadyError as error:
         raise Skipped(str(error)) from None
 
 
 def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
-    from pready.calibrate.build import built_for
-    from pready.calibrate.two_ranks import two_ranks
-    from pready.validate import live
-
     rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
     folder.mkdir(parents=True, exist_ok=True)
     # Both nodes of the rig share this machine's cores.
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
-    with two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
+    with two_ranks.two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
         library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
-        site = live.Site(library, ranks, built_for(where), receive_threads=0 if enough else 1)
+        site = live.Site(library, ranks, build.built_for(where), receive_threads=0 if enough else 1)
         with _progress(f"live, {library}") as told:
 
             def on_progress(now: live.Told) -> None:
@@ -256,10 +248,8 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
 
 def _library(home: Path | None, taken: set[str]) -> str:
     """A short name for files and tables; a second build of the same library gets a number."""
-    from pready.calibrate.two_ranks import is_open_mpi
-
     known = home is not None and (home / "bin" / "mpiexec").exists()
-    name = "mpi" if home is None or not known else "openmpi" if is_open_mpi(home) else "mpich"
+    name = "mpi" if home is None or not known else "openmpi" if two_ranks.is_open_mpi(home) else "mpich"
     return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 100))) if n not in taken)
 
 
@@ -270,10 +260,6 @@ def _with_machine(comparison: Comparison, library: str, file: Path) -> Compariso
 
 
 def _sst(wanted: Wanted, found: Found) -> None:
-    from pready.model import machine as machines
-    from pready.sst.library import MissingSST
-    from pready.validate import sst
-
     folder = _raw(wanted) / "sst"
     machine = machines.load(wanted.machine)
     with _progress("SST") as told:
@@ -291,12 +277,6 @@ def _raw(wanted: Wanted) -> Path:
 
 
 def _report(found: Found, seed: int) -> Report:
-    import numpy
-    import scipy
-
-    from pready.model.version import VERSION
-    from pready.validate.result import Report
-
     about = {
         "command": _command(),
         "Python": platform.python_version(),
@@ -322,8 +302,6 @@ def _as_expected(report: Report) -> bool:
 
 
 def _make_folder(folder: Path) -> None:
-    from pready.output import check_writable
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -333,22 +311,6 @@ def _make_folder(folder: Path) -> None:
         check_writable(folder / name)
 
 
-def _plain(report: Report) -> Any:
-    """The report's data as JSON can hold it: a number that is none (no case to judge by) is null."""
-
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: finite(v) for name, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [finite(v) for v in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-
-    return finite(report.to_dict())
-
-
 def _write(report: Report, folder: Path) -> None:
-    from pready.output import write_text
-    from pready.validate.report.page import html
-
     write_text(folder / PAGE, html(report, report.about["command"]))
-    write_text(folder / DATA, json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(folder / DATA, json.dumps(report_data(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")

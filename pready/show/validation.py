@@ -1,8 +1,10 @@
-"""A validation in the terminal: claims, checks, controls and the worst cases. Prints; computes nothing."""
+"""A validation in the terminal and as data: claims, checks, controls and the worst cases. Shows; computes nothing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -103,3 +105,16 @@ def worst_view(cases: Sequence[CaseResult]) -> RenderableType:
 
 def _table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def report_data(report: Report) -> Any:
+    """The report's data as JSON can hold it: a number that is none (no case to judge by) is null."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: finite(v) for name, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [finite(v) for v in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return finite(report.to_dict())

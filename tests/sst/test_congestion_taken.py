@@ -9,7 +9,7 @@ import pytest
 from pready.model.machine import load
 from pready.model.predict import predict
 from pready.model.workload import Workload
-from pready.sst.beside import Beside, beside, warned
+from pready.sst.congestion_taken import Beside, beside, warned
 
 
 def row(alone: float, here: float) -> Beside:

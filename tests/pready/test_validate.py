@@ -11,8 +11,9 @@ from typing import Any
 import findings
 import pytest
 
-from pready import validating
+from pready.calibrate import build
 from pready.cli import main
+from pready.commands import validate as validating
 from pready.model.errors import PreadyError
 from pready.model.version import VERSION
 from pready.validate import live, papers, sst
@@ -220,8 +221,6 @@ def test_without_sst_it_is_skipped(
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that looks like an MPI, and a build that is not run."""
-    from pready.calibrate import build
-
     home = tmp_path / "mpi"
     (home / "bin").mkdir(parents=True)
     launcher = home / "bin" / "mpiexec"

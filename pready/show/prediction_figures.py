@@ -1,13 +1,12 @@
-"""What a prediction's pictures show: evaluates the model for `pready.plot` to draw."""
+"""What a prediction's figures show: evaluates the model for `pready.show.figures` to draw."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from pready import plot, show
 from pready.model.approach import BULK, Approach, transport_counts
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
@@ -19,16 +18,18 @@ from pready.model.timeline import run
 from pready.model.units import format_size
 from pready.model.values import Array
 from pready.model.workload import Workload
+from pready.show import figures
+from pready.show.prediction import best_per_interface
 
 POINTS, MAP_POINTS = 145, 61
 SAMPLES_OF_MAP = 32
 
 
-def draw(kind: str, path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
-    """Draw one kind of picture: "size", "map" or "exchange"."""
+def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    """One kind of picture: "size", "map" or "exchange"."""
     where = f"{prediction.machine} ({prediction.library})"
     title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
-    {"size": _over_size, "map": _map, "exchange": _exchange}[kind](path, title, machine, workload, prediction)
+    return {"size": _over_size, "map": _map, "exchange": _exchange}[kind](title, machine, workload, prediction)
 
 
 def _label(row: ApproachPrediction) -> str:
@@ -53,26 +54,26 @@ def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[f
     return gain_over_sizes(evaluation.machine, evaluation.workload, approach, sizes, evaluation.seed, samples)
 
 
-def _over_size(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
+def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     sizes, advised = _sizes(workload, POINTS), prediction.advised
     drawn = (BULK.interface, advised.approach.interface)
-    others = [r for r in show.best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
+    others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
-    lines = [plot.Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
-    plot.save(path, plot.eta_over_size(title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes))
+    lines = [figures.Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
+    return figures.eta_over_size(title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes)
 
 
-def _map(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
+def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     sizes, advised = _sizes(workload, MAP_POINTS), prediction.advised
     interface = advised.approach.interface
     counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
     evaluation = _evaluation(machine, workload, prediction)
     eta = [_gains(evaluation, interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
-    plot.save(path, plot.gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer))
+    return figures.gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer)
 
 
-def _exchange(path: Path, title: str, machine: Machine, workload: Workload, prediction: Prediction) -> None:
+def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     evaluation = Evaluation(machine, workload, prediction.seed, draws=0)
     iteration = slice(1, 2)  # row 0 has no spread of arrivals
     ready = evaluation.ready[iteration]
@@ -85,5 +86,5 @@ def _exchange(path: Path, title: str, machine: Machine, workload: Workload, pred
         assert line.steps is not None
         join = float(line.join[0]) if approach.interface.joins else None
         label = f"{approach.name}, {approach.transport_partitions} per peer"
-        drawn.append(plot.Exchange(label, threads, line.steps, join, float(line.end[0])))
-    plot.save(path, plot.exchanges(title, drawn))
+        drawn.append(figures.Exchange(label, threads, line.steps, join, float(line.end[0])))
+    return figures.exchanges(title, drawn)

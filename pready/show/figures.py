@@ -1,4 +1,4 @@
-"""Pictures of what others computed.
+"""Figures of what others computed.
 
 Each function returns a Figure, which a notebook shows and `save` writes; none touches pyplot's state or backend.
 """
@@ -16,17 +16,16 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from pready.files.writing import write_with
+from pready.model.engine import Simulation
 from pready.model.errors import PreadyError
+from pready.model.timeline import Steps
 from pready.model.units import format_size
 from pready.model.values import Array
-from pready.output import check_writable, write_with
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a fit needs SciPy, the other figures do not
     from pready.calibrate.fit import Fit
-    from pready.model.engine import Simulation
-    from pready.model.timeline import Steps
 
-SUFFIXES = (".svg", ".png", ".pdf")
 COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -49,20 +48,14 @@ P = ParamSpec("P")
 STYLE: dict[Any, Any] = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
-def check(path: Path) -> None:
-    """Refuse a picture's path before the work is done."""
-    check_writable(path, SUFFIXES)
-
-
 def save(path: Path, figure: Figure) -> None:
     """Write a figure; the same figure gives the same bytes.
 
     Raises
     ------
     PreadyError
-        A path that cannot be written, or a suffix other than ``.svg``, ``.png`` and ``.pdf``.
+        A path that cannot be written.
     """
-    check(path)
     metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
     with rc_context({"svg.hashsalt": "pready"}):
         write_with(path, lambda p: figure.savefig(p, metadata=metadata, dpi=150))

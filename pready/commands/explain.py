@@ -1,0 +1,46 @@
+"""``pready explain``: the equations, alone or with a user's numbers put in."""
+
+from __future__ import annotations
+
+import click
+
+from pready.commands import options
+from pready.model import machine as machines
+from pready.model import workload as workloads
+from pready.model.errors import PreadyError
+from pready.model.explanation import explain as explained
+from pready.show.explanation import equations_latex, equations_view, latex, view
+from pready.show.terminal import console
+
+
+@click.command()
+@click.argument("workload", required=False)
+@click.option("--machine", metavar="NAME|FILE", help=f"A profile or a TOML file.  [default: {options.DEFAULT_MACHINE}]")
+@options.library()
+@options.approach()
+@options.seed()
+@click.option("--latex", "as_latex", is_flag=True, help="LaTeX source instead of plain text.")
+def explain(
+    workload: str | None, machine: str | None, library: str | None, approach: str | None, seed: int, as_latex: bool
+) -> None:
+    """The equations and the timeline's steps with WORKLOAD's numbers, and every departure from the papers.
+
+    Without WORKLOAD: the equations alone.
+    """
+    if workload is None:
+        given = {"--machine": machine, "--library": library, "--approach": approach}
+        if any(given.values()):
+            named = ", ".join(name for name, value in given.items() if value)
+            raise PreadyError(f"{named} without a workload", valid="a workload file to put the numbers of in")
+        if as_latex:
+            click.echo(equations_latex())
+        else:
+            console().print(equations_view())
+        return
+    on, what = machines.load(machine or options.DEFAULT_MACHINE), workloads.load(workload)
+    chosen = None if approach is None else options.parse_approach(approach, what)
+    explanation = explained(on, what, chosen, library=library, seed=seed)
+    if as_latex:
+        click.echo(latex(explanation))
+    else:
+        console().print(view(explanation))

@@ -1,0 +1,134 @@
+"""Options that several commands share, and the one parser of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pready.model.approach import BY_KEY, Approach
+from pready.model.errors import PreadyError, shown
+from pready.model.workload import Workload, check_transport_partitions
+
+DEFAULT_MACHINE = "meluxina"
+ENGINES = ("timeline", "engine", "sst")
+"""One exchange of two ranks; many ranks, iteration after iteration; SST's packet-level networks."""
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
+    """``8,8,8`` or ``8x8x8`` as a grid.
+
+    Raises
+    ------
+    PreadyError
+        Anything but one to three positive integers.
+    """
+    try:
+        grid = tuple(int(word) for word in text.replace("x", ",").split(","))
+    except ValueError:
+        grid = ()
+    if not 1 <= len(grid) <= 3 or min(grid, default=0) < 1:
+        raise PreadyError(f"{option} = {shown(text)}", valid="X, X,Y or X,Y,Z, such as 8,8,8")
+    return grid
+
+
+def parse_approach(text: str, workload: Workload) -> Approach:
+    """``many``, ``many:8`` or ``many:8:4``: interface, transport partitions (all), VCIs (1).
+
+    Raises
+    ------
+    PreadyError
+        An unknown interface, or numbers that are none.
+    """
+    key, *numbers = text.split(":")
+    if key not in BY_KEY:
+        raise PreadyError(
+            f"--approach = {shown(text)}", valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}"
+        )
+    try:
+        counts = [int(n) for n in numbers]
+    except ValueError:
+        counts = [0]
+    if len(counts) > 2 or min(counts, default=1) < 1:
+        raise PreadyError(
+            f"--approach = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
+        )
+    interface = BY_KEY[key]
+    transports = counts[0] if counts else (workload.n_partitions if interface.splits else 1)
+    if interface.splits:
+        check_transport_partitions(transports, workload.n_partitions)
+    elif transports != 1:
+        raise PreadyError(f"--approach = {shown(text)}", valid=f"{key} sends one message")
+    return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
+
+
+def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:
+    """``--machine``, with the one default."""
+    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help=help)
+
+
+def library() -> Option:
+    """``--library``."""
+    return click.option("--library", metavar="NAME", help="MPI library profile; the machine's own if absent.")
+
+
+def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
+    """``--seed``, of so many bits."""
+    return click.option("--seed", type=click.IntRange(0, 2**bits - 1), default=0, show_default=True, help=help)
+
+
+def approach(help: str = "what 'predict' advises if absent") -> Option:
+    """``--approach``: text, for `parse_approach` needs the workload."""
+    return click.option("--approach", metavar="KEY[:T[:V]]", help=f"Interface, transport partitions, VCIs; {help}.")
+
+
+def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
+    """A grid such as ``--ranks``; None if it is not given."""
+
+    def parsed(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+        return None if text is None else parse_ranks(text, option.opts[0])
+
+    return click.option(name, metavar=metavar, callback=parsed, help=help)
+
+
+def picture(help: str) -> Option:
+    """``--plot FILE``, as `picture`."""
+    return click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE.svg|.png", help=help)
+
+
+def as_json(help: str = "One JSON object on standard output.") -> Option:
+    """``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help=help)
+
+
+def as_csv(help: str = "One line per approach.") -> Option:
+    """``--csv``."""
+    return click.option("--csv", "as_csv", is_flag=True, help=help)
+
+
+def one_form(as_json: bool, as_csv: bool) -> None:
+    """Refuse ``--json`` and ``--csv`` together."""
+    if as_json and as_csv:
+        raise PreadyError("--json and --csv exclude each other", valid="one of them")
+
+
+def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
+    """Refuse the first option that was given, which `engine` cannot honour and `instead` can.
+
+    Parameters
+    ----------
+    given
+        Values by option; None: not given.
+
+    Raises
+    ------
+    PreadyError
+        There is one.
+    """
+    for option, value in given.items():
+        if value is not None:
+            raise PreadyError(f"{option} is nothing that --engine {engine} can do", valid=f"{option} with {instead}")

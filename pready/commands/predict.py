@@ -1,0 +1,81 @@
+"""``pready predict``: the table and the advice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from pready.commands import options
+from pready.files.rows import csv_text
+from pready.model import machine as machines
+from pready.model import workload as workloads
+from pready.model.errors import PreadyError
+from pready.model.predict import predict as predicted
+from pready.show import picture_files
+from pready.show.prediction import prediction_rows, prediction_view
+from pready.show.terminal import console, print_json
+
+PICTURES_HELP = "η over size; η over transport partitions and size; one exchange, bulk above."
+
+
+@click.command()
+@click.argument("workload")
+@options.machine()
+@options.library()
+@options.seed("Of arrivals and parameter draws.")
+@click.option(
+    "--engine",
+    type=click.Choice(options.ENGINES),
+    help="One exchange of two ranks, or many; sst: 'pready simulate'.  [default: timeline for pt2pt, else engine]",
+)
+@options.as_json()
+@options.as_csv()
+@click.option(
+    "--all",
+    "every_row",
+    is_flag=True,
+    help="Every transport partition count and VCI count, not only the best.",
+)
+@options.picture("Draw the prediction.")
+@click.option(
+    "--picture",
+    "kind",
+    type=click.Choice(picture_files.KINDS),
+    default=picture_files.KINDS[0],
+    show_default=True,
+    help=PICTURES_HELP,
+)
+def predict(
+    workload: str,
+    machine: str,
+    library: str | None,
+    seed: int,
+    engine: Literal["timeline", "engine", "sst"] | None,
+    as_json: bool,
+    as_csv: bool,
+    every_row: bool,
+    picture: Path | None,
+    kind: str,
+) -> None:
+    """Predict what every way of sending the buffer of WORKLOAD (a TOML file) costs, with advice."""
+    options.one_form(as_json, as_csv)
+    if engine == "sst":
+        raise PreadyError(
+            "--engine sst is a simulation", valid="'pready simulate --engine sst', or --engine timeline or engine here"
+        )
+    if picture is not None:
+        picture_files.check(picture)
+    on, what = machines.load(machine), workloads.load(workload)
+    prediction = predicted(on, what, library=library, seed=seed, engine=engine)
+    if picture is not None:
+        picture_files.draw_prediction(kind, picture, on, what, prediction)
+    if as_json:
+        print_json(prediction.to_dict())
+    elif as_csv:
+        click.echo(csv_text(prediction_rows(prediction)), nl=False)
+    else:
+        console().print(prediction_view(prediction, every_row=every_row))
+        if picture is not None:
+            click.echo(f"wrote {picture}", err=True)

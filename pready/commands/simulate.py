@@ -1,0 +1,209 @@
+"""``pready simulate``: a workload over many ranks, with the engine or with SST."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import TaskID
+
+from pready.commands import options
+from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
+from pready.files.rows import csv_text
+from pready.files.writing import write_with
+from pready.model import machine as machines
+from pready.model import workload as workloads
+from pready.model.approach import Approach
+from pready.model.engine import export_goal
+from pready.model.engine.layout import layout
+from pready.model.engine.many_ranks import compare
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.predict import effective_library, predict
+from pready.model.units import Unit, parse
+from pready.model.workload import Workload
+from pready.show import picture_files
+from pready.show.simulation import per_iteration, report, simulation_view
+from pready.show.terminal import console, print_json, progress
+
+MOST_ITERATIONS = 100
+"""Default limit of simulated iterations; the workload's own number if that is smaller."""
+
+
+@click.command()
+@click.argument("workload")
+@options.machine()
+@options.library()
+@options.approach("what 'predict' advises if absent, for sst what the library offers")
+@options.grid(
+    "--ranks",
+    "Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt; 8 for sst]",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(1),
+    help=f"Of the exchange.  [default: the workload's, at most {MOST_ITERATIONS}; {DEFAULT_ITERATIONS} for sst]",
+)
+@click.option("--boundaries", type=click.Choice(["periodic", "open"]), help="Of halos.  [default: the workload's]")
+@click.option("--blocks", type=click.IntRange(1), help="Of sweep3d, per octant (KBA).  [default: the workload's]")
+@click.option("--edge", metavar="SIZE", help="Of halo3d26: bytes per edge.  [default: the workload's]")
+@click.option("--corner", metavar="SIZE", help="Of halo3d26: bytes per corner.  [default: the workload's]")
+@click.option(
+    "--neighbours",
+    "neighbour_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A line per rank: whom it sends to; not for sst.  [default: the workload's]",
+)
+@click.option("--cores", type=click.IntRange(1, 4096), help="Worker threads; not for sst.  [default: all]")
+@options.seed()
+@options.as_json("One JSON object.")
+@options.as_csv("One line per iteration; for sst, per approach.")
+@options.picture("Iteration times by rank: idle waves; not for sst.")
+@click.option(
+    "--engine",
+    type=click.Choice(options.ENGINES),
+    default="engine",
+    show_default=True,
+    help="sst: as 'pready sst run'; timeline: 'pready predict'.",
+)
+@click.option("--topology", metavar="NAME", help=f"Of --engine sst.  [default: {DEFAULT_TOPOLOGY}]")
+@options.grid("--thread-grid", "Threads in space: a face is sent by the threads that touch it; not for sst.")
+@click.option(
+    "--export",
+    type=(click.Choice(["goal"]), click.Path(path_type=Path)),
+    metavar="goal FILE",
+    help="Write LogGOPSim's GOAL text; not for sst.",
+)
+def simulate(
+    workload: str,
+    machine: str,
+    library: str | None,
+    approach: str | None,
+    ranks: tuple[int, ...] | None,
+    iterations: int | None,
+    boundaries: str | None,
+    blocks: int | None,
+    edge: str | None,
+    corner: str | None,
+    neighbour_file: Path | None,
+    cores: int | None,
+    seed: int,
+    as_json: bool,
+    as_csv: bool,
+    picture: Path | None,
+    engine: str,
+    topology: str | None,
+    thread_grid: tuple[int, ...] | None,
+    export: tuple[str, Path] | None,
+) -> None:
+    """Simulate WORKLOAD over a grid of ranks, iteration after iteration, against bulk."""
+    options.one_form(as_json, as_csv)
+    if engine == "timeline":
+        raise PreadyError(
+            "--engine timeline is one exchange, not a simulation",
+            valid="'pready predict --engine timeline', or --engine engine or sst here",
+        )
+    if engine == "sst":
+        of_the_engine = {
+            "--neighbours": neighbour_file,
+            "--cores": cores,
+            "--plot": picture,
+            "--thread-grid": thread_grid,
+            "--export": export,
+        }
+        options.refuse(engine, of_the_engine, "--engine engine")
+    else:
+        options.refuse(engine, {"--topology": topology}, "--engine sst")
+    if picture is not None:
+        picture_files.check(picture)
+    on, what = machines.load(machine), workloads.load(workload)
+    what = _overridden(
+        what,
+        grid=ranks if engine == "engine" else None,
+        boundaries=boundaries,
+        blocks=blocks,
+        edge=None if edge is None else parse(edge, Unit.SIZE, "--edge"),
+        corner=None if corner is None else parse(corner, Unit.SIZE, "--corner"),
+        neighbour_list=None if neighbour_file is None else str(neighbour_file.absolute()),
+        thread_grid=thread_grid,
+    )
+    if engine == "sst":
+        run_and_show(
+            on,
+            what,
+            topology=topology or DEFAULT_TOPOLOGY,
+            ranks=ranks,
+            iterations=iterations or DEFAULT_ITERATIONS,
+            seed=seed,
+            approaches=() if approach is None else (approach,),
+            library=library,
+            as_json=as_json,
+            as_csv=as_csv,
+        )
+        return
+    count = iterations or min(what.iterations, MOST_ITERATIONS)
+    chosen = (
+        options.parse_approach(approach, what)
+        if approach is not None
+        else predict(on, what, library=library, seed=seed, draws=0).advised.approach
+    )
+    settings = {**layout(what).options, "seed": seed}
+    if export is not None:
+        _export(export[1], on, what, chosen, count, settings)
+    with progress() as bar:
+        tasks: dict[Approach, TaskID] = {}
+
+        def told(a: Approach, share: float) -> None:
+            if a not in tasks:
+                tasks[a] = bar.add_task(a.name, total=1.0)
+            bar.update(tasks[a], completed=share)
+
+        rows = compare(
+            on,
+            what,
+            [chosen],
+            iterations=count,
+            record=picture is not None,
+            on_progress=told,
+            cores=cores or os.cpu_count() or 1,
+            **settings,
+        )
+    if not rows:
+        raise KeyboardInterrupt
+    _, last = rows[-1]
+    if picture is not None:
+        picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
+    if as_json:
+        print_json(report(on, what, effective_library(on, library).name, rows))
+    elif as_csv:
+        click.echo(csv_text(per_iteration(rows)), nl=False)
+    else:
+        console().print(simulation_view(what, on, rows))
+    if last.interrupted:
+        click.echo(f"pready: interrupted after {last.iterations} of {count} iterations", err=True)
+        raise SystemExit(130)
+
+
+def _overridden(workload: Workload, **given: object) -> Workload:
+    """The workload with what the command line gives in place of the file's."""
+    fields = {name: value for name, value in given.items() if value is not None}
+    if "neighbour_list" in fields:
+        fields["neighbours"] = None
+    return workload.changed(**fields)
+
+
+def _export(
+    path: Path, machine: Machine, workload: Workload, approach: Approach, iterations: int, settings: dict[str, Any]
+) -> None:
+    """GOAL text of the same run, and the flags that LogGOPSim wants with it."""
+    flags = []
+
+    def write(temporary: Path) -> None:
+        with temporary.open("w", encoding="ascii") as stream:
+            flags.append(export_goal(stream, machine, workload, approach, iterations=iterations, **settings))
+
+    write_with(path, write)
+    click.echo(f"wrote {path}; LogGOPSim's flags for this machine: {flags[0]}", err=True)

@@ -1,0 +1,354 @@
+"""``pready sst``: simulations with SST, their configurations and their calibration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from pready.commands import options
+from pready.files.rows import csv_text
+from pready.files.writing import check_writable, write_text
+from pready.model import machine as machines
+from pready.model import workload as workloads
+from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.errors import PreadyError, shown
+from pready.model.machine import Machine
+from pready.model.workload import Workload
+from pready.show.prediction import prediction_rows, prediction_view
+from pready.show.sst import congestion_view, residuals_view
+from pready.show.terminal import console, print_json, status
+from pready.sst import kept_parameters
+from pready.sst import library as installed
+from pready.sst.congestion_taken import simulate_beside
+from pready.sst.firefly import Firefly
+from pready.sst.library import MissingSST
+from pready.sst.parameters import GROUPS, parameters
+from pready.sst.run import How
+from pready.sst.simulate import Setup, setup, write_config
+from pready.sst.simulate import calibrate as calibrated
+from pready.sst.topology import Topology
+
+MISSING = 3
+"""Exit status where SST, or a part of it, is not installed."""
+MOST_RANKS = 1_000_000
+"""Far more than SST simulates in a day."""
+DEFAULT_TOPOLOGY = "single"
+DEFAULT_ITERATIONS = 10
+SIMULATED = (SINGLE, PART, MANY)
+"""What the motifs send."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@click.group()
+def sst() -> None:
+    """Simulate with SST's packet-level networks: congestion included, parallel over MPI."""
+
+
+def needs_sst(function: Callable[P, R]) -> Callable[P, R]:
+    """A command that ends with one line and status 3 where there is no SST."""
+
+    @wraps(function)
+    def wrapped(*args: P.args, **given: P.kwargs) -> R:
+        try:
+            return function(*args, **given)
+        except MissingSST as error:
+            click.echo(f"pready: error: {error}", err=True)
+            click.get_current_context().exit(MISSING)
+
+    return wrapped
+
+
+def _together(*decorators: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+_processes = click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
+_threads = click.option(
+    "--sst-threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process (sst -n)."
+)
+_what = _together(
+    click.argument("workload"),
+    options.machine(),
+    click.option(
+        "--topology",
+        default=DEFAULT_TOPOLOGY,
+        show_default=True,
+        metavar="NAME",
+        help="single, torus[:XxYxZ], fattree[:TAPER[:HOSTS]], dragonfly.",
+    ),
+    options.grid("--ranks", "Their number or grid.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
+    click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),
+    options.seed(),
+    click.option(
+        "--set",
+        "extra",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A further parameter of the motif ('pready sst info'); repeatable.",
+    ),
+    click.option(
+        "--parameters",
+        "parameter_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE.json",
+        help="What 'pready sst calibrate -o' wrote.  [default: calibrated once per machine, and kept]",
+    ),
+)
+
+
+@sst.command()
+@_what
+@click.option(
+    "--approach",
+    default="many",
+    show_default=True,
+    metavar="KEY[:T]",
+    help="single, part or many; transport partitions.",
+)
+@click.option("--transport", type=click.IntRange(1), help="Transport partitions.  [default: all user partitions]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.py")
+def config(
+    workload: str,
+    machine: str,
+    topology: str,
+    ranks: tuple[int, ...] | None,
+    iterations: int,
+    seed: int,
+    extra: Sequence[str],
+    parameter_file: Path | None,
+    approach: str,
+    transport: int | None,
+    output: Path,
+) -> None:
+    """Write an SST configuration for WORKLOAD, with its arrivals beside it, to edit and keep."""
+    check_writable(output, (".py",))
+    on, what = machines.load(machine), workloads.load(workload)
+    firefly = None if parameter_file is None else kept_parameters.read(parameter_file)
+    made = _setup(on, what, topology, ranks, iterations, seed, extra, firefly)
+    chosen = _approach(approach if transport is None else f"{approach}:{transport}", what)
+    folder = installed.build() if installed.available() else None
+    if folder is not None:
+        made = _calibrated(made)
+    elif parameter_file is None:
+        click.echo("no SST here to calibrate with: the parameters are Firefly's formula", err=True)
+    record = write_config(made, chosen, output, folder)
+    click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
+
+
+@sst.command()
+@_what
+@click.option(
+    "--approach",
+    "names",
+    multiple=True,
+    metavar="KEY[:T]",
+    help="part:8 or many:32; repeatable.  [default: what the library offers]",
+)
+@options.library()
+@click.option(
+    "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep configurations and records there."
+)
+@_processes
+@_threads
+@options.as_json()
+@options.as_csv()
+def run(
+    workload: str,
+    machine: str,
+    topology: str,
+    ranks: tuple[int, ...] | None,
+    iterations: int,
+    seed: int,
+    extra: Sequence[str],
+    parameter_file: Path | None,
+    names: Sequence[str],
+    library: str | None,
+    keep: Path | None,
+    processes: int,
+    sst_threads: int,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Simulate WORKLOAD with SST, bulk and each approach, and print the prediction."""
+    options.one_form(as_json, as_csv)
+    run_and_show(
+        machines.load(machine),
+        workloads.load(workload),
+        topology=topology,
+        ranks=ranks,
+        iterations=iterations,
+        seed=seed,
+        approaches=names,
+        library=library,
+        as_json=as_json,
+        as_csv=as_csv,
+        extra=extra,
+        firefly=None if parameter_file is None else kept_parameters.read(parameter_file),
+        keep=keep,
+        how=How(processes, sst_threads),
+    )
+
+
+@needs_sst
+def run_and_show(
+    machine: Machine,
+    workload: Workload,
+    *,
+    topology: str,
+    ranks: tuple[int, ...] | None,
+    iterations: int,
+    seed: int,
+    approaches: Sequence[str],
+    library: str | None,
+    as_json: bool,
+    as_csv: bool,
+    extra: Sequence[str] = (),
+    firefly: Firefly | None = None,
+    keep: Path | None = None,
+    how: How | None = None,
+) -> None:
+    """What ``pready sst run`` and ``pready simulate --engine sst`` do once they know their machine and workload.
+
+    Without SST: one line and the status `MISSING`, after the options were checked.
+    """
+    made = _setup(machine, workload, topology, ranks, iterations, seed, extra, firefly)
+    chosen = [_approach(text, workload) for text in approaches]
+    installed.find()
+    how = how or How()
+    with status("building the element library") as said:
+        installed.build()
+        made = _calibrated(made, how)
+
+        def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
+            label = f"{approach.name}, {approach.transport_partitions} transport partitions"
+            said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}")
+
+        prediction, rows = simulate_beside(
+            made, library=library, approaches=chosen, folder=keep, how=how, on_run=on_run
+        )
+    if as_json:
+        print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"taken": r.taken} for r in rows]})
+    elif as_csv:
+        click.echo(csv_text(prediction_rows(prediction)), nl=False)
+    else:
+        console().print(prediction_view(prediction, every_row=True))
+        if rows:
+            console().print(congestion_view(rows, made.topology.title))
+
+
+@sst.command()
+@options.machine()
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.json", help="Write the parameters there."
+)
+@click.option("--path", type=click.Choice(["inter", "intra"]), default="inter", show_default=True)
+@click.option("--cache", type=click.Choice(["hot", "cold"]), default="hot", show_default=True, help="Copy bandwidth.")
+@_processes
+@_threads
+@options.as_json("Residuals and parameters as one JSON object.")
+@needs_sst
+def calibrate(
+    machine: str, output: Path | None, path: str, cache: str, processes: int, sst_threads: int, as_json: bool
+) -> None:
+    """Fit Firefly's and merlin's parameters until SST's ping-pong takes the machine's times."""
+    if output is not None:
+        check_writable(output, (".json",))
+    on = machines.load(machine)
+    installed.find()
+    with status("building the element library") as said:
+        installed.build()
+        said.update("SST ping-pong, 8 B to 16 MiB")
+        fit = calibrated(on, path, cache, How(processes, sst_threads))
+    data = kept_parameters.as_data(fit, on.name, path, cache)
+    if output is not None:
+        write_text(output, json.dumps(data, indent=2) + "\n")
+    if as_json:
+        rows = [
+            {"size": r.size, "machine_s": r.machine, "sst_s": r.simulated, "residual": r.relative}
+            for r in fit.residuals
+        ]
+        print_json(data | {"residuals": rows})
+    else:
+        console().print(residuals_view(fit, on.name))
+        if output is not None:
+            click.echo(f"wrote {output}", err=True)
+
+
+@sst.command()
+@needs_sst
+def info() -> None:
+    """What SST is here, and what the motifs take."""
+    found = installed.find()
+    click.echo(f"{found.version}: {found.sst}")
+    click.echo(f"element library: {installed.build() / 'libpready.so'}")
+    for motif in GROUPS:
+        click.echo(f"pready.{motif}")
+        for p in parameters(motif).values():
+            click.echo(f"  {p.name:14} {p.default or '(none)':12} {p.meaning}")
+
+
+def _setup(
+    machine: Machine,
+    workload: Workload,
+    network: str,
+    ranks: tuple[int, ...] | None,
+    iterations: int,
+    seed: int,
+    extra: Sequence[str],
+    firefly: Firefly | None,
+) -> Setup:
+    if max(ranks or (), default=0) > MOST_RANKS:
+        raise PreadyError(f"--ranks = {','.join(map(str, ranks or ()))}", valid=f"at most {MOST_RANKS} for SST")
+    return setup(
+        machine,
+        workload,
+        network,
+        ranks or (),
+        iterations=iterations,
+        seed=seed,
+        extra=dict(_pair(text) for text in extra),
+        firefly=firefly,
+    )
+
+
+def _calibrated(made: Setup, how: How | None = None) -> Setup:
+    """The setup with parameters fitted to its machine, unless it has some; says so before it fits."""
+    if made.firefly is not None:
+        return made
+
+    def on_fit() -> None:
+        click.echo(f"calibrating SST to {made.machine.name}, once: the parameters are kept", err=True)
+
+    w = made.workload
+    return replace(made, firefly=kept_parameters.fitted(made.machine, w.path, w.cache, how, on_fit))
+
+
+def _pair(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise PreadyError(f"--set {shown(text)}", valid="NAME=VALUE")
+    return name, value
+
+
+def _approach(text: str, workload: Workload) -> Approach:
+    """As every command parses it, refused if it is none that the motifs send."""
+    found = options.parse_approach(text, workload)
+    if found.interface not in SIMULATED:
+        valid = f"{', '.join(i.key for i in SIMULATED)}; others with --engine engine"
+        raise PreadyError(f"--approach = {shown(text)} is not simulated by SST", valid=valid)
+    if found.vcis != 1:
+        raise PreadyError(f"--approach = {shown(text)}: SST simulates one VCI", valid="KEY or KEY:TRANSPORTS")
+    return found

@@ -1,0 +1,26 @@
+"""What ``pip install 'pready[plot]'`` brings, and the one line where it is missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from pready.model.errors import PreadyError
+
+
+def need(package: str, what: str) -> None:
+    """Refuse what a package that is not installed would do.
+
+    Parameters
+    ----------
+    package
+        Its import name, such as "matplotlib".
+    what
+        What needs it, such as "a picture".
+
+    Raises
+    ------
+    PreadyError
+        It is not installed; the line says how to install it.
+    """
+    if find_spec(package) is None:
+        raise PreadyError(f"{what} needs {package}, which is not installed: pip install 'pready[plot]'")

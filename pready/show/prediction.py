@@ -1,0 +1,129 @@
+"""Predictions as terminal tables, rows for CSV and HTML. Shows; computes nothing."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pready.model.approach import Interface
+from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.units import format_size, format_time
+from pready.model.verdict import simplest_of_the_best
+
+VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
+
+
+def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
+    """The best row of each interface, bulk first."""
+    rows: dict[Interface, list[ApproachPrediction]] = {}
+    for row in prediction.approaches:
+        rows.setdefault(row.approach.interface, []).append(row)
+    best = {interface: simplest_of_the_best(of) for interface, of in rows.items()}
+    advised = prediction.advised
+    return list((best | {advised.approach.interface: advised}).values())
+
+
+def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
+    """The table and the advice."""
+    rows = prediction.approaches if every_row else best_per_interface(prediction)
+    w = prediction.workload
+    title = (
+        f"{w['name']} on {prediction.machine} ({prediction.library}): {w['threads']} threads × "
+        f"{w['partitions_per_thread']} partitions, {format_size(w['buffer'])} per peer, {w['pattern']}"
+    )
+    if prediction.ranks:
+        title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
+    if prediction.network:
+        title += f" on {prediction.network}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, justify in (
+        ("approach", "left"),
+        ("transport\npartitions", "right"),
+        ("VCIs", "right"),
+        ("messages", "right"),
+        ("time after\nlast ready", "right"),
+        ("η = T_b/T_p (95 %)", "left"),
+        ("run time", "right"),
+        ("arrived\nby the join", "right"),
+    ):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    advised = prediction.advised
+    for r in rows:
+        style = "bold" if r is advised else ("dim" if not r.available else "")
+        mark = "→ " if r is advised else "  "
+        table.add_row(
+            mark + r.name + ("" if r.available else " *"),
+            str(r.transport_partitions),
+            str(r.vcis),
+            str(r.messages),
+            format_time(r.time_s),
+            f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
+            f"{-r.speedup_percent:+.1f} %" if abs(r.speedup_percent) >= 0.05 else "0 %",
+            f"{r.arrived_early_percent:.0f} %",
+            style=style,
+        )
+    form = prediction.closed_form
+    notes = [
+        f"closed form (Eq. 4, bandwidth only): η = {form['eta']:.3g}, "
+        f"γ = {form['gamma_s_per_byte'] * 1e12:.4g} us/MB, D = {format_time(form['delay_s'])}"
+    ]
+    if any(not r.available for r in rows):
+        notes.append("* no MPI library does this as it is")
+    return Group(
+        table,
+        Text("\n".join(notes), style="dim"),
+        advice_view(prediction.advice, sizes=prediction.engine != "sst"),
+        Text(f"seed {prediction.seed}", style="dim"),
+    )
+
+
+def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
+    """Verdict, settings and reason; `sizes`: was the break-even looked for?"""
+    text = Text("\n")
+    text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
+    best = advice.best
+    text.append(
+        f": {best.name}, {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
+        f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
+    )
+    if advice.break_even_bytes is not None:
+        size = "any size" if advice.break_even_bytes == 0 else f"{format_size(advice.break_even_bytes)} per peer"
+        text.append(f", pays from {size}")
+    elif sizes:
+        text.append(", pays at no size up to 1 GiB")
+    text.append(f"\nbecause {advice.because}")
+    for setting in advice.settings:
+        text.append(f"\n  set  {setting}")
+    for warning in advice.warnings:
+        text.append(f"\n  note {warning}")
+    return text
+
+
+def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
+    """One row per approach, for CSV."""
+    return [r.to_dict() for r in prediction.approaches]
+
+
+def prediction_html(prediction: Prediction) -> str:
+    """What Jupyter shows."""
+    head = "".join(
+        f"<th>{h}</th>" for h in ("approach", "transport partitions", "VCIs", "time", "η (95 %)", "run time")
+    )
+    body = ""
+    for r in best_per_interface(prediction):
+        bold = "font-weight:bold" if r is prediction.advised else ""
+        body += (
+            f"<tr style='{bold}'><td style='text-align:left'>{html.escape(r.name)}</td>"
+            f"<td>{r.transport_partitions}</td>"
+            f"<td>{r.vcis}</td><td>{format_time(r.time_s)}</td><td>{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})</td>"
+            f"<td>{-r.speedup_percent:+.1f} %</td></tr>"
+        )
+    a = prediction.advice
+    what = f"{html.escape(a.best.name)}, {a.best.transport_partitions} transport partitions"
+    said = f"<p><b>{a.verdict}</b>: {what}. {html.escape(a.because)}</p>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"

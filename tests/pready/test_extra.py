@@ -1,0 +1,50 @@
+"""Without Matplotlib and PyArrow: what needs them says so in one line, all else runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pready.cli import main
+
+HALO = "examples/halo3d.toml"
+
+
+@pytest.fixture(autouse=True)
+def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [n for n in sys.modules if n.split(".")[0] in ("matplotlib", "pyarrow")]:
+        monkeypatch.delitem(sys.modules, name)
+    # Python takes None for "not there".
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in ("pready.show.figures", "pready.show.prediction_figures"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (("predict", HALO, "--plot", "{tmp}/eta.svg"), "matplotlib"),
+        (("simulate", HALO, "--plot", "{tmp}/waves.png"), "matplotlib"),
+        (("calibrate", "report", "{tmp}/raw.jsonl", "-o", "{tmp}/fit.png"), "matplotlib"),
+        (("validate", "papers", "-o", "{tmp}/report"), "matplotlib"),
+        (("sweep", HALO, "--over", "threads=1", "-o", "{tmp}/s.parquet"), "pyarrow"),
+    ],
+)
+def test_one_line_says_what_to_install(
+    arguments: tuple[str, ...], package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([a.format(tmp=tmp_path) for a in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert f"needs {package}, which is not installed: pip install 'pready[plot]'" in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", HALO]) == 0
+    assert "port: " in capsys.readouterr().out
+    assert main(["sweep", HALO, "--over", "threads=1", "-o", str(tmp_path / "s.csv")]) == 0

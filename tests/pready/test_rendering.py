@@ -1,0 +1,33 @@
+"""Results show themselves in notebooks, though the model draws nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pready
+from pready.model import rendering
+
+
+def test_a_prediction_is_a_table() -> None:
+    on, what = pready.load_machine("meluxina"), pready.load_workload("examples/laggard.toml")
+    shown = pready.predict(on, what, draws=0)._repr_html_()
+    assert shown.startswith("<table>")
+    assert "Pt2Pt single" in shown
+
+
+def test_results_show_themselves_however_they_were_imported() -> None:
+    code = (
+        "from pready.model.explanation import explain; from pready.model import machine, workload;"
+        "print(explain(machine.load('meluxina'), workload.load('examples/laggard.toml'))._repr_markdown_())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("**")
+
+
+def test_without_anyone_to_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rendering, "_found", [])
+    with pytest.raises(LookupError, match="nothing renders int as html"):
+        rendering.rendered(1, "html")
