@@ -146,15 +146,15 @@ def in_numpy(on: Machine, what: Workload, grid: tuple[int, int, int], ready: Arr
     """The same recurrence for a periodic halo3d on one VCI, eager, in NumPy: every rank's end."""
     c = costs(Sampler(on), what, what.buffer / 8)
     shape, ranks = grid[::-1], int(np.prod(grid))
-    hold, service = float(c.hold * c.stretch[8] + c.copy_in), float(c.gap + c.link)
+    hold, taken, service = float(c.hold + c.copy_in), float(c.contention[8]), float(c.gap + c.link)
     receive = float(c.receive + c.per_entry * (48 - 1) / 2)
     nth = np.arange(6)
     start, nic = np.zeros(ranks), np.full(ranks, -np.inf)
     for times in ready:
         marked = times + float(c.pready)
         join = start + marked.max(axis=1) + float(c.barrier)
-        begun = fifo_starts(np.sort(marked, axis=1), np.asarray([6 * (hold + receive)]))
-        issued = (begun[:, :, None] + (nth + 1) * hold).reshape(ranks, -1)
+        turns = fifo_starts(np.sort(marked, axis=1) + 6 * hold, np.asarray([6 * (hold + receive + taken)]))
+        issued = (turns[:, :, None] - (5 - nth) * hold).reshape(ranks, -1)
         issued[:, 0] = np.maximum(issued[:, 0], nic - start)
         left = fifo_starts(issued, np.asarray([service])) + start[:, None]
         nic = left[:, -1] + service

@@ -216,7 +216,7 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     """o_s, o_r and their sum with L, the intercept of the segment's line.
 
     The intercept is known best and is kept. An "overhead" above half of what the segment's smallest
-    message takes is a call that waits for the link, not a busy CPU: contention must not stretch it,
+    message takes is a call that waits for the link, not a busy CPU: not a lock that others find taken,
     so the overhead of the segment before is taken instead.
     """
     s = fit.segments[k]
@@ -328,22 +328,21 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
     most = max(probes.barrier, default=2)
     if cores == 1:
         why = "a rank has one core here: its threads take turns, and no two want a lock at once"
-        return {"threads": [1, most], "stretch": [1.0, 1.0], "source": "measured", "why": why}
+        return {"threads": [1, most], "time": ["0 s", "0 s"], "source": "measured", "why": why}
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
         notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
         return _borrowed(load(REFERENCE).threads.contention)
     c = fit.contention[mechanism]
-    excess = c.stretch[-1] - 1
-    relative = float((c.high[-1] - c.low[-1]) / 2 / excess) if excess > 0 else 0.0
+    relative = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0
     beyond = [most] if most > c.threads[-1] else []
     if beyond:
         notes.append(f"contention of more than {c.threads[-1]:g} threads taken as of these: a rank has no more cores")
     return {
         "threads": [*(int(t) for t in c.threads), *beyond],
-        "stretch": [*(float(s) for s in c.stretch), *(float(c.stretch[-1]) for _ in beyond)],
+        "time": [format_exact(float(t), Unit.TIME) for t in (*c.time, *(c.time[-1] for _ in beyond))],
         "interval": min(relative, 0.95),
         "source": "measured",
-        "why": f"message rate over threads, mechanism {mechanism}",
+        "why": f"message rate over threads less that of one, mechanism {mechanism}",
     }
 
 
@@ -355,7 +354,7 @@ def _contexts(fit: Fit) -> dict[str, Any]:
             "source": "assumed",
             "why": "communicator per thread was not compared with one communicator",
         }
-    faster = float(shared.raw[-1] / own.raw[-1])
+    faster = shared.slowdown / own.slowdown
     most = int(own.threads[-1])
     value = most if faster > PARALLEL_ABOVE else 1
     why = f"{most} threads with a communicator each send {faster:.2g}x as fast as on one"
@@ -382,9 +381,8 @@ def _borrowed(curve: Contention | Barrier) -> dict[str, Any]:
     """A curve of the reference machine, marked as assumed here."""
     data: dict[str, Any] = {"threads": list(curve.threads), "source": "assumed"}
     data["why"] = f"not measured: as on {REFERENCE} ({curve.why})"
-    if isinstance(curve, Contention):
-        return data | {"stretch": list(curve.stretch), "interval": 0.5}
-    return data | {"time": [format_exact(t, Unit.TIME) for t in curve.time]}
+    data["time"] = [format_exact(t, Unit.TIME) for t in curve.time]
+    return data | {"interval": 0.5} if isinstance(curve, Contention) else data
 
 
 def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:

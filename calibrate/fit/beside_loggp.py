@@ -15,6 +15,7 @@ from pready.calibrate.fit.location import centre, smooth
 from pready.calibrate.fit.observations import Curve, MessageRate, Overlap, Window
 from pready.calibrate.fit.results import Contention, Estimate, InFlight, OverlapShare, QueueCost
 from pready.model.errors import PreadyError
+from pready.model.units import format_time
 
 UNKNOWN_SPREAD = 0.02  # relative, of a single value without repeats
 MENDED = 0.05  # a contention curve changed by more than this to be monotone is worth a note
@@ -87,12 +88,12 @@ def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: l
 def fit_contention(
     name: str, measured: MessageRate, rng: np.random.Generator, draws: int, notes: list[str]
 ) -> Contention:
-    """The stretch of a message's issue time at k threads, monotone, 1 at one thread.
+    """What a message takes longer to issue when it finds the lock taken by one of k threads, monotone, 0 at one.
 
-    A message holds one of min(k, contexts) contexts for min(k, contexts)/rate; the stretch is that
-    over its value at one thread. So perfect FIFO sharing of one lock has stretch 1 (the queueing
-    is the timeline's), and lock contention more. Made monotone by weighted isotonic regression of
-    its logarithm.
+    A message holds one of min(k, contexts) contexts for min(k, contexts)/rate; contention is that less its
+    value at one thread. So perfect FIFO sharing of one lock has none (the queueing is the timeline's). Threads
+    that do nothing but send find the lock taken every time. Made monotone by weighted isotonic regression of
+    the holding time's logarithm.
 
     Raises
     ------
@@ -108,20 +109,21 @@ def fit_contention(
 
     def monotone(log_hold: FloatArray) -> FloatArray:
         level = isotonic_regression(log_hold, weights=1 / spread**2).x
-        return np.asarray(np.exp(level - level[0]))
+        return np.asarray(np.exp(level) - np.exp(level[0]))
 
-    raw = np.exp(hold - hold[0])
-    stretch = monotone(hold)
+    raw = np.exp(hold) - np.exp(hold[0])
+    time = monotone(hold)
     drawn = np.array([monotone(row) for row in _draws(hold, spread, rng, draws)])
     low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
-    mended = np.abs(stretch / raw - 1)
+    alone = np.exp(hold[0])
+    mended = np.abs((time + alone) / (raw + alone) - 1)
     if mended.max() > MENDED:
         worst = int(np.argmax(mended))
         notes.append(
-            f"contention of {name}: at {threads[worst]:g} threads {raw[worst]:.3g} was measured, "
-            f"{stretch[worst]:.3g} is the nearest curve that does not fall"
+            f"contention of {name}: at {threads[worst]:g} threads {format_time(raw[worst])} were measured, "
+            f"{format_time(time[worst])} is the nearest curve that does not fall"
         )
-    return Contention(threads, stretch, low, high, raw)
+    return Contention(threads, time, low, high, raw, float(alone))
 
 
 def fit_matching(curve: Curve, rng: np.random.Generator, draws: int) -> QueueCost:

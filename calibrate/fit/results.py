@@ -155,21 +155,29 @@ class InFlight:
 
 @dataclass(frozen=True)
 class Contention:
-    """How much longer a message takes to issue when k threads do.
+    """How much longer a message takes to issue that finds the lock taken by one of k threads, in seconds.
 
     Attributes
     ----------
-    threads, stretch, low, high
-        Shape (n,). stretch is 1 at one thread and never falls. low, high: 95 %.
+    threads, time, low, high
+        Shape (n,). time is 0 at one thread and never falls. low, high: 95 %.
     raw
         Before it was made monotone.
+    alone
+        What a message takes to issue that nobody disturbs.
     """
 
     threads: FloatArray
-    stretch: FloatArray
+    time: FloatArray
     low: FloatArray
     high: FloatArray
     raw: FloatArray
+    alone: float
+
+    @property
+    def slowdown(self) -> float:
+        """How many times longer a message takes with all threads, as measured."""
+        return float(1 + self.raw[-1] / self.alone)
 
 
 @dataclass(frozen=True)

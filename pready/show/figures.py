@@ -160,7 +160,7 @@ def eta_over_size(
 @_styled
 def calibration(title: str, fit: Fit) -> Figure:
     """Measured times, the fit and its residuals by message size, and contention by threads."""
-    figure, ((times, stretch), (residuals, flight)) = _subplots(2, 2, size=(10, 6), width_ratios=(3, 2))
+    figure, ((times, contention), (residuals, flight)) = _subplots(2, 2, size=(10, 6), width_ratios=(3, 2))
     for i, (name, curve) in enumerate(fit.curves.items()):
         colour = COLOURS[i % len(COLOURS)]
         positive = curve.size > 0
@@ -183,12 +183,12 @@ def calibration(title: str, fit: Fit) -> Figure:
     times.set_title(f"{title}: lines are the fit, grey bands the thresholds", loc="left")
     for i, (name, c) in enumerate(fit.contention.items()):
         colour = COLOURS[i % len(COLOURS)]
-        stretch.fill_between(c.threads, c.low, c.high, color=colour, alpha=0.2, lw=0)
-        stretch.plot(c.threads, c.stretch, "-", color=colour, lw=1, label=name)
-        stretch.plot(c.threads, c.raw, ".", color=colour)
-    stretch.set(xlabel="threads sharing a VCI", ylabel="stretch of o_s", title="contention")
+        contention.fill_between(c.threads, c.low * 1e6, c.high * 1e6, color=colour, alpha=0.2, lw=0)
+        contention.plot(c.threads, c.time * 1e6, "-", color=colour, lw=1, label=name)
+        contention.plot(c.threads, c.raw * 1e6, ".", color=colour)
+    contention.set(xlabel="threads sharing a VCI", ylabel="to find its lock taken (us)", title="contention")
     if fit.contention:
-        stretch.legend(frameon=False)
+        contention.legend(frameon=False)
     if fit.in_flight is not None:
         k = np.arange(1, 33, dtype=np.float64)
         flight.plot(k, 1e-6 / fit.in_flight.per_byte(k), color=COLOURS[0])

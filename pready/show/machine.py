@@ -6,7 +6,7 @@ from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 
-from pready.model.machine import Contention, Curve, Machine, SizeCurve
+from pready.model.machine import Barrier, Contention, Machine, SizeCurve, TeamTimes
 from pready.model.terms import unit_of
 from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
 
@@ -42,10 +42,9 @@ def machine_view(machine: Machine) -> RenderableType:
     for column in ("value of", "value", "95 % interval", "source", "why"):
         table.add_column(column, overflow="fold")
     for name, item in machine.values():
-        if isinstance(item, Curve):
-            ys = item.stretch if isinstance(item, Contention) else tuple(format_time(t) for t in item.time)  # type: ignore[attr-defined]
-            points = ", ".join(f"{x}: {y}" for x, y in zip(item.threads, ys, strict=True))
-            interval = f"±{item.interval:.0%} of the excess" if isinstance(item, Contention) else ""
+        if isinstance(item, TeamTimes):
+            points = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
+            interval = f"±{item.interval:.0%}" if isinstance(item, (Barrier, Contention)) else ""
             table.add_row(name, points, interval, item.source, item.why)
             continue
         if isinstance(item, SizeCurve):

@@ -160,9 +160,7 @@ def ready_times(s: Setup) -> Array:
 def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> dict[str, object]:
     """The motif's parameters for one approach."""
     m, w, transports = s.machine, s.workload, approach.messages
-    segment = m.path(w.path).segment(approach.message_size(w.buffer))
     sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
-    stretch = m.threads.contention.at(sharing) - 1 if sharing > 1 else 0.0
     halo = w.pattern in HALOS
     # In a halo everyone computes: a receiver "inside MPI" is one whose messages progress meanwhile.
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
@@ -177,7 +175,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "arrivals": arrivals,
         "pready_ns": m.threads.pready.value * 1e9 if approach.interface.counts else 0.0,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
-        "contention_ns": stretch * segment.o_s.value * 1e9,
+        "contention_ns": m.threads.contention.at(sharing) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "record": record,
         "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),

@@ -275,22 +275,22 @@ def test_in_flight_of_a_link_that_one_message_fills(rng: np.random.Generator) ->
 
 
 def test_contention_is_monotone_from_one(rng: np.random.Generator) -> None:
-    # Rates over all threads sharing one lock: 1.0, 1.04 (noise), 0.5, 0.25 M/s; stretch 1, 1, 2, 4.
+    # Rates over all threads sharing one lock: 1.0, 1.04 (noise), 0.5, 0.25 M/s; 1 us alone, so 0, 0, 1, 3 us more.
     rate = Curve.of([1, 2, 4, 8], [r * 1e6 * (1 + 0.01 * rng.standard_normal(30)) for r in (1, 1.04, 0.5, 0.25)])
     notes: list[str] = []
     found = fit_contention("communicator", MessageRate(rate), rng, 200, notes)
-    assert found.stretch[0] == 1
-    assert (np.diff(found.stretch) >= 0).all()
-    assert found.stretch[2:] == pytest.approx([2, 4], rel=0.05)
-    assert (found.low <= found.stretch).all()
-    assert (found.stretch <= found.high).all()
+    assert found.time[0] == 0
+    assert (np.diff(found.time) >= 0).all()
+    assert found.time[2:] == pytest.approx([1e-6, 3e-6], rel=0.05)
+    assert (found.low <= found.time).all()
+    assert (found.time <= found.high).all()
 
 
 def test_own_contexts_scale(rng: np.random.Generator) -> None:
-    """Four threads on four communicators at 4 times the rate: nobody waits, stretch 1."""
+    """Four threads on four communicators at 4 times the rate: nobody waits."""
     rate = Curve.of([1, 2, 4], [r * 1e6 * (1 + 0.01 * rng.standard_normal(30)) for r in (1, 2, 4)])
     found = fit_contention("own", MessageRate(rate, contexts=4), rng, 100, [])
-    assert found.stretch == pytest.approx([1, 1, 1], abs=0.03)
+    assert found.time == pytest.approx([0, 0, 0], abs=0.03e-6)
 
 
 def test_contention_mended_is_noted(rng: np.random.Generator) -> None:

@@ -147,7 +147,16 @@ def test_missing_fields(tmp_path: Path) -> None:
         ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
         ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
         ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
-        ("stretch = [1.0,", "stretch = [2.0,", "threads.contention: stretch = 2.0 for one thread; valid: 1"),
+        (
+            '"0 ns", "84 ns"',
+            '"1 ns", "84 ns"',
+            "threads.contention: time = 1e-09 s for one thread; valid: 0 s: nobody to wait",
+        ),
+        (
+            'time = ["0 ns", "84 ns", "3.13 us", "12.5 us"]',
+            "stretch = [1.0, 3.77, 101.9, 410.0]",
+            'contention is a time now, paid by who finds the lock taken; valid: time = ["0 ns", "83.1 ns", "3.027 us"',
+        ),
         ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),
         ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
         ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),

@@ -116,7 +116,7 @@ def test_latency_pipelines_so_eq5_is_a_bound(n: int, theta: int, o_s: float, o_r
 def test_one_transport_partition_differs_by_barrier_and_pready(
     n: int, theta: int, size: float, pready: float, barrier: float, o: float, wire: float
 ) -> None:
-    machine = ideal(pready=pready, barrier=[0.0, barrier, barrier], o_s=o, L=wire, stretch=[1.0, 3.0, 9.0])
+    machine = ideal(pready=pready, barrier=[0.0, barrier, barrier], o_s=o, L=wire, contention=[0.0, 2e-6, 8e-6])
     w, zero = workload(n, theta, size), np.zeros(n * theta)
     part = float(time(machine, w, Approach(PART, 1), zero)[0])
     single = float(time(machine, w, Approach(SINGLE), zero)[0])
@@ -133,15 +133,15 @@ def test_one_transport_partition_differs_by_barrier_and_pready(
     st.integers(1, 12),
     st.integers(2, 4),
     st.lists(st.floats(0, 1e-4), min_size=72, max_size=72),
-    st.tuples(st.floats(1, 5), st.floats(1, 5)),
+    st.tuples(st.floats(0, 5e-6), st.floats(0, 5e-6)),
     st.integers(1, 3),
 )
 def test_more_vcis_never_slow_many(
     n: int, theta: int, vcis: int, factor: int, times: list[float], growth: tuple[float, float], peers: int
 ) -> None:
     # Multiples refine the mapping: each VCI's messages are a subset of what one VCI had before.
-    stretch = [1.0, growth[0], growth[0] * growth[1]]
-    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, stretch=stretch, per_entry=1e-8)
+    contention = [0.0, growth[0], growth[0] + growth[1]]
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, contention=contention, per_entry=1e-8)
     w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
     few, many = (float(time(machine, w, Approach(MANY, n * theta, v), ready)[0]) for v in (vcis, factor * vcis))
     assert many <= few * (1 + 1e-12)
@@ -170,7 +170,7 @@ def test_a_longer_laggard_never_lowers_eta(
     n: int, theta: int, interface: Any, vcis: int, first: float, more: float, size: float
 ) -> None:
     machine = ideal(
-        o_s=3e-7, o_r=2e-7, g=1e-8, L=1e-6, pready=1e-7, barrier=[0.0, 1e-6, 3e-6], stretch=[1.0, 2.0, 50.0]
+        o_s=3e-7, o_r=2e-7, g=1e-8, L=1e-6, pready=1e-7, barrier=[0.0, 1e-6, 3e-6], contention=[0.0, 3e-7, 15e-6]
     )
     w, n_part = workload(n, theta, size), n * theta
     for t in transport_counts(n_part):
@@ -231,7 +231,7 @@ def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any)
 def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_message_before_it(
     n: int, theta: int, interface: Any, vcis: int, peers: int, times: list[float]
 ) -> None:
-    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, stretch=[1.0, 2.0, 9.0])
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, contention=[0.0, 1e-6, 8e-6])
     w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
     approach = Approach(interface, n * theta if interface.splits else 1, vcis)
     one, two = (float(time(machine, w, approach, ready, two_way=t)[0]) for t in (False, True))
@@ -370,7 +370,7 @@ def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
 def test_the_oracle_sees_a_wrong_timeline() -> None:
     # Negative control: a contention curve ignored, or progress ignored, is found.
     w, zero = workload(4, 1, 4.0), np.zeros(4)
-    machine, wrong = ideal(o_s=1e-6, stretch=[1.0, 2.0, 8.0]), ideal(o_s=1e-6)
+    machine, wrong = ideal(o_s=1e-6, contention=[0.0, 1e-6, 7e-6]), ideal(o_s=1e-6)
     setting = Setting(4, 1, 1, 8, "hardware")
     c = costs(Sampler(machine), w, 1.0)
     expected = end_of_exchange([0.0] * 4, c, Approach(PART, 4), setting, None)

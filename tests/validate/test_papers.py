@@ -114,7 +114,7 @@ def halved(machine: Machine) -> Machine:
 def uncontended(machine: Machine) -> Machine:
     """Threads that share a VCI do not disturb each other."""
     curve = machine.threads.contention
-    free = curve.model_copy(update={"stretch": tuple(1.0 for _ in curve.stretch)})
+    free = curve.model_copy(update={"time": tuple(0.0 for _ in curve.time)})
     return machine.model_copy(update={"threads": machine.threads.model_copy(update={"contention": free})})
 
 

@@ -96,7 +96,7 @@ void Motif::prepare(Events& events)
         plan_ = plan(settings_, phase, arrivals_ ? (*arrivals_)(who, draw) : built_in(settings_), iteration_);
     });
     step_ = 0;
-    receives_done_ = waiting_ = false;
+    receives_done_ = waiting_ = issuing_ = false;
     record_ = Record{};
     sends_.clear();
     std::size_t sends = 0;
@@ -115,10 +115,16 @@ bool Motif::compute(Events& events)
 {
     if (step_ < plan_.steps.size()) {
         const Step& step = plan_.steps[step_];
-        if (!computed_until(events, step.at)) return false;
+        if (issuing_) {
+            issuing_ = false;
+            freed_ = static_cast<double>(now() - origin_) * 1e-3;
+        }
+        // Who finds the VCI's lock taken pays for it, once for each message.
+        const double behind = step_ ? freed_ + settings_.contention_ns * static_cast<double>(step.sends.size()) : 0.0;
+        if (!computed_until(events, std::max(step.at, behind))) return false;
+        issuing_ = true;
         for (const Message& m : step.sends) {
             if (settings_.contention_ns > 0) {
-                enQ_compute(events, static_cast<std::uint64_t>(std::llround(settings_.contention_ns)));
                 // In a call Firefly handles either one completed receive or the requests that have come. Without a
                 // call more between two sends, receives that complete keep the neighbours' requests waiting.
                 enQ_makeProgress(events);

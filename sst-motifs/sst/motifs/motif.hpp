@@ -53,6 +53,8 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
     std::size_t phase_ = 0;
     Plan plan_;
     std::size_t step_ = 0;
+    bool issuing_ = false;
+    double freed_ = 0;  // when the lock was free again, ns after origin_
     bool waiting_ = false;
     bool receives_done_ = false;
     int arrived_ = -1;

@@ -18,7 +18,7 @@
     X(arrivals, Text, , "file of ready times in seconds: a 2-D .npy array with rows rank x draw")                    \
     X(pready_ns, Time, 0, "cost of one MPI_Pready")                                                                 \
     X(barrier_ns, Time, 0, "time of the barrier in which the threads meet")                                         \
-    X(contention_ns, Time, 0, "CPU time added to each send: threads that share a VCI")                              \
+    X(contention_ns, Time, 0, "what a send pays that finds its VCI's lock taken by another thread")                              \
     X(progress_ns, Time, 0, "interval at which MPI progresses while computing; 0: only inside MPI calls")           \
     X(record, Text, , "CSV file of times; no file if empty")                                                        \
     X(messages, Count, 0, "1: the CSV also lists when each message completed")
