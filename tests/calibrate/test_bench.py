@@ -28,6 +28,8 @@ from pready.calibrate.build import (
     find_mpiexec,
 )
 
+pytestmark = pytest.mark.thorough
+
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
 STRICT = "-Wall -Wextra -Wpedantic -Werror"
 LIBRARIES = {

@@ -94,6 +94,7 @@ def test_predict_prints_table_and_advice(capsys: pytest.CaptureFixture[str]) -> 
     assert "seed 0" in text
 
 
+@pytest.mark.thorough
 def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 × 4 × 4 ranks" in out(capsys, "predict", HALO)
     text = out(capsys, "predict", HALO, "--engine", "timeline")
@@ -101,6 +102,7 @@ def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None
     assert "note asked for the timeline" in text
 
 
+@pytest.mark.thorough
 def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = json.loads(out(capsys, "predict", HALO, "--json", "--seed", "7", "--library", "emulated"))
     assert data["seed"] == 7
@@ -118,6 +120,7 @@ def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert picture.read_bytes() == first  # the same picture, to the byte
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["size", "map", "exchange"])
 @pytest.mark.parametrize("example", [HALO, "examples/laggard.toml"])
 def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str, example: str) -> None:
@@ -126,6 +129,7 @@ def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str,
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
     copy.write_text(Path("model/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
@@ -196,11 +200,13 @@ def loaded_by(arguments: list[str], modules: set[str]) -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.thorough
 def test_start_up_imports_only_what_is_needed() -> None:
     assert loaded_by(["--version"], {"numpy", "pydantic", "sympy"}) == "[]"
     assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
 
 
+@pytest.mark.thorough
 def test_module_and_pipe() -> None:
     done = subprocess.run(
         f"{sys.executable} -m pready predict {HALO} --csv | head -1",

@@ -36,6 +36,8 @@ from pready.validate.live.completed import Completed
 from pready.validate.result import Check
 from pready.validate.rig import Rig, RigUnavailable
 
+pytestmark = pytest.mark.thorough
+
 LINK = 1e8  # bytes per second
 REPEATS = 6
 
