@@ -3,12 +3,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: predict test lint types unit rig bench format docs notebooks clean
+.PHONY: predict test quick lint types unit rig bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
 
 test: lint types unit
+
+# While working: what takes no more than about a second per test.
+quick: lint
+	$(BIN)/pytest -q -n 2 -m "not slow and not thorough"
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated.
 $(VENV)/.installed: pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)

@@ -30,6 +30,8 @@ from pready.calibrate.build import (
 )
 from pready.calibrate.measurement_plan import plan
 
+pytestmark = pytest.mark.thorough
+
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
 STRICT = "-Wall -Wextra -Wpedantic -Werror"
 LIBRARIES = {

@@ -237,6 +237,7 @@ def test_thin_data_are_refused_with_what_to_measure(tmp_path: Path) -> None:
     assert caught.value.measure_next
 
 
+@pytest.mark.thorough
 def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
     assert main(["calibrate", "--fit-only", "--raw", str(raw), "-o", str(out)]) == 0

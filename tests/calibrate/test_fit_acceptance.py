@@ -122,6 +122,7 @@ def test_one_line_is_rejected_on_segmented_data(recovered: list[Recovered]) -> N
     assert min(r.fit.one_line.delta_bic for r in recovered) > 10
 
 
+@pytest.mark.thorough
 def test_one_line_is_not_rejected_on_one_line() -> None:
     """The negative control: with one segment the p-value is uniform, P(p < 0.05) = 5 %.
 
@@ -137,6 +138,7 @@ def test_one_line_is_not_rejected_on_one_line() -> None:
     assert 0.3 < np.median(p) < 0.7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("repeats", [1, 50])
 def test_no_threshold_is_found_where_there_is_none(repeats: int) -> None:
     for index in range(20):

@@ -312,6 +312,7 @@ def test_a_callback_that_raises_loses_nothing(tmp_path: Path, launcher: Launcher
     assert list(values(read(out))) == ["pingpong bytes=1"]
 
 
+@pytest.mark.thorough
 def test_killed_at_ten_random_moments_nothing_is_lost_or_twice(tmp_path: Path, fake: Path) -> None:
     count = 60
     out, straight = tmp_path / "killed.jsonl", tmp_path / "straight.jsonl"

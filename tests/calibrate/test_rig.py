@@ -28,6 +28,8 @@ from pready.calibrate.rig import (
     shaping,
 )
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def possible() -> None:

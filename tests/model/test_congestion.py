@@ -163,6 +163,7 @@ def test_the_share_by_hand() -> None:
     assert share_taken(50, 60, 80) == 0
 
 
+@pytest.mark.thorough
 def test_predict_warns_only_where_the_network_is_the_limit() -> None:
     # MeluXina's ranks progress only in calls and gain nothing in a halo: here they progress by themselves.
     def warned(on: Machine) -> list[str]:

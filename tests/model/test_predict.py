@@ -153,6 +153,7 @@ def test_pays_nowhere() -> None:
     assert advice.verdict == "do not port"
 
 
+@pytest.mark.thorough
 def test_progress_thread_is_suggested_where_it_helps() -> None:
     w = made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian"}, pattern="halo3d")
     assert "rendezvous waits until the receiver enters MPI" in predict(MELUXINA, w).advice.because
@@ -256,6 +257,7 @@ def test_threads_beyond_the_machines_curves() -> None:
         predict(MELUXINA, made(threads=256))
 
 
+@pytest.mark.thorough
 def test_public_api() -> None:
     prediction = pready.predict(pready.load_machine("meluxina"), pready.load_workload("examples/halo3d.toml"))
     assert isinstance(prediction, pready.Prediction)

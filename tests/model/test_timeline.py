@@ -327,7 +327,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_equals_the_oracle(data: Any) -> None:
     draw = data.draw

@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
+pytestmark = pytest.mark.thorough
+
 NOTEBOOKS = sorted(execute.FOLDER.glob("*.ipynb"))
 LARGEST = 400_000
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")

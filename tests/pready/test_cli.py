@@ -95,6 +95,7 @@ def test_predict_prints_table_and_advice(capsys: pytest.CaptureFixture[str]) -> 
     assert "seed 0" in text
 
 
+@pytest.mark.thorough
 def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 × 4 × 4 ranks" in out(capsys, "predict", HALO)
     text = out(capsys, "predict", HALO, "--engine", "timeline")
@@ -102,6 +103,7 @@ def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None
     assert "note asked for the timeline" in text
 
 
+@pytest.mark.thorough
 def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     data = json.loads(out(capsys, "predict", HALO, "--json", "--seed", "7", "--library", "emulated"))
     assert data["seed"] == 7
@@ -119,6 +121,7 @@ def test_predict_json_csv_plot(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert picture.read_bytes() == first  # the same picture, to the byte
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["size", "map", "exchange"])
 @pytest.mark.parametrize("example", [HALO, "examples/laggard.toml"])
 def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str, example: str) -> None:
@@ -127,6 +130,7 @@ def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path, kind: str,
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.thorough
 def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
     copy.write_text(Path("model/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
@@ -199,6 +203,7 @@ def loaded_by(arguments: list[str], modules: set[str]) -> str:
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.thorough
 def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):
         assert loaded_by(arguments, {"numpy", "pydantic", "sympy", "rich", "pready.commands"}) == "[]"
@@ -234,6 +239,7 @@ def test_one_parser(capsys: pytest.CaptureFixture[str], option: str, text: str, 
     assert len(said) == 1
 
 
+@pytest.mark.thorough
 def test_module_and_pipe() -> None:
     done = subprocess.run(
         f"{sys.executable} -m pready predict {HALO} --csv | head -1",

@@ -31,6 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("pready-*.whl"))
 
 
+@pytest.mark.thorough
 def test_wheel_holds_one_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {n.split("/")[0] for n in names} <= {"pready", *(n.split("/")[0] for n in names if ".dist-info/" in n)}
@@ -43,6 +44,7 @@ def test_wheel_holds_one_package(wheel: Path) -> None:
     assert not [n for n in names if "/tests/" in n or n.endswith(".pyc")]
 
 
+@pytest.mark.thorough
 def test_the_wheel_predicts_without_the_repository(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:

@@ -10,6 +10,8 @@ import pytest
 
 from pready.cli import main
 
+pytestmark = pytest.mark.thorough
+
 README = Path("README.md").read_text(encoding="utf-8")
 
 

@@ -54,6 +54,7 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert [float(r["mean_s"]) for r in rows] == [r["mean_s"] for r in data["iterations_detail"]]
 
 
+@pytest.mark.thorough
 def test_cores_do_not_change_the_result(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = (out(capsys, HALO, *SMALL, "--csv", "--cores", n) for n in ("1", "2"))
     assert one == two

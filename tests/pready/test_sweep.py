@@ -36,6 +36,7 @@ def test_endless_ranges_are_refused() -> None:
         parse_axis("buffer=1 B:1 TiB:1 B")
 
 
+@pytest.mark.thorough
 def test_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     points = grid(HALO, [parse_axis("buffer=64KiB:256KiB:4x"), parse_axis("transport_partitions=1,8")])
     assert len(points) == 4
@@ -55,6 +56,7 @@ class Stop(Exception):
     pass
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", ["", '{"half a li', "garbage\n"])
 def test_an_interrupted_sweep_resumes(tmp_path: Path, damage: str) -> None:
     points = grid(HALO, [parse_axis("buffer=64KiB:512KiB:2x"), parse_axis("transport_partitions=4")])
@@ -78,6 +80,7 @@ def test_an_interrupted_sweep_resumes(tmp_path: Path, damage: str) -> None:
     assert not partial.exists()
 
 
+@pytest.mark.thorough
 def test_another_sweep_does_not_resume_it(tmp_path: Path) -> None:
     points = grid(HALO, [parse_axis("buffer=64KiB:128KiB:2x"), parse_axis("transport_partitions=4")])
     out = tmp_path / "s.csv"

@@ -27,6 +27,7 @@ def test_every_group_belongs_to_a_motif_and_every_motif_is_registered() -> None:
         assert {g for g in groups() if f"PREADY_{g}(PREADY_ELI)" in of_motif} == set(used)
 
 
+@pytest.mark.thorough
 def test_every_default_is_valid_in_cpp(dump: Dump) -> None:
     words = {f"{p.name}={p.default}" for motif in GROUPS for p in parameters(motif).values()}
     done = dump("halo3d", 8, 0, *sorted(words))

@@ -335,6 +335,7 @@ def test_the_workload_says_who_takes_part() -> None:
         setup(load("meluxina"), workload(thread_grid=[2, 2, 1]))
 
 
+@pytest.mark.thorough
 def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = ("run", HALO, "--iterations", "1", "--approach", "many:8", "--json")
     said = "calibrating SST to MeluXina, once: the parameters are kept"
@@ -367,6 +368,7 @@ def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch
     assert kept_parameters.kept_at(m, "inter", "hot") != first
 
 
+@pytest.mark.thorough
 def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = ("run", HALO, "--iterations", "1", "--approach", "many:8")
     assert command(*run, "--topology", "fattree:4", "--json") == 0

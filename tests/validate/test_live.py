@@ -36,6 +36,8 @@ from pready.validate.live.compare import (
 )
 from pready.validate.result import Check
 
+pytestmark = pytest.mark.thorough
+
 LINK = 1e8  # bytes per second
 REPEATS = 6
 

@@ -18,6 +18,8 @@ from pready.validate.result import ClaimResult
 
 CLAIMS: dict[str, Claim] = {f"{p}/{c.id}": c for p in PAPERS for c in load(p).claims}
 
+pytestmark = pytest.mark.thorough
+
 
 @cache
 def results() -> dict[str, ClaimResult]:

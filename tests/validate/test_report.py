@@ -64,6 +64,7 @@ def page(text: str) -> Page:
     return Page(text)
 
 
+@pytest.mark.thorough
 def test_elements_are_closed_and_identifiers_unique(page: Page) -> None:
     assert page.open == []
     ids = [a["id"] for _, a in page.seen if "id" in a]
@@ -171,6 +172,7 @@ def test_a_part_may_be_empty(report: Report) -> None:
     assert page.open == []
 
 
+@pytest.mark.thorough
 def test_the_size_stays_moderate() -> None:
     """At most 1.5 kB for a case, over all figures and tables, so that 1500 cases stay below 3 MB."""
     sizes = [len(html(replace(findings.report(), comparisons=(findings.comparison(n),)), COMMAND)) for n in (60, 260)]

@@ -29,7 +29,7 @@ struct Fields {
     std::int64_t jobs() const;
 
    private:
-    std::int64_t listed(std::int64_t size) const { return pattern == Pattern::list ? size : 1; }
+    bool listed() const { return pattern == Pattern::list; }
 };
 
 }  // namespace pready

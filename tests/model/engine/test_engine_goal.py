@@ -52,6 +52,7 @@ def joins(compute: str, approach: Approach) -> list[list[int]]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
 def test_the_replay_is_loggopsim_and_three_rules_later_the_engine(case: tuple[str, Approach], end: int) -> None:
     compute, approach = case
@@ -69,6 +70,7 @@ def test_the_replay_is_loggopsim_and_three_rules_later_the_engine(case: tuple[st
         assert theirs.end == first.end == second.end == third.end
 
 
+@pytest.mark.thorough
 def test_the_terms_of_the_largest_difference() -> None:
     # 10 us of compute, 8 messages to each of 6 neighbours, o = 100 ns, one thread 0.4 us late. Per iteration:
     # LogGOPSim: 10.0 + 46 sends + 47 receives + L: the CPU is never idle, messages wait for each other.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from engine_oracle import Oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -191,6 +192,7 @@ def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
     np.testing.assert_allclose(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
 
 
+@pytest.mark.thorough
 @settings(max_examples=2000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:

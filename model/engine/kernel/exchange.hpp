@@ -1,0 +1,92 @@
+// W ranks on their way through an exchange: who they are, their times, and memory to work in.
+#pragma once
+
+#include "draws.hpp"
+
+namespace pready {
+namespace {
+
+// Memory of one worker, a few KiB for the usual numbers of messages.
+struct Scratch {
+    V* starts;  // [jobs]
+    V* queue;   // [jobs]
+    V* key;     // [transports * max(directions, sources)]
+    V* along;   // the same
+    I* id;      // the same
+    V* hold;         // [directions]
+    V* hold_behind;  // [vcis]
+    V* gate;         // [directions]
+    const double** source;  // [sources * W]: records, null where there is no neighbour
+    std::int32_t* slot;     // [sources * W]: which direction of the source an edge is
+    V* lag;                 // [sources]: place in a burst, in seconds
+    std::int64_t* out;      // [W * directions]: receivers
+    V* sent;                // mapped: [jobs] by number
+    V* raw;                 // [threads * theta], for tests
+};
+
+inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
+    const std::int64_t t = p.transports, d = p.directions, v = p.vcis;
+    const std::int64_t wide_size = t * (d > p.sources ? d : p.sources);
+    std::int64_t used = 0;
+    const auto take = [&](std::int64_t n) {
+        char* at = memory + used;
+        used += n * static_cast<std::int64_t>(sizeof(V));
+        return reinterpret_cast<V*>(at);
+    };
+    Scratch out{};
+    out.starts = take(p.jobs);
+    out.queue = take(p.jobs);
+    out.key = take(wide_size);
+    out.along = take(wide_size);
+    out.id = reinterpret_cast<I*>(take(wide_size));
+    out.hold = take(d);
+    out.hold_behind = take(v);
+    out.gate = take(d);
+    out.source = reinterpret_cast<const double**>(take(p.sources));
+    out.slot = reinterpret_cast<std::int32_t*>(take(p.sources));
+    out.lag = take(p.sources);
+    out.out = reinterpret_cast<std::int64_t*>(take(d));
+    out.sent = take(p.mapped ? p.jobs : 0);
+    out.raw = take(std::int64_t{p.threads} * p.theta);
+    if (s) *s = out;
+    return used;
+}
+
+// W ranks as a send sees them. Lanes beyond `count` repeat the last rank.
+struct Senders {
+    int count = W;
+    std::int64_t rank[W];
+    std::int32_t profile[W];
+    bool alike = true;  // all profiles the same
+    const std::int64_t* out[W];  // receivers by direction, -1 where there is none; if needed
+    double* record[W];
+};
+
+inline void store(const Senders& g, int at, V x) {
+    for (int l = 0; l < g.count; ++l) g.record[l][at] = x[l];
+}
+
+// W ranks on their way through an exchange; times since their starts.
+struct Exchange {
+    V start;     // absolute
+    V nic;       // when the NIC is free
+    V join;      // when the threads have met
+    V messages;  // to how many neighbours
+    V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
+    V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
+    V early{};                // messages that arrive before the rank's own join
+};
+
+inline Exchange begin(const Plan& p, const State& state, const Senders& g) {
+    Exchange x;
+    for (int l = 0; l < W; ++l) {
+        x.start[l] = state.start[g.rank[l]];
+        x.nic[l] = state.nic[g.rank[l]];
+        x.messages[l] = p.degree[g.profile[l]];
+    }
+    x.nic -= x.start;
+    return x;
+}
+
+}  // namespace
+}  // namespace pready

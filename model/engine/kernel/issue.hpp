@@ -1,0 +1,206 @@
+// Steps 2 and 3 of the timeline for W ranks: from ready partitions to payloads that may leave.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "exchange.hpp"
+
+namespace pready {
+namespace {
+
+// Receivers' go-aheads by direction; returns the last.
+inline V go_aheads(const Plan& p, const State& state, Scratch& s, const Senders& g, V start) {
+    const double* of = p.gate_is_join ? state.gate : state.start;
+    V opened = wide(-kInf);
+    for (int d = 0; d < p.directions; ++d) {
+        V gate = wide(-kInf);
+        for (int l = 0; l < W; ++l) {
+            if (g.out[l][d] >= 0) gate[l] = of[g.out[l][d]] - start[l];
+        }
+        s.gate[d] = gate;
+        opened = larger(opened, gate);
+    }
+    return opened;
+}
+
+// From the last mark of each job to when it can queue for its VCI.
+inline void release(const Plan& p, Scratch& s, V join, V opened) {
+    for (int t = 0; t < p.jobs; ++t) {
+        if (p.counts_down) s.starts[t] = s.starts[t] + p.counter[t];
+        if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
+        if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
+        if (p.wake != 0) {
+            for (int l = 0; l < W; ++l) {
+                const double age = s.starts[t][l] > 0 ? s.starts[t][l] : 0.0;
+                s.starts[t][l] += p.waking > 0 ? -p.wake * std::expm1(-age / p.waking) : p.wake;
+            }
+        }
+        if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
+    }
+}
+
+// What follows a pause takes longer by up to `cold`; nothing overtakes it (timeline._warmed).
+inline void warm(const Plan& p, Scratch& s) {
+    auto* order = reinterpret_cast<std::int32_t*>(s.id);
+    for (int l = 0; l < W; ++l) {
+        for (int t = 0; t < p.jobs; ++t) order[t] = t;
+        std::sort(order, order + p.jobs,
+                  [&](std::int32_t a, std::int32_t b) { return s.starts[a][l] < s.starts[b][l]; });
+        double busy = 0, latest = -kInf;  // the exchange before has just ended
+        for (int i = 0; i < p.jobs; ++i) {
+            const double at = s.starts[order[i]][l];
+            const double pause = at > busy ? at - busy : 0.0;
+            busy = (i > 0 && busy > at ? busy : at) + p.link;
+            const double later = at - p.cold * std::expm1(-pause / p.cooling);
+            if (later > latest) latest = later;
+            s.starts[order[i]][l] = latest;
+        }
+    }
+}
+
+inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
+    for (int v = 0; v < p.vcis; ++v) {
+        for (int l = 0; l < W; ++l)
+            s.hold_behind[v][l] = p.hold_behind[std::int64_t{g.profile[l]} * p.vcis + v];
+    }
+    for (int d = 0; d < p.directions; ++d) {
+        if (g.alike) {
+            s.hold[d] = wide(p.hold[std::int64_t{g.profile[0]} * p.directions + d]);
+            continue;
+        }
+        for (int l = 0; l < W; ++l) s.hold[d][l] = p.hold[std::int64_t{g.profile[l]} * p.directions + d];
+    }
+}
+
+// A VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and then receives
+// as many messages, unless nobody waits. Who finds it taken pays for that. Calls `each` with when a turn
+// begins; returns when the last message is issued.
+template <class Each>
+inline V take_turns(const Plan& p, Scratch& s, Each each) {
+    const std::int32_t* member = p.vci_members;
+    const V turn = s.hold[p.directions - 1];
+    V issued = wide(-kInf);
+    for (int v = 0; v < p.vcis; ++v) {
+        const int size = p.vci_size[v];
+        for (int i = 0; i < size; ++i) s.queue[i] = s.starts[*member++];
+        insertion_sort(s.queue, size);
+        V end = wide(-kInf);
+        for (int i = 0; i < size; ++i) {
+            end = larger(s.queue[i] + turn, end + s.hold_behind[v]);
+            each(end - turn);
+        }
+        issued = larger(issued, end);
+    }
+    return issued;
+}
+
+// When a payload may leave that was issued at `sent`.
+inline V allowed(const Plan& p, const Scratch& s, int d, V sent, V join) {
+    const std::int32_t c = p.direction_class[d];
+    if (p.two_sided) {
+        sent = larger(sent, s.gate[d] + p.wire[c]);
+    } else if (p.rendezvous) {
+        const double half = p.half[c];
+        if (p.asks[c]) sent = larger(sent + half, s.gate[d]) + half;
+        if (p.asks[c] && p.sender_waits) sent = larger(sent, join);
+    }
+    return sent;
+}
+
+// Fills key in the order of issue.
+inline void issue(const Plan& p, Scratch& s, Exchange& x) {
+    std::int64_t n = 0;
+    x.issued = take_turns(p, s, [&](V begun) {
+        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, d, begun + s.hold[d], x.join);
+    });
+}
+
+// The same where the first message to leave stands for a burst. All messages of one are `burst_gap`
+// apart (engine docstring, point 5).
+inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {
+    std::int64_t n = 0;
+    V nic = x.nic, left = x.left;
+    const V messages = x.messages;
+    x.issued = take_turns(p, s, [&](V begun) {
+        const V leaves = larger(begun + p.burst_hold, nic);
+        s.key[n++] = leaves;
+        const V last = leaves + (messages - 1) * p.burst_gap;
+        left = messages > 0 ? last : left;
+        nic = messages > 0 ? last + p.service[0] : nic;
+    });
+    x.nic = nic;
+    x.left = left;
+}
+
+// `allowed` in one lane.
+inline double allowed_lane(const Plan& p, const Scratch& s, int d, int lane, double time, double join) {
+    const std::int32_t c = p.direction_class[d];
+    const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
+    if (p.two_sided) {
+        const double flag = gate + p.wire[c];
+        if (flag > time) time = flag;
+    } else if (p.rendezvous && p.asks[c]) {
+        time += p.half[c];
+        if (gate > time) time = gate;
+        time += p.half[c];
+        if (p.sender_waits && join > time) time = join;
+    }
+    return time;
+}
+
+// Brings the messages of a VCI into the order in which they queue.
+inline void line_up(const Plan& p, Scratch& s, int v, const std::int32_t* member, I* id) {
+    const Network& net = p.queue_network[v];
+    const int size = p.vci_size[v];
+    for (int i = 0; i < size; ++i) {
+        s.queue[i] = s.starts[member[i]];
+        id[i] = I{} + member[i];
+    }
+    sort_numbered(net, s.queue, id);
+    // The network leaves values where its order says; bring them into that order.
+    for (int i = 0; i < size; ++i) {
+        s.key[i] = s.queue[net.order[i]];
+        s.along[i] = reinterpret_cast<V>(id[net.order[i]]);
+    }
+    for (int i = 0; i < size; ++i) id[i] = reinterpret_cast<I>(s.along[i]);
+}
+
+// The same where every message queues by itself: fills key and id in the order of issue by VCI, and
+// `sent` by message.
+inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    const std::int32_t* member = p.vci_members;
+    V issued = wide(-kInf);
+    std::int64_t n = 0;
+    for (int v = 0; v < p.vcis; ++v) {
+        const int size = p.vci_size[v];
+        line_up(p, s, v, member, s.id + n);
+        V free = wide(-kInf);
+        for (int i = 0; i < size; ++i) {
+            const V ready = s.key[i];
+            for (int l = 0; l < W; ++l) {
+                const std::int64_t number = s.id[n + i][l];
+                const auto d = static_cast<std::int32_t>(number % p.directions);
+                const std::int32_t c = p.direction_class[d];
+                if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) {
+                    s.sent[number][l] = free[l];  // keeps the order; never leaves
+                    continue;
+                }
+                const double behind = free[l] + p.taken[v];
+                const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
+                free[l] = time + p.between[g.profile[l] * p.classes + c];
+                if (time > issued[l]) issued[l] = time;
+                s.sent[number][l] = allowed_lane(p, s, d, l, time, x.join[l]);
+            }
+        }
+        n += size;
+        member += size;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (int l = 0; l < W; ++l) s.key[i][l] = s.sent[s.id[i][l]][l];
+    }
+    x.issued = issued;
+}
+
+}  // namespace
+}  // namespace pready

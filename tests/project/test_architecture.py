@@ -1,0 +1,74 @@
+"""What ARCHITECTURE.md and CONTRIBUTING.md name is there: files, names in files, targets of make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DOCUMENTS = [Path("ARCHITECTURE.md"), Path("CONTRIBUTING.md")]
+SUFFIXES = r"\.(?:c|cff|cpp|def|h|hpp|ipynb|md|png|py|svg|toml|txt|yaml|yml)"
+MADE_LATER = (".venv", "build/")
+
+
+def code(text: str) -> Iterator[str]:
+    """The words of code, in blocks and in lines."""
+    for block in re.findall(r"^```\w*\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
+        yield from block.split()
+    for span in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)):
+        yield from span.split()
+
+
+def paths(text: str) -> list[str]:
+    """Words of code that are paths, `::name` after them included: with a folder, or with a suffix of ours."""
+    plain = re.compile(rf"(?:[\w.-]+/)+(?:[\w.-]+)?(?:::\w+)?|[\w.-]*\w{SUFFIXES}(?:::\w+)?")
+    return [w for w in dict.fromkeys(code(text)) if plain.fullmatch(w) and not w.startswith(MADE_LATER)]
+
+
+def missing(named: str) -> str | None:
+    """What is not there of a path; NAME stands for whatever is there already."""
+    path, _, name = named.partition("::")
+    if "NAME" in path:
+        return None if any(Path().glob(path.replace("NAME", "*"))) else f"{path}: nothing like it"
+    if not Path(path).exists():
+        return f"{path}: not there"
+    if name and not re.search(rf"\b{name}\b", Path(path).read_text(encoding="utf-8")):
+        return f"{path}: has no {name}"
+    return None
+
+
+def test_what_is_a_path() -> None:
+    text = (
+        "see `a/b.py` and `c.md::Name`, `make x`, `a.b`, `--d=e/f`\n```console\n$ pytest g/h -q\n```\n`i/NAME.c` `j/`"
+    )
+    assert paths(text) == ["g/h", "a/b.py", "c.md::Name", "i/NAME.c", "j/"]
+
+
+def test_what_is_missing() -> None:
+    assert missing("model/version.py::VERSION") is None
+    assert missing("model/NAME.py") is None
+    assert missing("model/version.py::NOTHING") == "model/version.py: has no NOTHING"
+    assert missing("model/no_such_file.py") == "model/no_such_file.py: not there"
+    assert missing("model/NAME.rs") == "model/NAME.rs: nothing like it"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_what_is_named_is_there(document: Path) -> None:
+    named = paths(document.read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [m for m in map(missing, named) if m is not None] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_targets_of_make_are_there(document: Path) -> None:
+    makefile = Path("Makefile").read_text(encoding="utf-8")
+    for target in re.findall(
+        r"(?:`|^\$ |&& )make ([a-z]\w*)", document.read_text(encoding="utf-8"), flags=re.MULTILINE
+    ):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_the_map_stays_small() -> None:
+    assert len(DOCUMENTS[0].read_text(encoding="utf-8").splitlines()) <= 150
