@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib import resources
@@ -112,32 +112,6 @@ class NetworkPath(Strict):
         return self.segments[bisect_right([s.from_ for s in self.segments], size) - 1]
 
 
-class Curve(Provenance):
-    """A measured curve over thread counts."""
-
-    threads: tuple[int, ...]
-
-    def _covers(self, threads: int, field: str) -> None:
-        xs = self.threads
-        if not xs[0] <= threads <= xs[-1]:
-            raise PreadyError(
-                f"{field} is known for {xs[0]} to {xs[-1]} threads, not for {threads}",
-                valid=f"a machine file whose {field} curve reaches {threads} threads",
-            )
-
-    def _check(self, ys: Sequence[float], field: str) -> None:
-        xs = self.threads
-        if len(xs) != len(ys) or len(xs) < 2:
-            raise PreadyError(
-                f"{field} has {len(ys)} values for {len(xs)} thread counts",
-                valid="as many, at least 2",
-            )
-        if xs[0] != 1 or any(a >= b for a, b in pairwise(xs)):
-            raise PreadyError(f"threads = {list(xs)}", valid="increasing, from 1")
-        if any(a > b for a, b in pairwise(ys)) or not all(math.isfinite(y) and y >= 0 for y in ys):
-            raise PreadyError(f"{field} = {list(ys)}", valid="finite, at least 0, never decreasing")
-
-
 class SizeCurve(Provenance):
     """Times measured at a few message sizes: linear in the logarithm between them, constant outside."""
 
@@ -168,22 +142,42 @@ class Cold(SizeCurve):
     after: Value[units.Time]
 
 
-class TeamTimes(Curve):
+class TeamTimes(Provenance):
     """A time by team size, linear between measured teams."""
 
     of: ClassVar[str]
     """What it is the time of, for messages."""
+    threads: tuple[int, ...]
     time: tuple[units.Time, ...]
 
     @model_validator(mode="after")
     def _valid(self) -> Self:
-        self._check(self.time, f"{self.of} time")
+        xs, ys = self.threads, self.time
+        if len(xs) != len(ys) or len(xs) < 2:
+            raise PreadyError(
+                f"{self.of} time has {len(ys)} values for {len(xs)} thread counts", valid="as many, at least 2"
+            )
+        if xs[0] != 1 or any(a >= b for a, b in pairwise(xs)):
+            raise PreadyError(f"threads = {list(xs)}", valid="increasing, from 1")
+        if any(a > b for a, b in pairwise(ys)) or not all(math.isfinite(y) and y >= 0 for y in ys):
+            raise PreadyError(f"{self.of} time = {list(ys)}", valid="finite, at least 0, never decreasing")
         return self
 
     def at(self, threads: int) -> float:
-        """The time of a team of `threads`."""
-        self._covers(threads, f"{self.of} time")
-        return float(np.interp(threads, self.threads, self.time))
+        """The time of a team of `threads`.
+
+        Raises
+        ------
+        PreadyError
+            More threads than were measured.
+        """
+        xs = self.threads
+        if not xs[0] <= threads <= xs[-1]:
+            raise PreadyError(
+                f"{self.of} time is known for {xs[0]} to {xs[-1]} threads, not for {threads}",
+                valid=f"a machine file whose {self.of} time curve reaches {threads} threads",
+            )
+        return float(np.interp(threads, xs, self.time))
 
 
 class Barrier(TeamTimes):
@@ -370,7 +364,8 @@ class Machine(Strict):
         except (TypeError, KeyError, IndexError, PreadyError):
             return data
         raise PreadyError(
-            f"threads.contention: stretch = {shown(stretch)}; contention is a time now, paid by who finds the lock taken",
+            f"threads.contention: stretch = {shown(stretch)}, but contention is a time now, "
+            "paid by who finds the lock taken",
             valid=f"time = {json.dumps(times)} in its place (stretch less 1, times the first segment's o_s)",
         )
 
@@ -393,16 +388,16 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | Curve | SizeCurve]]:
+    def values(self) -> list[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | Curve | SizeCurve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, Curve, SizeCurve)):
+        if isinstance(item, (Value, TeamTimes, SizeCurve)):
             yield label, item
             if isinstance(item, Cold):
                 yield f"{label}.after", item.after

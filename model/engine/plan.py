@@ -334,7 +334,7 @@ def _turns(x: _Exchange, hold: Array) -> dict[str, object]:
     behind = np.einsum("pc,pc->p", degree, between)[:, None] + degree.sum(axis=1)[:, None] * taken
     return {
         "hold": hold_to,
-        "hold_behind": hold_to[..., -1] + behind,
+        "hold_behind": hold_to[:, -1:] + behind,
         "hold_each": hold,
         "between": between,
         "taken": taken,

@@ -79,7 +79,7 @@ class Simulation:
     ends_s: Array | None
     """When each rank ended each iteration, shape (iterations, ranks), if recorded."""
     received_s: Array | None
-    """When each rank had received everything, likewise."""
+    """When each rank had received everything, and the threads had met that each received their own; likewise."""
 
     @property
     def messages_per_s(self) -> float:

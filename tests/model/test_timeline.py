@@ -113,7 +113,7 @@ def test_latency_pipelines_so_eq5_is_a_bound(n: int, theta: int, o_s: float, o_r
 
 
 @given(counts, st.integers(1, 6), st.floats(1e2, 1e7), seconds, seconds, seconds, seconds)
-def test_one_transport_partition_differs_by_barrier_and_pready(
+def test_one_transport_partition_differs_by_when_the_barrier_is_paid(
     n: int, theta: int, size: float, pready: float, barrier: float, o: float, wire: float
 ) -> None:
     machine = ideal(pready=pready, barrier=[0.0, barrier, barrier], o_s=o, L=wire, contention=[0.0, 2e-6, 8e-6])
@@ -121,7 +121,9 @@ def test_one_transport_partition_differs_by_barrier_and_pready(
     part = float(time(machine, w, Approach(PART, 1), zero)[0])
     single = float(time(machine, w, Approach(SINGLE), zero)[0])
     crossed = machine.threads.barrier.at(n)
-    assert part - single == pytest.approx(theta * pready - crossed, rel=1e-9, abs=1e-12)
+    marked = theta * pready
+    # Bulk pays the barrier before its message, the partitioned one never ends before its threads have met.
+    assert part == pytest.approx(max(single + marked - crossed, marked + crossed), rel=1e-9, abs=1e-12)
 
 
 # Monotonicity

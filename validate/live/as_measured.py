@@ -14,7 +14,7 @@ from pready.model.values import Replaced
 
 
 class Completed(Evaluation):
-    """An evaluation whose figures are medians over the repeats instead of means, because medians are what is measured."""
+    """An evaluation whose figures are medians over the repeats, not means: medians are what is measured."""
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""

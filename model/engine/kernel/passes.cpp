@@ -174,10 +174,11 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
                 early[l] = own[l][kEarly];
             }
             const Received r = receive(p, s, p.waits ? join : start);
-            const V received = p.receiver_computes ? larger(r.end, join) : r.end;
             // Where each thread has completed its own messages, they meet.
             const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
-            const V end = larger(larger(r.end, done) + met, join);
+            const V complete = r.end + met;
+            const V received = p.receiver_computes ? larger(complete, join) : complete;
+            const V end = larger(larger(received, done + met), join);
             const Causes cause = attribute(r, ready, end);
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = end[l];
@@ -266,7 +267,8 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < W; ++l) {
             const double* own = g.record[l];
             join[l] = own[kJoin];
-            end[l] = own[kDone] > own[kJoin] ? own[kDone] : own[kJoin];
+            const double sent = own[kDone] + (p.receivers == Receivers::threads ? p.barrier : 0.0);
+            end[l] = sent > own[kJoin] ? sent : own[kJoin];
             ready[l] = own[kReady];
             spread[l] = own[kReady] - own[kFirst];
         }

@@ -81,7 +81,8 @@ class Oracle:
             sources = [(sent[q], d) for q, d in self.sources(r, to)]
             floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
             received, causes = self.receive(sources, floor)
-            end = max(received + self.meeting, sent[r].join, sent[r].done + self.meeting)
+            received += self.meeting
+            end = max(received, sent[r].join, sent[r].done + self.meeting)
             if self.computing:
                 received = max(received, joins[r])
             parts = self.attribute(causes, sent[r].ready, end)
