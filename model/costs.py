@@ -107,6 +107,15 @@ class Costs:
 
         return Costs(**{f.name: one(f.name) for f in fields(Costs)})
 
+    def rows(self, some: slice) -> Costs:
+        """The costs of some rows; what is the same in all of them stays one number."""
+
+        def those(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
+            return value if value.ndim == (name in BY_SHARING) else value[some]
+
+        return Costs(**{f.name: those(f.name) for f in fields(Costs)})
+
     @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""

@@ -7,7 +7,7 @@ as they stand, then `draws` × `per_draw` rows of drawn parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -132,6 +132,13 @@ class Evaluation:
         if self.draws == 0:
             return np.asarray(times[self._nominal_rows].mean(keepdims=True), dtype=np.float64)
         return np.asarray(times[1 + self.nominal :].reshape(self.draws, self.per_draw).mean(axis=1), dtype=np.float64)
+
+    def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
+        """`predict` of each."""
+        return [self.predict(a) for a in approaches]
+
+    def prepare(self, approaches: Iterable[Approach]) -> None:
+        """Nothing: timelines are made on request."""
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""

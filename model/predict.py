@@ -133,7 +133,7 @@ def predict(
     """
     profile = effective_library(machine, library)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
-    rows = [evaluation.predict(a) for a in approaches(machine, workload, profile)]
+    rows = evaluation.predict_all(approaches(machine, workload, profile))
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
     advice = advise(evaluation, profile, rows)

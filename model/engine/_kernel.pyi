@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypedDict
 
 import numpy as np
@@ -13,6 +13,16 @@ class Outcome(TypedDict):
 
 FIELDS: Final[dict[str, tuple[str, str]]]
 """Of the numbers that an Engine takes: element type, and shape if there is more than one."""
+
+def simulate_all(
+    jobs: Sequence[
+        tuple[
+            Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]], Mapping[str, NDArray[np.float64]], list[int], int
+        ]
+    ],
+    cores: int,
+    level: str = "",
+) -> list[list[Outcome]]: ...
 
 class Engine:
     def __init__(

@@ -11,7 +11,8 @@ wait for the same late threads. Where all ranks are in step, both predictions ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,12 +20,11 @@ from typing import Any
 import numpy as np
 
 from pready.model import metrics
-from pready.model.approach import BULK, Approach
+from pready.model.approach import BULK, Approach, Interface
 from pready.model.costs import Costs, Sampler, costs
-from pready.model.engine._kernel import Engine
 from pready.model.engine.layout import part
-from pready.model.engine.plan import Plan, plan
-from pready.model.engine.simulate import LARGEST_SEED, Simulation, kernel, run, simulate
+from pready.model.engine.plan import Plan, Priced, buffers, plan, priced
+from pready.model.engine.simulate import LARGEST_SEED, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
@@ -37,6 +37,11 @@ MANY_MESSAGES = 30_000
 NOMINAL, PER_DRAW = 3200, 256
 """Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
 values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
+RACED, STUDENT = 6, 2.570582
+"""Draws for approaches that have lost, and Student's 97.5 % quantile of 5 degrees of freedom."""
+CLOSE = 0.05
+"""An approach has lost if it takes so much longer than another of its interface with the parameters at their
+values: far more than what other arrivals or another choice among equals could turn."""
 WARM_UP = 3
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 MOST_MESSAGES = 1_200_000
@@ -67,14 +72,15 @@ def row(
         Seconds for the workload's threads to meet.
     drawn, drawn_bulk
         Communication times, shape (samples,), whose central 95 % and that of whose ratios are the
-        row's intervals.
+        row's intervals. An approach that has fewer than bulk has the first of them (`interval_of_few`).
     """
     splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
     time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
     eta = float(metrics.eta(time_bulk, time))
-    time_low, time_high = interval(drawn, time)
-    eta_low, eta_high = interval(metrics.eta(drawn_bulk, drawn), eta)
+    bounds = interval_of_few if len(drawn) < len(drawn_bulk) else interval
+    time_low, time_high = bounds(drawn, time)
+    eta_low, eta_high = bounds(metrics.eta(drawn_bulk[: len(drawn)], drawn), eta)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -98,6 +104,18 @@ def row(
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
     )
+
+
+def interval_of_few(drawn: Array, value: float) -> tuple[float, float]:
+    """Where 95 % of further draws lie, from `RACED` of them, widened to hold the value itself.
+
+    Percentiles of so few would be too narrow: the normal prediction interval of their logarithms,
+    mean ± t sd √(1 + 1/n).
+    """
+    logs = np.log(drawn)
+    half = STUDENT * float(logs.std(ddof=1)) * np.sqrt(1 + 1 / len(drawn))
+    low, high = np.exp(logs.mean() + np.array([-half, half]))
+    return min(float(low), value), max(float(high), value)
 
 
 def exchange_s(run: Simulation, iterations: int | None = None) -> float:
@@ -176,6 +194,11 @@ class ManyRanks:
 
     Draw i of the machine's parameters is that of the timeline's `Evaluation`; each draw has arrivals of
     its own.
+
+    `predict_all` races: all approaches are simulated with the parameters at their values, for as many
+    iterations. Bulk and those within `CLOSE` of the fastest of their interface then have all `draws`, the
+    others the first `RACED` of them, from which their wider intervals are. What is advised, or shown as the
+    best of an interface, is thus what it is without a race, and so are its interval and every row's values.
     """
 
     machine: Machine
@@ -183,6 +206,8 @@ class ManyRanks:
     seed: int = 0
     draws: int | None = None
     """Absent: `DRAWS` or `FEW_DRAWS`."""
+    race: bool = True
+    """Few draws for approaches that have lost."""
 
     def __post_init__(self) -> None:
         self._layout = part(self.workload)
@@ -195,6 +220,8 @@ class ManyRanks:
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Array] = {}
+        self._over: dict[tuple[Approach, float], float] = {}
+        self._cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -248,61 +275,127 @@ class ManyRanks:
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""
-        return self._price(0, {}, approach.message_size(self.workload.buffer))
+        return self._price({}, approach.message_size(self.workload.buffer))
 
-    def _price(self, draw: int, replaced: dict[str, Replaced], size: float) -> Costs:
+    def _price(self, replaced: dict[str, Replaced], size: float) -> Costs:
+        return replace(self._priced_rows(size).row(0), **replaced)
+
+    def _priced_rows(self, size: float) -> Costs:
+        """Costs at the parameters' values, then with each draw."""
         if size not in self._prices:
             self._prices[size] = costs(self._sampler, self.workload, size)
-        return replace(self._prices[size].row(draw), **replaced)
+        return self._prices[size]
 
-    def _plan(
-        self, approach: Approach, workload: Workload, draw: int = 0, replaced: dict[str, Replaced] | None = None
-    ) -> Plan:
+    def _seed(self, draw: int) -> int:
+        return (self.seed + draw * STRIDE) % (LARGEST_SEED + 1)
+
+    def _plan(self, approach: Approach, workload: Workload, replaced: dict[str, Replaced] | None = None) -> Plan:
         return plan(
             self.machine,
             workload,
             approach,
             self._pattern,
-            seed=(self.seed + draw * STRIDE) % (LARGEST_SEED + 1),
+            seed=self.seed,
             blocks=self._layout.blocks,
             sizes=self._layout.sizes,
             thread_grid=self._layout.thread_grid,
-            price=partial(self._price, draw, replaced or {}),
+            price=partial(self._price, replaced or {}),
         )
 
-    def _run(self, made: Plan, iterations: int, engine: Engine | None = None) -> Simulation:
-        first = min(self._warm_up, self.workload.iterations - iterations)
-        out = run(made, first + iterations, engine=engine)
-        if out.interrupted:
-            raise KeyboardInterrupt
-        return out.after(first)
+    def _at_draws(self, approach: Approach, draws: range) -> Priced:
+        """The approach with each of these draws of the parameters."""
+        each = [approach.message_size(b) for b in buffers(self.workload.buffer, self._pattern, self._layout.sizes)]
+        some = slice(draws.start, draws.stop)
+        return self._priced(
+            self.workload, approach, each, [self._priced_rows(s).rows(some) for s in each], [*map(self._seed, draws)]
+        )
+
+    def _priced(
+        self, workload: Workload, approach: Approach, each: list[float], by_class: list[Costs], seeds: list[int]
+    ) -> Priced:
+        return priced(
+            self.machine,
+            workload,
+            approach,
+            self._pattern,
+            each,
+            by_class,
+            seeds=seeds,
+            blocks=self._layout.blocks,
+            thread_grid=self._layout.thread_grid,
+        )
+
+    def _first(self, iterations: int) -> int:
+        """Iterations that go before so many."""
+        return min(self._warm_up, self.workload.iterations - iterations)
+
+    def _simulate(self, made: Sequence[Plan], iterations: Sequence[int]) -> list[Simulation]:
+        """Each plan for so many iterations, without those that go before."""
+        firsts = [self._first(n) for n in iterations]
+        jobs = [(Priced(p, {}, (p.seed,)), f + n) for p, f, n in zip(made, firsts, iterations, strict=True)]
+        return [rows[0].after(f) for rows, f in zip(run_all(jobs, self._cores), firsts, strict=True)]
+
+    def prepare(self, approaches: Iterable[Approach]) -> None:
+        """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
+        wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
+        out = self._simulate([self._plan(a, self.workload) for a in wanted], [self.iterations] * len(wanted))
+        self._nominal.update(zip(wanted, out, strict=True))
+
+    def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
+        wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
+        out = self._simulate([self._plan(a, self._calm) for a in wanted], [1] * len(wanted))
+        self._quiet.update(zip(wanted, out, strict=True))
+
+    def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
+        """Draws that are not yet there, up to so many by approach."""
+        wanted = {a: n for a, n in draws.items() if len(self._drawn.get(a, ())) < n}
+        first = self._first(self.per_draw)
+        jobs = [(self._at_draws(a, range(1, n + 1)), first + self.per_draw) for a, n in wanted.items()]
+        self._drawn.update(zip(wanted, means_s(jobs, first, self._cores), strict=True))
 
     def nominal(self, approach: Approach) -> Simulation:
         """The approach with the parameters at their values, made once."""
-        if approach not in self._nominal:
-            self._nominal[approach] = self._run(self._plan(approach, self.workload), self.iterations)
+        self.prepare([approach])
         return self._nominal[approach]
 
     def quiet(self, approach: Approach) -> Simulation:
         """The same without spread of arrivals, made once."""
-        if approach not in self._quiet:
-            self._quiet[approach] = self._run(self._plan(approach, self._calm), 1)
+        self._prepare_quiet([approach])
         return self._quiet[approach]
 
     def drawn(self, approach: Approach) -> Array:
-        """Mean communication time with each draw, shape (draws,); with the values alone if nothing is drawn."""
+        """Mean communication time with each draw, shape (draws,); with the values alone if nothing is drawn.
+
+        Of an approach that has lost a race, only the first `RACED`.
+        """
+        if self._draws == 0:
+            return np.array([exchange_s(self.nominal(approach))])
         if approach not in self._drawn:
-            engine = kernel(self._plan(approach, self.workload))
-            plans = (self._plan(approach, self.workload, draw) for draw in range(1, self._draws + 1))
-            times = [exchange_s(self._run(made, self.per_draw, engine)) for made in plans]
-            self._drawn[approach] = np.array(times or [exchange_s(self.nominal(approach))])
+            self._prepare_drawn({approach: self._draws})
         return self._drawn[approach]
+
+    def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
+        """Bulk, and those that may be the best of their interface."""
+        times = {a: exchange_s(self.nominal(a)) for a in approaches}
+        fastest: dict[Interface, float] = {}
+        for a, time in times.items():
+            fastest[a.interface] = min(time, fastest.get(a.interface, time))
+        return {BULK, *(a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE))}
+
+    def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
+        """`predict` of each, in one race (see the class)."""
+        self.prepare([BULK, *approaches])
+        self._prepare_quiet([BULK, *approaches])
+        leading = self._leading(approaches) if self.race else {BULK, *approaches}
+        few = min(RACED, self._draws)
+        self._prepare_drawn({a: self._draws if a in leading else few for a in (BULK, *approaches)})
+        return [self.predict(a) for a in approaches]
 
     def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""
         if not replaced:
             return exchange_s(self.nominal(approach))
-        return exchange_s(self._run(self._plan(approach, self.workload, replaced=replaced), self.iterations))
+        return exchange_s(self._simulate([self._plan(approach, self.workload, replaced)], [self.iterations])[0])
 
     def late(self, approach: Approach) -> float:
         """Seconds of the mean communication time that a rank waits for late neighbours."""
@@ -328,9 +421,26 @@ class ManyRanks:
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
         sizes of their own keep them.
         """
+        wanted = [(a, float(s)) for a in dict.fromkeys((BULK, approach)) for s in dict.fromkeys(sizes)]
+        self._prepare_sizes([w for w in wanted if w not in self._over])
+        return metrics.eta([self._over[BULK, float(s)] for s in sizes], [self._over[approach, float(s)] for s in sizes])
 
-        def mean(a: Approach, size: float) -> float:
-            at_size = replace(self, workload=self.workload.model_copy(update={"buffer": float(size)}), draws=0)
-            return exchange_s(self._run(at_size._plan(a, at_size.workload), self.per_draw))
-
-        return metrics.eta([mean(BULK, s) for s in sizes], [mean(approach, s) for s in sizes])
+    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]]) -> None:
+        """Mean communication times of approaches at buffer sizes."""
+        sampler = Sampler(self.machine)
+        alike: dict[tuple[Approach, object], list[tuple[float, Workload, list[float], list[Costs]]]] = {}
+        for approach, size in wanted:
+            there = self.workload.model_copy(update={"buffer": size})
+            each = [approach.message_size(b) for b in buffers(size, self._pattern, part(there).sizes)]
+            by_class = [costs(sampler, there, s) for s in each]
+            # One plan at several prices, as long as protocols and arrivals are the same.
+            rate = getattr(there.arrivals, "delay_rate", None)
+            kind = (*(bool(c.rendezvous) for c in by_class), there.thread_time, rate and size)
+            alike.setdefault((approach, kind), []).append((size, there, each, by_class))
+        first, jobs = self._first(self.per_draw), []
+        for (approach, _), some in alike.items():
+            _, there, each, _ = some[0]
+            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(each))]
+            jobs.append((self._priced(there, approach, each, rows, [self.seed] * len(some)), first + self.per_draw))
+        for (approach, _), some, times in zip(alike, alike.values(), means_s(jobs, first, self._cores), strict=True):
+            self._over.update({(approach, size): float(t) for (size, *_), t in zip(some, times, strict=True)})

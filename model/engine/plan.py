@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -99,6 +99,17 @@ Price = Callable[[float], Costs]
 """The costs of messages of so many bytes."""
 
 
+@dataclass(frozen=True)
+class Priced:
+    """One plan at several prices, each with a seed of its own: a row each."""
+
+    plan: Plan
+    """Of the first row."""
+    prices: dict[str, Array]
+    """What differs between rows, shape (rows, numbers of the field); empty of a single row."""
+    seeds: tuple[int, ...]
+
+
 def plan(
     machine: Machine,
     workload: Workload,
@@ -130,19 +141,51 @@ def plan(
         Transport partitions that do not divide the user partitions, or more threads than the
         machine's curves cover.
     """
+    if price is None:
+        price = partial(costs, Sampler(machine), workload)
+    each = [approach.message_size(b) for b in buffers(workload.buffer, pattern, sizes)]
+    by_class = [price(s) for s in each]
+    return priced(
+        machine, workload, approach, pattern, each, by_class, seeds=(seed,), blocks=blocks, thread_grid=thread_grid
+    ).plan
+
+
+def buffers(face: float, pattern: Pattern, sizes: tuple[float, float, float] | None) -> tuple[float, ...]:
+    """Bytes per neighbour by class: of faces, edges and corners where these differ, else of all."""
+    return (face, *sizes[1:]) if sizes is not None and max(pattern.classes) > 0 else (face,)
+
+
+def priced(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    pattern: Pattern,
+    each: Sequence[float],
+    by_class: list[Costs],
+    *,
+    seeds: Sequence[int],
+    blocks: int = 1,
+    thread_grid: tuple[int, int, int] | None = None,
+) -> Priced:
+    """The same ranks and messages at several prices; arguments and errors as of `plan`, and
+
+    Parameters
+    ----------
+    each
+        Bytes of a message by class, in the first row.
+    by_class
+        Costs by class, scalars or of shape (rows,); of one protocol in all rows.
+    seeds
+        One per row.
+    """
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    buffers = sizes if sizes is not None and max(pattern.classes) > 0 else (workload.buffer,)
-    each = [approach.message_size(b) for b in buffers]
     lacking = beyond(machine, workload, approach, unlike=len(each) > 1 or thread_grid is not None)
     if lacking is not None:
         raise PreadyError(
             f"the engine does not simulate {lacking}", valid="the timeline: pready predict --engine timeline"
         )
-    if price is None:
-        price = partial(costs, Sampler(machine), workload)
-    by_class = [price(s) for s in each]
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -152,28 +195,29 @@ def plan(
         )
         mapping = whole_shape if interface.splits else None
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
-    exchange = _Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping)
-    numbers = {
+    x = _Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
+    fixed = {
         **_pattern_numbers(pattern, blocks),
-        **_message_numbers(exchange),
-        **_ready_numbers(exchange, seed),
-        **_sender_numbers(exchange),
-        **_link_numbers(exchange),
-        **_receiver_numbers(exchange),
+        **_message_numbers(x),
+        **_ready_numbers(x, seeds[0]),
+        **_steps(x),
     }
-    return Plan(
+    by_row = {name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in _prices(x, fixed).items()}
+    numbers = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
+    made = Plan(
         pattern,
         workload,
         approach,
-        seed,
+        seeds[0],
         tuple(each),
         tuple(by_class),
         members,
         mapping,
-        exchange.transports,
+        x.transports,
         pattern.exchanges(blocks),
-        {name: _row(name, value) for name, value in numbers.items()},
+        numbers,
     )
+    return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
 
 
 def _row(name: str, value: object) -> NDArray[np.float64 | np.int64 | np.uint64]:
@@ -193,6 +237,7 @@ class _Exchange:
     by_class: list[Costs]
     members: list[list[int]]
     mapping: Mapping | None
+    rows: int
 
     @property
     def interface(self) -> Interface:
@@ -209,42 +254,68 @@ class _Exchange:
         return self.approach.messages
 
     @property
+    def jobs(self) -> int:
+        """What queues for a VCI."""
+        return self.transports if self.mapping is None else len(self.mapping.partitions)
+
+    @property
     def computing(self) -> bool:
         """Does the receiver compute, rather than wait in MPI?"""
         return self.workload.receiver == "computing"
 
+    def wide(self, cost: Array) -> Array:
+        """A cost by row, shape (rows,)."""
+        return np.broadcast_to(cost, (self.rows,))
+
+    def each(self, cost: Callable[[Costs], Array]) -> Array:
+        """A cost by row and class, shape (rows, classes)."""
+        return np.stack([self.wide(cost(c)) for c in self.by_class], axis=-1)
+
     @cached_property
     def receive(self) -> Array:
-        """CPU time of one message by class, less what grows with the queue."""
+        """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
         interface = self.interface
-        copies: Array = np.array([float(c.copy_out) if interface.active_message else 0.0 for c in self.by_class])
-        own: Array = np.array([float(c.receive if interface.matches else c.unmatched) for c in self.by_class])
-        return own + copies
+        own = self.each(lambda c: c.receive if interface.matches else c.unmatched)
+        return own + self.each(lambda c: c.copy_out) if interface.active_message else own
 
-    @property
-    def per_entry(self) -> float:
-        """CPU time for each message that is queued before."""
-        return float(self.first.per_entry) if self.interface.matches else 0.0
+    @cached_property
+    def per_entry(self) -> Array:
+        """CPU time for each message that is queued before, shape (rows,)."""
+        return self.wide(self.first.per_entry if self.interface.matches else np.asarray(0.0))
 
     @cached_property
     def asks(self) -> NDArray[np.bool_]:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
-        return np.array([self.interface.shakes and bool(c.rendezvous) for c in self.by_class])
-
-    @cached_property
-    def half(self) -> Array:
-        """Half a handshake by class; 0 where there is none."""
-        return np.where(self.asks, [0.5 * float(c.handshake) for c in self.by_class], 0.0)
+        return np.array([self.interface.shakes and bool(c.rendezvous.any()) for c in self.by_class])
 
     @cached_property
     def service(self) -> Array:
-        """Time of a message at the NIC by class."""
-        return np.array([float(c.gap + c.link) for c in self.by_class])
+        """Time of a message at the NIC, shape (rows, classes)."""
+        return self.each(lambda c: c.gap + c.link)
+
+    @cached_property
+    def hold(self) -> Array:
+        """Seconds that a message holds its VCI's lock, shape (rows, classes)."""
+        return self.each(lambda c: holding(c, self.approach))
+
+    @cached_property
+    def counter(self) -> Array:
+        """What a job pays, after its last partition, for the counter by which several threads know the last of
+        them, shape (rows, jobs)."""
+        if self.mapping is None:
+            shared = counted(self.approach, self.workload.threads, self.workload.partitions_per_thread)
+        elif self.interface.counts or self.interface.joins:
+            shared = [False] * len(self.mapping.partitions)
+        else:
+            theta = self.workload.partitions_per_thread
+            shared = [len({p // theta for p in needed}) > 1 for needed in self.mapping.partitions]
+        return np.where(shared, self.wide(self.first.pready)[:, None], 0.0)
 
     @cached_property
     def epoch(self) -> Array:
-        """Time to open or close an epoch."""
-        return epochs(self.first, self.approach, self.setting) if self.interface.one_sided else np.asarray(0.0)
+        """Time to open or close an epoch, shape (rows,)."""
+        one_sided = self.interface.one_sided
+        return self.wide(epochs(self.first, self.approach, self.setting) if one_sided else np.asarray(0.0))
 
 
 def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
@@ -288,122 +359,108 @@ def _message_numbers(x: _Exchange) -> dict[str, object]:
     }
 
 
-def _sender_numbers(x: _Exchange) -> dict[str, object]:
-    """From a partition's mark to its message's issue."""
-    interface, first, hold, counter = x.interface, x.first, _holds(x), _counters(x)
+def _steps(x: _Exchange) -> dict[str, object]:
+    """Which of the timeline's steps there are, and how they go."""
+    interface = x.interface
     return {
-        **_turns(x, hold),
-        "pready": first.pready,
-        "barrier": first.barrier,
         "counts": interface.counts,
         "joins": interface.joins,
-        "counts_down": counter.any(),
-        "counter": counter,
-        "wake": 0.0 if interface.joins else first.wake,
-        "waking": first.waking,
-        "cold": first.cold,
-        "cooling": first.cooling,
+        "counts_down": x.counter.any(),
         "opens": interface.opens,
-        "opened": first.control + x.epoch,
         "late_puts": interface.needs_room and x.setting.unattended == 0,
         "burst": x.mapping is None
         and len(x.members) == 1
         and len(x.by_class) == 1
         and not interface.two_sided_rendezvous
         and not x.asks.any(),
-        "burst_hold": hold[0],
-        "burst_gap": max(hold[0], x.service[0]),
+        "two_sided": interface.two_sided_rendezvous,
+        "rendezvous": x.asks.any(),
+        "asks": x.asks,
+        "gate_is_join": x.asks.any()
+        and x.setting.progress == "on-call"
+        and x.computing
+        and x.pattern.name != "sweep3d",
+        "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
+        "late_done": x.asks | interface.two_sided_rendezvous,
+        "receivers": RECEIVERS[interface.receivers],
+        "waits": x.computing and x.setting.progress != "thread",
+        "receiver_computes": x.computing,
+        "serves": x.receive.any() or x.per_entry.any(),
+        "sync": SYNC[interface.sync],
+        "window_per_thread": interface.windows_per_thread,
     }
 
 
-def _turns(x: _Exchange, hold: Array) -> dict[str, object]:
-    """How long a VCI's lock is held, message by message; `hold` of shape (classes,)."""
+def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
+    """What the steps cost, each of shape (rows, ...)."""
+    first, interface = x.first, x.interface
+    stream, wire = x.each(lambda c: c.stream), x.each(lambda c: c.wire)
+    by_row = {
+        **_turns(x),
+        # From a partition's mark to its message's issue.
+        "pready": first.pready,
+        "barrier": first.barrier,
+        "counter": x.counter,
+        "wake": np.asarray(0.0) if interface.joins else first.wake,
+        "waking": first.waking,
+        "cold": first.cold,
+        "cooling": first.cooling,
+        "opened": first.control + x.epoch,
+        "burst_hold": x.hold[:, 0],
+        "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
+        # From a message's issue to its arrival: handshakes, the NIC and the wire.
+        "half": np.where(x.asks, 0.5 * x.each(lambda c: c.handshake), 0.0),
+        "link": first.link,
+        "service": x.service,
+        "travel": stream + wire,
+        "stream": stream,
+        "wire": wire,
+        # From arrivals to the end of the exchange.
+        "receive": x.receive,
+        "per_entry": x.per_entry,
+        "poll": (len(x.members) - 1) * first.poll,
+        "closing": x.epoch,
+        "control": first.control,
+        "ack": first.ack,
+    }
+    if fixed["arrivals"] == TABLE:
+        by_row["table"] = _tables(x, fixed)
+    return {name: value if value.ndim > 1 else x.wide(value) for name, value in by_row.items()}
+
+
+def _turns(x: _Exchange) -> dict[str, Array]:
+    """How long a VCI's lock is held, message by message."""
     pattern, classes = x.pattern, range(len(x.by_class))
-    between = np.zeros((len(pattern.present), len(classes)))  # (profiles, classes), as `timeline.received_between`
+    # (rows, profiles, classes), as `timeline.received_between`
+    between = np.zeros((x.rows, len(pattern.present), len(classes)))
     if x.setting.two_way and x.interface.receivers != "none":
         queued = pattern.degree * x.transports / len(x.members)
-        between += x.receive + x.per_entry * (queued[:, None] - 1) / 2
-    counts = np.stack(
-        [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in classes],
-        axis=-1,
-    ).astype(np.float64)  # (profiles, directions, classes): messages up to and including a direction
-    hold_to = counts @ hold
+        between += x.receive[:, None, :] + x.per_entry[:, None, None] * (queued[:, None] - 1) / 2
+    # (classes, profiles, directions): messages up to and including a direction
+    counts = [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in classes]
+    hold_to = np.asarray(sum(counts[c] * x.hold[:, c, None, None] for c in classes))
     # What is received before the next turn is as many messages.
-    degree = counts[:, -1, :]
+    received = np.asarray(sum(counts[c][:, -1] * between[:, :, c] for c in classes))
     taken = _contentions(x)
-    behind = np.einsum("pc,pc->p", degree, between)[:, None] + degree.sum(axis=1)[:, None] * taken
+    behind = received[:, :, None] + pattern.degree[:, None] * taken[:, None, :]
     return {
         "hold": hold_to,
-        "hold_behind": hold_to[:, -1:] + behind,
-        "hold_each": hold,
+        "hold_behind": hold_to[:, :, -1:] + behind,
+        "hold_each": x.hold,
         "between": between,
         "taken": taken,
     }
 
 
-def _holds(x: _Exchange) -> Array:
-    """Seconds that a message holds its VCI's lock, by class."""
-    return np.array([float(holding(c, x.approach)) for c in x.by_class])
-
-
 def _contentions(x: _Exchange) -> Array:
-    """What a message pays that finds its VCI's lock taken, by VCI."""
+    """What a message pays that finds its VCI's lock taken, shape (rows, VCIs)."""
     w = x.workload
     if x.mapping is not None:
         sharing = list(x.mapping.issuers)
     else:
         sharing = [issuing_threads(ts, x.transports, w.threads, w.partitions_per_thread) for ts in x.members]
-    return np.asarray(contending(x.first, x.approach)[sharing])
-
-
-def _counters(x: _Exchange) -> Array:
-    """What a job pays, after its last partition, for the counter by which several threads know the last of them."""
-    if x.mapping is None:
-        shared = counted(x.approach, x.workload.threads, x.workload.partitions_per_thread)
-    elif x.interface.counts or x.interface.joins:
-        shared = [False] * len(x.mapping.partitions)
-    else:
-        theta = x.workload.partitions_per_thread
-        shared = [len({p // theta for p in needed}) > 1 for needed in x.mapping.partitions]
-    return np.where(shared, float(x.first.pready), 0.0)
-
-
-def _link_numbers(x: _Exchange) -> dict[str, object]:
-    """From a message's issue to its arrival: handshakes, the NIC and the wire."""
-    two_sided = x.interface.two_sided_rendezvous
-    gate_is_join = x.asks.any() and x.setting.progress == "on-call" and x.computing and x.pattern.name != "sweep3d"
-    return {
-        "two_sided": two_sided,
-        "rendezvous": x.asks.any(),
-        "asks": x.asks,
-        "half": x.half,
-        "gate_is_join": gate_is_join,
-        "sender_waits": x.setting.sender_progress == "on-call" and x.interface.sender_returns,
-        "late_done": x.asks | two_sided,
-        "link": x.first.link,
-        "service": x.service,
-        "travel": [c.stream + c.wire for c in x.by_class],
-        "stream": [c.stream for c in x.by_class],
-        "wire": [c.wire for c in x.by_class],
-    }
-
-
-def _receiver_numbers(x: _Exchange) -> dict[str, object]:
-    """From arrivals to the end of the exchange."""
-    return {
-        "receivers": RECEIVERS[x.interface.receivers],
-        "waits": x.computing and x.setting.progress != "thread",
-        "receiver_computes": x.computing,
-        "receive": x.receive,
-        "per_entry": x.per_entry,
-        "serves": x.receive.any() or x.per_entry > 0,
-        "poll": (len(x.members) - 1) * x.first.poll,
-        "sync": SYNC[x.interface.sync],
-        "window_per_thread": x.interface.windows_per_thread,
-        "closing": x.epoch,
-        "control": x.first.control,
-        "ack": x.first.ack,
-    }
+    curve = contending(x.first, x.approach)[..., sharing]
+    return np.broadcast_to(curve, (x.rows, len(sharing)))
 
 
 def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
@@ -428,7 +485,7 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
         "arrivals": TABLE,
         "select": FIRST,
         "table_rows": 1,
-        "table": 0.0,
+        "table": np.zeros((1, 1)),
         "density": UNIFORM,
         "base": base,
         "noise": 0.0,
@@ -442,7 +499,7 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
     }
 
     def table(rows: Array, select: int) -> None:
-        numbers.update(select=select, table_rows=len(rows), table=_table(rows, x))
+        numbers.update(select=select, table_rows=len(rows), table=rows)
 
     match model:
         case NoArrivals():
@@ -472,18 +529,26 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
     return numbers
 
 
-def _table(rows: Array, x: _Exchange) -> Array:
-    """Per row: first, last, marked, (unused), and when each transport partition is ready."""
+def _tables(x: _Exchange, fixed: dict[str, object]) -> Array:
+    """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
+    times = np.asarray(fixed["table"])
+    if not x.interface.counts:
+        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 4 + x.jobs))
+    return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
+
+
+def _table(times: Array, x: _Exchange, pready: float) -> Array:
+    """Per row of ready times: first, last, marked, (unused), and when each transport partition is ready."""
     setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
-    last = rows.max(axis=1, keepdims=True)
-    marked = rows
+    last = times.max(axis=1, keepdims=True)
+    marked = times
     if x.interface.counts:  # relative to the last, as in the timeline
-        marked = marked_by_threads(rows - last, setting, np.full(len(rows), float(x.first.pready))) + last
+        marked = marked_by_threads(times - last, setting, np.full(len(times), pready)) + last
     if x.mapping is None:
-        starts = marked.reshape(len(rows), x.transports, -1).max(axis=2)
+        starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
     else:
         starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
-    head = [rows.min(axis=1), rows.max(axis=1), marked.max(axis=1), np.zeros(len(rows))]
+    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), np.zeros(len(times))]
     return np.concatenate([np.stack(head, axis=1), starts], axis=1)
 
 

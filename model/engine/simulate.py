@@ -7,18 +7,21 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pready.model.approach import Approach
-from pready.model.engine._kernel import Engine
-from pready.model.engine.pattern import Pattern, pattern
-from pready.model.engine.plan import Plan, Price, plan
+from pready.model.engine._kernel import Engine, simulate_all
+from pready.model.engine.pattern import pattern
+from pready.model.engine.plan import Plan, Price, Priced, plan
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.values import Array
 from pready.model.workload import Workload
+
+if TYPE_CHECKING:  # a name of the stub alone
+    from pready.model.engine._kernel import Outcome
 
 CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time."""
@@ -71,14 +74,15 @@ class Simulation:
     exchanges: int
     """Per iteration: 1, or octants × blocks of a sweep."""
     messages: int
-    wall_s: float
-    cores: int
-    memory_bytes: int
-    level: str
+    wall_s: float = 0.0
+    """This and what follows: 0 and "" where many simulations shared one call."""
+    cores: int = 0
+    memory_bytes: int = 0
+    level: str = ""
     """The instruction set that the kernel used."""
-    ends_s: Array | None
+    ends_s: Array | None = None
     """When each rank ended each iteration, shape (iterations, ranks), if recorded."""
-    received_s: Array | None
+    received_s: Array | None = None
     """When each rank had received everything, and the threads had met that each received their own; likewise."""
 
     @property
@@ -205,12 +209,7 @@ def run(
     `engine` is one made from a plan of the same ranks and messages: it takes this plan's costs and seed.
     """
     ranks = made.pattern.ranks
-    _check(made.pattern, iterations, made.steps, cores)
-    messages = made.pattern.edges * made.transports
-    if made.steps > 1:  # each corner's sweep crosses every edge of the grid once per block
-        messages *= made.steps
-    if messages * iterations > LARGEST_COUNT:
-        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
+    _check(made, iterations, cores)
     if engine is None or not engine.reprice(made.numbers):
         engine = kernel(made, level)
     need = engine.memory(cores, chunk) + (16 * ranks * iterations if record else 0)
@@ -220,6 +219,27 @@ def run(
     began = time.perf_counter()
     out = engine.run(iterations, cores, chunk, ends=ends, received=received, poll=on_progress)
     wall = time.perf_counter() - began
+    done = out["iterations"]
+    return replace(
+        simulation(made, out),
+        wall_s=wall,
+        cores=1 if made.steps > 1 else cores,
+        memory_bytes=need,
+        level=engine.level,
+        ends_s=None if ends is None else ends[:done],
+        received_s=None if received is None else received[:done],
+    )
+
+
+def simulation(made: Plan, out: Outcome) -> Simulation:
+    """What the kernel says of a plan.
+
+    Raises
+    ------
+    PreadyError
+        Its time no longer fits.
+    """
+    ranks, messages = made.pattern.ranks, _messages(made)
     done, sums, extremes = out["iterations"], out["sums"] / ranks, out["extremes"]
     if out["overflowed"]:
         raise PreadyError(
@@ -246,13 +266,49 @@ def run(
         arrived_early=out["sums"][:, 10] / max(messages, 1),
         exchanges=made.steps,
         messages=messages * done,
-        wall_s=wall,
-        cores=1 if made.steps > 1 else cores,
-        memory_bytes=need,
-        level=engine.level,
-        ends_s=None if ends is None else ends[:done],
-        received_s=None if received is None else received[:done],
     )
+
+
+def run_all(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Simulation]]:
+    """Simulate plans, each at its prices for so many iterations, in one call of the kernel.
+
+    Returns
+    -------
+    By job and row, what `run` gives of it alone, to the last bit, on any number of cores; how long each took,
+    and on how many cores, is not known.
+
+    Raises
+    ------
+    PreadyError
+        As `run`.
+    KeyboardInterrupt
+        Ctrl-C.
+    """
+    return [
+        [replace(simulation(of.plan, out), seed=seed) for seed, out in zip(of.seeds, rows, strict=True)]
+        for (of, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+    ]
+
+
+def means_s(jobs: Sequence[tuple[Priced, int]], first: int, cores: int) -> list[Array]:
+    """Mean communication time of one exchange after the `first` iterations, by job: arrays of shape (rows,)."""
+
+    def mean(made: Plan, out: Outcome) -> float:
+        if out["overflowed"]:
+            simulation(made, out)  # says so
+        sums = out["sums"][first:] / made.pattern.ranks
+        return float((sums[:, 0] - sums[:, 1]).mean()) / made.steps
+
+    return [
+        np.array([mean(of.plan, out) for out in rows])
+        for (of, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+    ]
+
+
+def _outcomes(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Outcome]]:
+    for of, iterations in jobs:
+        _check(of.plan, iterations, cores)
+    return simulate_all([(of.plan.numbers, of.prices, list(of.seeds), n) for of, n in jobs], cores)
 
 
 def prepared(
@@ -311,7 +367,13 @@ def kernel(made: Plan, level: str = "") -> Engine:
         raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
 
 
-def _check(shape: Pattern, iterations: int, steps: int, cores: int) -> None:
+def _messages(made: Plan) -> int:
+    """Of one iteration, all ranks. Each corner's sweep crosses every edge of the grid once per block."""
+    return made.pattern.edges * made.transports * made.steps
+
+
+def _check(made: Plan, iterations: int, cores: int) -> None:
+    steps, messages = made.steps, _messages(made)
     if iterations < 1:
         raise PreadyError(f"iterations = {iterations}", valid="at least 1")
     if iterations * steps > LARGEST_ITERATION:
@@ -321,6 +383,8 @@ def _check(shape: Pattern, iterations: int, steps: int, cores: int) -> None:
         )
     if not 1 <= cores <= 4096:
         raise PreadyError(f"cores = {cores}", valid="1 to 4096")
+    if messages * iterations > LARGEST_COUNT:
+        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
 
 
 def available_memory() -> int:

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "batch.hpp"
 #include "engine.hpp"
 
 namespace nb = nanobind;
@@ -100,6 +102,20 @@ Fields fields(const nb::dict& plan) {
     return out;
 }
 
+nb::dict reported(Outcome& outcome) {
+    std::vector<double> extremes;
+    for (const Extremes& e : outcome.extremes)
+        for (const double x : {e.shortest, e.longest, e.first_end, e.last_end}) extremes.push_back(x);
+    const auto rows = static_cast<std::size_t>(outcome.iterations);
+    nb::dict out;
+    out["iterations"] = outcome.iterations;
+    out["sums"] = array(std::move(outcome.sums), {rows, kSums});
+    out["extremes"] = array(std::move(extremes), {rows, 4});
+    out["interrupted"] = outcome.interrupted;
+    out["overflowed"] = outcome.overflowed;
+    return out;
+}
+
 nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
              std::optional<Matrix> ends, std::optional<Matrix> received, const nb::object& poll) {
     Options options;
@@ -139,16 +155,70 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
         outcome = engine.run(options);
     }
     if (failed) std::rethrow_exception(failed);
-    std::vector<double> extremes;
-    for (const Extremes& e : outcome.extremes)
-        for (const double x : {e.shortest, e.longest, e.first_end, e.last_end}) extremes.push_back(x);
-    const auto rows = static_cast<std::size_t>(outcome.iterations);
-    nb::dict out;
-    out["iterations"] = outcome.iterations;
-    out["sums"] = array(std::move(outcome.sums), {rows, kSums});
-    out["extremes"] = array(std::move(extremes), {rows, 4});
-    out["interrupted"] = outcome.interrupted;
-    out["overflowed"] = outcome.overflowed;
+    return reported(outcome);
+}
+
+// A field at another price: a row of a matrix of costs.
+void price(double& field, const double* row) { field = *row; }
+void price(std::vector<double>& field, const double* row) { std::copy_n(row, field.size(), field.begin()); }
+std::size_t length(double) { return 1; }
+std::size_t length(const std::vector<double>& field) { return field.size(); }
+
+template <class T>
+void price_all(std::vector<Fields>& rows, T Fields::*field, const char* name, const nb::dict& prices) {
+    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>) {
+        const nb::handle value = PyDict_GetItemString(prices.ptr(), name);
+        if (!value.is_valid()) return;
+        nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> matrix;
+        if (!nb::try_cast(value, matrix, false) || matrix.shape(0) != rows.size() ||
+            matrix.shape(1) != length(rows[0].*field))
+            throw nb::type_error(("prices of field '" + std::string(name) + "' are no float64 matrix of " +
+                                  std::to_string(rows.size()) + " rows of " +
+                                  std::to_string(length(rows[0].*field))).c_str());
+        for (std::size_t r = 0; r < rows.size(); ++r) price(rows[r].*field, matrix.data() + r * matrix.shape(1));
+    }
+}
+
+// (plan, prices by field, seeds, iterations)
+Job job(const nb::tuple& of) {
+    const auto plan = nb::cast<nb::dict>(of[0]), prices = nb::cast<nb::dict>(of[1]);
+    const auto seeds = nb::cast<std::vector<Seed>>(of[2]);
+    Job out{std::vector<Fields>(seeds.size(), fields(plan)), nb::cast<std::int64_t>(of[3])};
+    for (std::size_t r = 0; r < seeds.size(); ++r) out.rows[r].seed = seeds[r];
+    if (out.rows.empty()) return out;
+#define SCALAR(type, name) price_all(out.rows, &Fields::name, #name, prices);
+#define TRIPLE(type, name)
+#define ARRAY(type, name, ...) price_all(out.rows, &Fields::name, #name, prices);
+#include "fields.def"
+    return out;
+}
+
+nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
+    std::vector<Job> jobs;
+    for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each)));
+    std::exception_ptr failed;
+    const auto poll = [&](double) {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() == 0) return true;
+        try {
+            nb::raise_python_error();
+        } catch (...) {
+            failed = std::current_exception();
+        }
+        return false;
+    };
+    Outcomes outcomes;
+    {
+        const nb::gil_scoped_release release;
+        outcomes = run_all(jobs, cores, level, poll);
+    }
+    if (failed) std::rethrow_exception(failed);
+    nb::list out;
+    for (std::vector<Outcome>& rows : outcomes) {
+        nb::list made;
+        for (Outcome& row : rows) made.append(reported(row));
+        out.append(made);
+    }
     return out;
 }
 
@@ -157,6 +227,7 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
 NB_MODULE(_kernel, m) {
     m.doc() = "The max-plus engine's kernel; see pready.model.engine.";
     m.attr("FIELDS") = described();
+    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "");
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
              [](Engine* self, const nb::dict& plan, const std::string& level) {

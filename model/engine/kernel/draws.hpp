@@ -143,6 +143,26 @@ struct Marker {
     }
 };
 
+// The same from times that were drawn before.
+inline Ready mark(const Plan& p, const std::int64_t* rank, std::int64_t iteration, Marker& m) {
+    bool in_a_row = true;
+    for (int l = 1; l < W; ++l) in_a_row = in_a_row && rank[l] == rank[0] + l;
+    const double* row = p.times + iteration * p.threads * p.theta * p.ranks;
+    for (int n = 0; n < p.threads; ++n) {
+        m.thread();
+        for (int j = 0; j < p.theta; ++j, row += p.ranks) {
+            V time;
+            if (in_a_row) {
+                std::memcpy(&time, row + rank[0], sizeof time);
+            } else {
+                for (int l = 0; l < W; ++l) time[l] = row[rank[l]];
+            }
+            m.partition(time);
+        }
+    }
+    return {m.first, m.last, m.marked};
+}
+
 inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
     const auto k = static_cast<std::uint64_t>(iteration);
     U ranks{};
@@ -170,6 +190,7 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
     if (p.mapped) {
         for (int t = 0; t < p.jobs; ++t) out.starts[t] = wide(-kInf);
     }
+    if (p.times) return mark(p, rank, iteration, m);
     if (p.arrivals == Arrivals::gaussian) {
         Pair u{};
         std::uint64_t drawn = 0;

@@ -36,6 +36,13 @@ Plan decoded(const Fields& fields) {
 
 }  // namespace
 
+void draw_times(const Fields& fields, const std::string& level, std::int64_t iteration, double* out) {
+    const Passes& passes = choose(level);
+    const Plan plan = decoded(fields);
+    const Memory scratch = allocate(passes.scratch(plan));
+    passes.times(plan, scratch.get(), iteration, out);
+}
+
 Engine::Engine(Fields fields, const std::string& level)
     : passes_(choose(level)), fields_(std::move(fields)), plan_(decoded(fields_)), sorting_(plan_) {}
 

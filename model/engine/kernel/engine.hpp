@@ -20,6 +20,8 @@ class Engine {
 
     // The same ranks with other costs and another seed; false, and nothing changed, if more would change.
     bool reprice(const Fields& fields);
+    // Takes its arrivals from times drawn before (see `Plan::times`); null: draws them itself.
+    void take_times(const double* times) { plan_.times = times; }
     Outcome run(const Options& options) const;
     std::vector<double> draw(std::int64_t rank, std::int64_t iteration) const;
     std::int64_t memory(int cores, std::int64_t chunk) const;  // bytes that `run` allocates
@@ -33,5 +35,8 @@ class Engine {
     Plan plan_;
     Sorting sorting_;
 };
+
+// One iteration of what an engine of these numbers draws: out[partition][rank].
+void draw_times(const Fields& fields, const std::string& level, std::int64_t iteration, double* out);
 
 }  // namespace pready

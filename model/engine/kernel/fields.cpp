@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <tuple>
 #include <type_traits>
 
 namespace pready {
@@ -40,6 +41,14 @@ void take(std::vector<T>& mine, const std::vector<T>& theirs) {
 
 std::int64_t Fields::jobs() const {
     return mapped ? std::int64_t{transports} * directions : transports;
+}
+
+bool Fields::draws_as(const Fields& o) const {
+    const auto numbers = [](const Fields& f) {
+        return std::tie(f.ranks, f.seed, f.arrivals, f.density, f.threads, f.theta, f.base, f.noise, f.sd, f.cut,
+                        f.share, f.kernels, f.centre, f.centre_cut, f.width);
+    };
+    return numbers(*this) == numbers(o);
 }
 
 std::string Fields::misshapen() const {

@@ -28,6 +28,10 @@ struct Fields {
 
     std::int64_t jobs() const;
 
+    // Are arrivals drawn, and not read from a table? And the same ones by another?
+    bool drawn() const { return arrivals != Arrivals::table; }
+    bool draws_as(const Fields& other) const;
+
    private:
     bool listed() const { return pattern == Pattern::list; }
 };

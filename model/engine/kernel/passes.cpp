@@ -232,6 +232,20 @@ void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t itera
     for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
 }
 
+// The times of all ranks' partitions in one iteration, as `Plan::times` has them.
+void times_pass(const Plan& p, void* memory, std::int64_t iteration, double* out) {
+    Scratch s = carved(p, memory);
+    for (std::int64_t u = 0; u < p.ranks; u += W) {
+        const int count = p.ranks - u < W ? static_cast<int>(p.ranks - u) : W;
+        std::int64_t rank[W];
+        for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
+        draw(p, rank, iteration, {s.starts, s.raw});
+        for (std::int64_t i = 0; i < p.threads * p.theta; ++i) {
+            for (int l = 0; l < count; ++l) out[i * p.ranks + u + l] = s.raw[i][l];
+        }
+    }
+}
+
 // W ranks on one diagonal of a sweep: receive from upstream, compute, send downstream.
 void sweep_pass(const Plan& p, const State& state, const Window& window, void* memory,
                 std::int64_t step, const std::int64_t* members, const std::int64_t* up,
@@ -292,7 +306,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
 }
 
 const Passes kPasses = {PREADY_NAME, W,         scratch_size, send_pass,
-                        receive_pass, gate_pass, sweep_pass,   draw_one};
+                        receive_pass, gate_pass, sweep_pass,   draw_one, times_pass};
 
 }  // namespace
 

@@ -56,6 +56,7 @@ struct Passes {
                   const std::int64_t* members, const std::int64_t* up, const std::int64_t* down,
                   std::int64_t count);  // up, down: [count][2], -1 beyond the border
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
+    void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };
 
 const Passes& passes_baseline();

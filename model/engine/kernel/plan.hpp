@@ -49,6 +49,9 @@ struct Plan {
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
 
+    // Times of partitions that were drawn before, [iteration][partition][rank], or null.
+    const double* times;
+
     // Where messages lie, and how they are brought into order.
     const std::int32_t* message_direction;  // [transports * D] by issue position
     const std::int32_t* message_slot;       // [transports * D] place in a record

@@ -9,6 +9,7 @@ namespace pready {
 
 void supervise(int workers, const std::function<void(int)>& work, Progress& progress,
                const std::function<bool(double)>& poll) {
+    if (workers == 1 && !poll) return work(0);
     std::mutex mutex;
     std::condition_variable finished;
     int running = workers;

@@ -55,7 +55,8 @@ struct Progress {
     void add(std::int64_t some) { done.fetch_add(some, std::memory_order_relaxed); }
 };
 
-// Runs workers while the calling thread polls (signals can only be seen there).
+// Runs workers while the calling thread polls (signals can only be seen there); a single worker of a caller
+// that does not want to poll is the caller.
 void supervise(int workers, const std::function<void(int)>& work, Progress& progress,
                const std::function<bool(double)>& poll);
 

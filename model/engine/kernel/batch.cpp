@@ -1,0 +1,149 @@
+#include "batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include "engine.hpp"
+#include "workers.hpp"
+
+namespace pready {
+namespace {
+
+constexpr std::int64_t kMostTimes = std::int64_t{1} << 24;  // that are kept for others: 128 MiB
+
+// What several simulations draw alike is drawn once.
+struct Times {
+    const Fields* fields;
+    std::int64_t iterations, users;
+    std::vector<double> values;
+
+    std::int64_t each() const { return fields->ranks * fields->threads * fields->theta; }
+};
+
+class Batch {
+   public:
+    Batch(const std::vector<Job>& jobs, int cores, const std::string& level) : jobs_(jobs), cores_(cores), level_(level) {
+        for (const Job& job : jobs_) {
+            outcomes_.emplace_back(job.rows.size());
+            times_of_.emplace_back();
+            for (const Fields& row : job.rows) times_of_.back().push_back(find(row, job.iterations));
+        }
+        share();
+        cut();
+    }
+
+    Outcomes run(const std::function<bool(double)>& poll) {
+        progress_.all = static_cast<double>(draws_.size() + units_.size());
+        supervise(cores_, [this](int) { each(draws_, [this](const Draw& d) { draw(d); }); }, progress_, poll);
+        next_ = 0;
+        supervise(cores_, [this](int) { each(units_, [this](const Unit& u) { simulate(u); }); }, progress_, poll);
+        return std::move(outcomes_);
+    }
+
+   private:
+    struct Draw {
+        std::size_t times;
+        std::int64_t iteration;
+    };
+
+    // Rows of one job for one core at a time.
+    struct Unit {
+        std::size_t job, first, last;
+        double messages;
+    };
+
+    static constexpr std::size_t kNone = ~std::size_t{0};
+
+    std::size_t find(const Fields& row, std::int64_t iterations) {
+        if (!row.drawn()) return kNone;
+        const std::int64_t steps = row.pattern == Pattern::sweep ? 8 * row.blocks : 1;
+        const auto like = [&](const Times& t) { return t.fields->draws_as(row); };
+        auto found = std::find_if(times_.rbegin(), times_.rend(), like);
+        if (found == times_.rend()) {
+            times_.push_back({&row, 0, 0, {}});
+            found = times_.rbegin();
+        }
+        found->iterations = std::max(found->iterations, iterations * steps);
+        ++found->users;
+        return static_cast<std::size_t>(times_.rend() - found) - 1;
+    }
+
+    // Room for the times that more than one simulation draws, as far as there is room.
+    void share() {
+        std::int64_t left = kMostTimes;
+        for (std::size_t i = 0; i < times_.size(); ++i) {
+            Times& t = times_[i];
+            if (t.users < 2 || t.iterations > left / t.each()) continue;
+            left -= t.iterations * t.each();
+            t.values.resize(static_cast<std::size_t>(t.iterations * t.each()));
+            for (std::int64_t k = 0; k < t.iterations; ++k) draws_.push_back({i, k});
+        }
+    }
+
+    // The longest units first, so that no core is left alone with one in the end.
+    void cut() {
+        const std::size_t wanted = 4 * static_cast<std::size_t>(cores_);
+        for (std::size_t j = 0; j < jobs_.size(); ++j) {
+            const std::size_t rows = jobs_[j].rows.size();
+            const std::size_t parts = jobs_.size() >= wanted ? 1 : wanted / jobs_.size();
+            const std::size_t step = std::max<std::size_t>(1, (rows + parts - 1) / parts);
+            for (std::size_t r = 0; r < rows; r += step) {
+                const std::size_t last = std::min(rows, r + step);
+                const Fields& f = jobs_[j].rows[r];
+                const double each = static_cast<double>(f.ranks) * (8.0 + static_cast<double>(f.transports) * f.directions);
+                units_.push_back({j, r, last, each * static_cast<double>(jobs_[j].iterations) * static_cast<double>(last - r)});
+            }
+        }
+        std::stable_sort(units_.begin(), units_.end(),
+                         [](const Unit& a, const Unit& b) { return a.messages > b.messages; });
+    }
+
+    template <class Some, class Do>
+    void each(const std::vector<Some>& all, const Do& one) {
+        while (progress_.go_on()) {
+            const std::size_t i = next_.fetch_add(1);
+            if (i >= all.size()) return;
+            one(all[i]);
+            progress_.add(1);
+        }
+    }
+
+    void draw(const Draw& d) {
+        Times& t = times_[d.times];
+        draw_times(*t.fields, level_, d.iteration, t.values.data() + d.iteration * t.each());
+    }
+
+    void simulate(const Unit& u) {
+        const Job& job = jobs_[u.job];
+        Engine engine(job.rows[u.first], level_);
+        Options options;
+        options.iterations = job.iterations;
+        for (std::size_t r = u.first; r < u.last && progress_.go_on(); ++r) {
+            engine.reprice(job.rows[r]);
+            const std::size_t t = times_of_[u.job][r];
+            engine.take_times(t == kNone || times_[t].values.empty() ? nullptr : times_[t].values.data());
+            outcomes_[u.job][r] = engine.run(options);
+        }
+    }
+
+    const std::vector<Job>& jobs_;
+    const int cores_;
+    const std::string& level_;
+    std::vector<Times> times_;
+    std::vector<std::vector<std::size_t>> times_of_;
+    std::vector<Draw> draws_;
+    std::vector<Unit> units_;
+    std::atomic<std::size_t> next_{0};
+    Progress progress_;
+    Outcomes outcomes_;
+};
+
+}  // namespace
+
+Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::string& level,
+                 const std::function<bool(double)>& poll) {
+    return jobs.empty() ? Outcomes{} : Batch(jobs, cores, level).run(poll);
+}
+
+}  // namespace pready
