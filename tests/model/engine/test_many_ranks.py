@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
 from pready.model.engine.layout import layout, part
-from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
-from pready.model.engine.simulate import run
+from pready.model.engine.many_ranks import RACED, ManyRanks, compare, exchange_s, interval_of_few
+from pready.model.engine.simulate import run as run_alone
+from pready.model.engine.simulate import run_all
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.machine import load
-from pready.model.workload import ComputeTime, Laggard, Normal, Workload
+from pready.model.predict import approaches, effective_library
+from pready.model.verdict import simplest_of_the_best
+from pready.model.workload import ComputeTime, Gaussian, Laggard, Normal, Workload
 
 
 def workload(pattern: Any, model: Any) -> Workload:
@@ -122,7 +125,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e._first(e.per_draw)
     plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in (1, 2, 3)]
-    fresh = [exchange_s(run(made, first + e.per_draw).after(first)) for made in plans]
+    fresh = [exchange_s(run_alone(made, first + e.per_draw).after(first)) for made in plans]
     assert e.drawn(approach).tolist() == fresh
     assert len(set(fresh)) == 3
 
@@ -179,7 +182,7 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
     for (of, iterations), rows in zip(jobs, run_all(jobs, cores), strict=True):
         for row, seed in enumerate(of.seeds):
             numbers = of.plan.numbers | {name: at[row] for name, at in of.prices.items()}
-            alone = run(replace(of.plan, numbers=numbers | {"seed": np.array([seed], np.uint64)}), iterations)
+            alone = run_alone(replace(of.plan, numbers=numbers | {"seed": np.array([seed], np.uint64)}), iterations)
             np.testing.assert_array_equal(rows[row].last_end_s, alone.last_end_s)
             np.testing.assert_array_equal(rows[row].communication_s, alone.communication_s)
             assert rows[row].seed == seed
@@ -207,20 +210,16 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
         assert {**asdict(a), **dict.fromkeys(bounds)} == {**asdict(b), **dict.fromkeys(bounds)}
         assert a.time_low_s <= a.time_s <= a.time_high_s
         assert a.eta_low <= a.eta <= a.eta_high
-    for interface in {a.approach.interface for a in tried_rows(whole)}:
+    for interface in {p.approach.interface for p in whole}:
         of_raced, of_whole = (
             simplest_of_the_best([p for p in rows if p.approach.interface == interface]) for rows in (raced, whole)
         )
         assert of_raced == of_whole
 
 
-def tried_rows(rows: list[ApproachPrediction]) -> list[ApproachPrediction]:
-    return [p for p in rows if p.approach != BULK]
-
-
-def test_who_has_lost_has_a_wider_interval_of_fewer_draws() -> None:
-    # Of 400 sets of six draws from a known lognormal, about 95 % of the intervals' promise: that a
-    # seventh draw lies inside. The percentiles of six would hold it five times in seven.
+def test_intervals_of_few_draws_hold_the_next_one() -> None:
+    # Of 4000 times six draws from a lognormal, 95 % promise rightly that a seventh lies inside; the
+    # standard error of that share is 0.3 %. Between the least and the largest it lies five times in seven.
     rng = np.random.default_rng(1)
     draws = np.exp(0.1 * rng.standard_normal((4000, RACED + 1)))
     held = [low <= d[-1] <= high for d in draws for low, high in [interval_of_few(d[:-1], float(np.median(d[:-1])))]]
