@@ -16,10 +16,11 @@ struct Scratch {
     V* hold;         // [directions]
     V* hold_behind;  // [vcis]
     V* gate;         // [directions]
-    const double** source;  // [sources * W]: records, null where there is no neighbour
-    std::int32_t* slot;     // [sources * W]: which direction of the source an edge is
+    const double** source;   // [sources * W]: records; `nobody` where there is no neighbour
+    const double** arrivals; // [sources * W]: the first of the messages that come from there
+    double* nobody;          // a record of what is never
     V* lag;                 // [sources]: place in a burst, in seconds
-    std::int64_t* out;      // [W * directions]: receivers
+    const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     V* sent;                // mapped: [jobs] by number
     V* raw;                 // [threads * theta], for tests
 };
@@ -43,9 +44,10 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.hold_behind = take(v);
     out.gate = take(d);
     out.source = reinterpret_cast<const double**>(take(p.sources));
-    out.slot = reinterpret_cast<std::int32_t*>(take(p.sources));
+    out.arrivals = reinterpret_cast<const double**>(take(p.sources));
+    out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
     out.lag = take(p.sources);
-    out.out = reinterpret_cast<std::int64_t*>(take(d));
+    out.permits = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
     if (s) *s = out;
@@ -58,7 +60,6 @@ struct Senders {
     std::int64_t rank[W];
     std::int32_t profile[W];
     bool alike = true;  // all profiles the same
-    const std::int64_t* out[W];  // receivers by direction, -1 where there is none; if needed
     double* record[W];
 };
 

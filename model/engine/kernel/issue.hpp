@@ -10,16 +10,11 @@ namespace pready {
 namespace {
 
 // Receivers' go-aheads by direction; returns the last.
-inline V go_aheads(const Plan& p, const State& state, Scratch& s, const Senders& g, V start) {
-    const double* of = p.gate_is_join ? state.gate : state.start;
+inline V go_aheads(const Plan& p, Scratch& s, V start) {
     V opened = wide(-kInf);
     for (int d = 0; d < p.directions; ++d) {
-        V gate = wide(-kInf);
-        for (int l = 0; l < W; ++l) {
-            if (g.out[l][d] >= 0) gate[l] = of[g.out[l][d]] - start[l];
-        }
-        s.gate[d] = gate;
-        opened = larger(opened, gate);
+        s.gate[d] = collect(s.permits + d * W, 0) - start;
+        opened = larger(opened, s.gate[d]);
     }
     return opened;
 }

@@ -90,6 +90,32 @@ inline V real(U bits) {
     return high * 4294967296.0 + low;
 }
 
+// What lies `at` doubles behind W addresses.
+inline V collect(const double* const* from, std::int64_t at) {
+#if defined(__AVX512F__)
+    return V{from[0][at], from[1][at], from[2][at], from[3][at], from[4][at], from[5][at], from[6][at], from[7][at]};
+#elif defined(__AVX2__)
+    return V{from[0][at], from[1][at], from[2][at], from[3][at]};
+#else
+    return V{from[0][at], from[1][at]};
+#endif
+}
+
+// A value and, in its last bits, the number that decides between values that differ in nothing else: finite
+// values then sort by both, as numbers. Below zero more is less, so the number counts backwards there.
+struct Numbered {
+    std::int64_t last;  // a mask
+
+    V of(V x, std::int64_t number) const {
+        const I bits = reinterpret_cast<I>(x + 0.0);  // no negative zero
+        return reinterpret_cast<V>((bits & ~last) | ((number ^ (bits >> 63)) & last));
+    }
+    I number(V x) const {
+        const I bits = reinterpret_cast<I>(x);
+        return (bits ^ (bits >> 63)) & last;
+    }
+};
+
 // The record of the rank at a window coordinate.
 inline double* record_at(const Window& window, std::int64_t u) {
     std::int64_t i = u & window.mask;

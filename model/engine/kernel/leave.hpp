@@ -25,24 +25,35 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
     x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack : 0.0));
 }
 
-// The order in which payloads may leave; equals by VCI, queue and direction.
+// The order in which payloads may leave; equals by VCI, queue and direction. In `along` and, where threads own
+// parts of faces, `id`.
 inline void order_sends(const Plan& p, Scratch& s, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-        if (!p.mapped) s.id[i] = I{} + i;
-        s.along[i] = p.ticks ? ticks(s.key[i]) : s.key[i];
+    if (p.mapped) {  // may hold what never leaves, at -infinity
+        for (std::int64_t i = 0; i < n; ++i) s.along[i] = p.ticks ? ticks(s.key[i]) : s.key[i];
+        sort_numbered(p.send_network, s.along, s.id);
+        return;
     }
-    sort_numbered(p.send_network, s.along, s.id);
+    const Numbered numbered{p.numbers};
+    for (std::int64_t i = 0; i < n; ++i) s.along[i] = numbered.of(p.ticks ? ticks(s.key[i]) : s.key[i], i);
+    sort_values(p.send_network, s.along);
 }
 
-// The i-th payload to leave: where its number is in `id`, and from when on it may.
-inline std::int64_t nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
+// The i-th payload to leave: its number, and from when on it may.
+inline I nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
     if (!p.send_sorts) {
         sent = s.key[i];
-        return i;
+        return p.mapped ? s.id[i] : I{} + i;
     }
     const std::int64_t at = p.send_network.order[i];
-    for (int l = 0; l < W; ++l) sent[l] = (p.mapped ? s.sent : s.key)[s.id[at][l]][l];
-    return at;
+    const I number = p.mapped ? s.id[at] : Numbered{p.numbers}.number(s.along[at]);
+    const auto* keys = reinterpret_cast<const double*>(p.mapped ? s.sent : s.key);
+    std::int64_t place[W];
+    const I places = number * W;
+    std::memcpy(place, &places, sizeof place);
+    const double* from[W];
+    for (int l = 0; l < W; ++l) from[l] = keys + place[l] + l;
+    sent = collect(from, 0);
+    return number;
 }
 
 // Messages of one size in the same directions, in the order of issue: the common case.
@@ -68,7 +79,7 @@ inline void leave_everywhere(const Plan& p, const Scratch& s, const Senders& g, 
     const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
-        const std::int64_t at = nth_send(p, s, i, sent);
+        const I number = nth_send(p, s, i, sent);
         x.left = larger(sent, x.nic);
         x.nic = x.left + p.service[0];
         const V lands = x.left + p.travel[0];
@@ -76,19 +87,22 @@ inline void leave_everywhere(const Plan& p, const Scratch& s, const Senders& g, 
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
         if (p.late_done[0]) x.done = larger(x.done, x.left + p.stream[0]);
         const V absolute = x.start + lands;
-        for (int l = 0; l < g.count; ++l) g.record[l][p.message_slot[s.id[at][l]]] = absolute[l];
+        std::int64_t numbers[W];
+        double times[W];
+        std::memcpy(numbers, &number, sizeof numbers);
+        std::memcpy(times, &absolute, sizeof times);
+        for (int l = 0; l < g.count; ++l) g.record[l][p.message_slot[numbers[l]]] = times[l];
     }
     y = x;
 }
 
 // Any sizes and directions.
 inline void leave_each(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
-    const bool numbered = p.send_sorts || p.mapped;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
-        const std::int64_t at = nth_send(p, s, i, sent);
+        const I numbers = nth_send(p, s, i, sent);
         for (int l = 0; l < g.count; ++l) {
-            const std::int64_t number = numbered ? s.id[at][l] : i;
+            const std::int64_t number = numbers[l];
             const std::int32_t d = p.message_direction[number];
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
             const std::int32_t c = p.direction_class[d];

@@ -7,6 +7,7 @@ namespace {
 Scratch carved(const Plan& p, void* memory) {
     Scratch s;
     carve(p, &s, static_cast<char*>(memory));
+    for (int i = 0; i < p.record; ++i) s.nobody[i] = -kInf;
     return s;
 }
 
@@ -66,8 +67,32 @@ std::int32_t profile_of(const Plan& p, std::int64_t rank) {
     }
 }
 
-// The receiver in each direction, -1 where there is none.
-inline void find_receivers(const Plan& p, std::int64_t rank, std::int64_t* mine) {
+// The neighbours of W ranks in a row along x that have all of them: only those of its ends differ. Calls
+// `each` with a direction, a lane, and the rank `sign` steps away, in window coordinates; false if the ranks
+// at `u` are no such row.
+template <class Each>
+inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
+    if (p.pattern != Pattern::grid || p.profiles != 1 || p.dims[0] < W) return false;
+    const std::int64_t rank = wrapped(u, p.ranks), n = p.dims[0], x = rank % n;
+    if (x + W > n) return false;
+    Site site;
+    locate(p, rank, site);
+    const std::int64_t back = p.outer == 0 ? 1 : 1 - n;  // from the end of a row to its beginning
+    for (int d = 0; d < p.directions; ++d) {
+        const std::int32_t* step = p.step + 3 * d;
+        const std::int64_t beside = u + site.delta[1][1 + sign * step[1]] + site.delta[2][1 + sign * step[2]];
+        const std::int64_t along = sign * step[0];
+        for (int l = 0; l < W; ++l) {
+            const bool first = along < 0 && x + l == 0, last = along > 0 && x + l == n - 1;
+            each(d, l, beside + l + (first ? -back : last ? back : along));
+        }
+    }
+    return true;
+}
+
+// Where a rank's receivers say that their senders may go: `from` by rank.
+inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from) {
+    const auto tell = [&](int d, std::int64_t to) { s.permits[d * W + lane] = to < 0 ? s.nobody : from + to; };
     if (p.pattern == Pattern::grid) {
         Site site;
         locate(p, rank, site);
@@ -79,14 +104,14 @@ inline void find_receivers(const Plan& p, std::int64_t rank, std::int64_t* mine)
                 there = there && site.there[a][step[a] + 1];
                 to += site.delta[a][step[a] + 1];
             }
-            mine[d] = there ? wrapped(to, p.ranks) : -1;
+            tell(d, there ? wrapped(to, p.ranks) : -1);
         }
     } else if (p.pattern == Pattern::pairs) {
-        mine[0] = rank ^ 1;
+        tell(0, rank ^ 1);
     } else {
         for (int d = 0; d < p.directions; ++d) {
             const std::int64_t e = p.out_start[rank] + d;
-            mine[d] = e < p.out_start[rank + 1] ? p.out_rank[e] : -1;
+            tell(d, e < p.out_start[rank + 1] ? p.out_rank[e] : -1);
         }
     }
 }
@@ -94,10 +119,12 @@ inline void find_receivers(const Plan& p, std::int64_t rank, std::int64_t* mine)
 void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
-    std::int64_t* out = p.needs_out ? s.out : nullptr;
+    const double* from = p.gate_is_join ? state.gate : state.start;
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
+        const auto tell = [&](int d, int l, std::int64_t to) { s.permits[d * W + l] = from + wrapped(to, p.ranks); };
+        const bool alone = p.needs_out && !(g.count == W && in_row(p, u, 1, tell));
         for (int l = 0; l < W; ++l) {
             const std::int64_t at = u + (l < g.count ? l : g.count - 1);
             const std::int64_t rank = wrapped(at, p.ranks);
@@ -105,51 +132,85 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             g.record[l] = record_at(window, at);
             g.profile[l] = profile_of(p, rank);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (!out) continue;
-            std::int64_t* mine = out + l * p.directions;
-            g.out[l] = mine;
-            find_receivers(p, rank, mine);
+            if (alone) find_receivers(p, s, rank, l, from);
         }
         send(p, state, s, g, iteration);
     }
 }
 
-inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::int64_t u, int lane) {
+// From whom a lane receives, by the number of a neighbour: the record, and which of its messages.
+inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from, std::int64_t direction) {
+    s.source[j * W + lane] = from;
+    s.arrivals[j * W + lane] = from + kHead + (p.burst ? 0 : direction * p.transports);
+}
+
+inline void hear_nobody(Scratch& s, int j, int lane) {
+    s.source[j * W + lane] = s.arrivals[j * W + lane] = s.nobody;
+}
+
+// A rank's neighbours on a grid.
+inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::int64_t u, int lane) {
     const std::int64_t rank = wrapped(u, p.ranks);
-    if (p.pattern == Pattern::grid) {
-        Site site;
-        locate(p, rank, site);
-        for (int d = 0; d < p.directions; ++d) {
-            const std::int32_t* step = p.step + 3 * d;
-            const bool there = site.there[0][1 - step[0]] & site.there[1][1 - step[1]] &
-                               site.there[2][1 - step[2]];
-            const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
-                                      site.delta[2][1 - step[2]];
-            s.source[d * W + lane] = there ? record_at(window, from) : nullptr;
-            s.slot[d * W + lane] = d;
-            s.lag[d][lane] = 0.0;
-            if (!p.burst || !there) continue;
-            const std::int32_t profile = p.profiles == 1 ? 0 : profile_at(p, rank, step, -1);
-            const std::int32_t nth = p.nth[profile * p.directions + d];
-            s.lag[d][lane] = (nth - 1) * p.burst_gap;
+    Site site;
+    locate(p, rank, site);
+    for (int d = 0; d < p.directions; ++d) {
+        const std::int32_t* step = p.step + 3 * d;
+        const bool there = site.there[0][1 - step[0]] & site.there[1][1 - step[1]] & site.there[2][1 - step[2]];
+        s.lag[d][lane] = 0.0;
+        if (!there) {
+            hear_nobody(s, d, lane);
+            continue;
         }
+        const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
+                                  site.delta[2][1 - step[2]];
+        hear(p, s, d, lane, record_at(window, from), d);
+        if (!p.burst) continue;
+        const std::int32_t profile = p.profiles == 1 ? 0 : profile_at(p, rank, step, -1);
+        s.lag[d][lane] = (p.nth[profile * p.directions + d] - 1) * p.burst_gap;
+    }
+}
+
+// The same of W ranks in a row.
+inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
+    const bool found = in_row(p, u, -1, [&](int d, int l, std::int64_t from) {
+        hear(p, s, d, l, record_at(window, from), d);
+    });
+    for (int d = 0; found && d < p.directions; ++d) s.lag[d] = wide((p.nth[d] - 1) * p.burst_gap);
+    return found;
+}
+
+inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::int64_t u, int lane) {
+    if (p.pattern == Pattern::grid) {
+        find_on_grid(p, window, s, u, lane);
     } else if (p.pattern == Pattern::pairs) {
-        s.source[lane] = record_at(window, u ^ 1);
-        s.slot[lane] = 0;
+        hear(p, s, 0, lane, record_at(window, u ^ 1), 0);
         s.lag[0][lane] = 0.0;
     } else {
+        const std::int64_t rank = wrapped(u, p.ranks);
         for (int j = 0; j < p.sources; ++j) {
             const std::int64_t e = p.in_start[rank] + j;
             const bool there = e < p.in_start[rank + 1];
-            s.source[j * W + lane] = there ? record_at(window, p.in_rank[e]) : nullptr;
-            s.slot[j * W + lane] = there ? p.in_slot[e] : 0;
             s.lag[j][lane] = there ? p.in_slot[e] * p.burst_gap : 0.0;
+            if (there) {
+                hear(p, s, j, lane, record_at(window, p.in_rank[e]), p.in_slot[e]);
+            } else {
+                hear_nobody(s, j, lane);
+            }
         }
     }
 }
 
-void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
-    for (int l = 0; l < count; ++l) cells[which * kCells + (rank + l) % kCells] += x[l];
+// `rank` is a multiple of W.
+inline void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
+    double* cell = cells + which * kCells + rank % kCells;
+    if (count < W) {
+        for (int l = 0; l < count; ++l) cell[l] += x[l];
+        return;
+    }
+    V sum;
+    std::memcpy(&sum, cell, sizeof sum);
+    sum += x;
+    std::memcpy(cell, &sum, sizeof sum);
 }
 
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
@@ -160,19 +221,15 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
         const std::int64_t stop = block + kBlock < last ? block + kBlock : last;
         for (std::int64_t u = block; u < stop; u += W) {
             const int count = stop - u < W ? static_cast<int>(stop - u) : W;
-            V start, ready, opened, join, done, early;
             const double* own[W];
+            const bool found = count == W && find_in_row(p, window, s, u);
             for (int l = 0; l < W; ++l) {
                 const std::int64_t at = u + (l < count ? l : count - 1);
                 own[l] = record_at(window, at);
-                find_sources(p, window, s, at, l);
-                start[l] = own[l][kStart];
-                opened[l] = own[l][kFirst];
-                ready[l] = own[l][kReady];
-                join[l] = own[l][kJoin];
-                done[l] = own[l][kDone];
-                early[l] = own[l][kEarly];
+                if (!found) find_sources(p, window, s, at, l);
             }
+            const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
+            const V join = collect(own, kJoin), done = collect(own, kDone), early = collect(own, kEarly);
             const Received r = receive(p, s, p.waits ? join : start);
             // Where each thread has completed its own messages, they meet.
             const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
@@ -262,11 +319,14 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             free[l] = state.start[members[i]];
             g.profile[l] = (down[2 * i] >= 0 ? 1 : 0) + (down[2 * i + 1] >= 0 ? 2 : 0);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            g.out[l] = down + 2 * i;
             for (int d = 0; d < 2; ++d) {
-                const std::int64_t from = up[2 * i + d];
-                s.source[d * W + l] = from < 0 ? nullptr : record_at(window, from);
-                s.slot[d * W + l] = d;
+                const std::int64_t from = up[2 * i + d], to = down[2 * i + d];
+                s.permits[d * W + l] = to < 0 ? s.nobody : state.start + to;
+                if (from < 0) {
+                    hear_nobody(s, d, l);
+                } else {
+                    hear(p, s, d, l, record_at(window, from), d);
+                }
                 // What the source sends to: x before y; it sends along x unless this rank is beyond.
                 s.lag[d][l] = 0.0;
                 if (from >= 0 && p.burst && d == 1 && record_at(window, from)[kHead + p.transports] > 1)

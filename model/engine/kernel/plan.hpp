@@ -48,6 +48,7 @@ struct Plan {
     bool send_sorts;
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
+    std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.
     const double* times;

@@ -18,12 +18,7 @@ struct Received {
 // One message of every source, `back` places before the last of list `q`; -infinity where there is none.
 inline V gather(const Plan& p, const Scratch& s, const Inbox& in, int q, int back) {
     const int j = in.source[q], at = in.from[q] + in.begin[q + 1] - in.begin[q] - 1 - back;
-    V v;
-    for (int l = 0; l < W; ++l) {
-        const double* from = s.source[j * W + l];
-        const std::int32_t slab = p.burst ? 0 : s.slot[j * W + l] * p.transports;
-        v[l] = from ? from[kHead + slab + at] : -kInf;
-    }
+    const V v = collect(s.arrivals + j * W, at);
     return p.burst ? v + s.lag[j] : v;
 }
 
@@ -66,7 +61,7 @@ inline V served_by_class(const Plan& p, Scratch& s, const Inbox& in, V cost, V& 
         const int j = in.source[q], size = in.begin[q + 1] - in.begin[q];
         V each = cost + (p.receive[p.direction_class[j]] - p.receive[0]);
         for (int l = 0; l < W; ++l) {
-            if (!s.source[j * W + l]) each[l] = 0.0;
+            if (s.source[j * W + l] == s.nobody) each[l] = 0.0;
         }
         for (int back = 0; back < size; ++back) {
             s.key[in.begin[q + 1] - 1 - back] = gather(p, s, in, q, back);
@@ -84,19 +79,17 @@ inline V served_by_class(const Plan& p, Scratch& s, const Inbox& in, V cost, V& 
     return end;
 }
 
-// `s.source`, `s.slot` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
+// `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
 inline Received receive(const Plan& p, Scratch& s, V floor) {
     Received r{wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf)};
     V notify = wide(-kInf), peers{};
     for (int j = 0; j < p.sources; ++j) {
-        for (int l = 0; l < W; ++l) {
-            const double* from = s.source[j * W + l];
-            if (!from) continue;
-            peers[l] += 1;
-            if (from[kNotify] > notify[l]) notify[l] = from[kNotify];
-            if (from[kIssued] > r.issued[l]) r.issued[l] = from[kIssued];
-            if (from[kReady] > r.ready[l]) r.ready[l] = from[kReady];
-        }
+        const double* const* from = s.source + j * W;
+        const V ready = collect(from, kReady);
+        peers = ready > -kInf ? peers + 1.0 : peers;
+        r.ready = larger(r.ready, ready);
+        r.issued = larger(r.issued, collect(from, kIssued));
+        if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
     }
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {

@@ -39,7 +39,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     // 1. Ready.
     const Ready ready = draw(p, g.rank, iteration, {s.starts, nullptr});
     x.join = ready.marked + p.barrier;
-    const V opened = p.needs_out ? go_aheads(p, state, s, g, x.start) : wide(-kInf);
+    const V opened = p.needs_out ? go_aheads(p, s, x.start) : wide(-kInf);
     release(p, s, x.join, opened);
     if (p.cold > 0) warm(p, s);
 

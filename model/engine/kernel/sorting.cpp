@@ -13,6 +13,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.message_slot = places_.slot.data();
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
+    p.numbers = 1;
+    while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     p.ticks = p.needs_out && p.directions > 1;
     if (p.mapped) queues(p);
     if (p.send_sorts) {
