@@ -224,3 +224,26 @@ def test_intervals_of_few_draws_hold_the_next_one() -> None:
     draws = np.exp(0.1 * rng.standard_normal((4000, RACED + 1)))
     held = [low <= d[-1] <= high for d in draws for low, high in [interval_of_few(d[:-1], float(np.median(d[:-1])))]]
     assert 0.94 < np.mean(held) < 0.96
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Normal(model="normal", noise=0.04),
+        Laggard(model="laggard", delay_rate="10 us/MiB"),  # type: ignore[arg-type]
+    ],
+    ids=["normal", "delay by size"],
+)
+def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
+    # Sizes of every protocol, in no order, one of them twice.
+    machine, w = load("meluxina"), workload("halo3d", model)
+    approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
+
+    def alone(a: Approach, size: float) -> float:
+        there = ManyRanks(machine, w.changed(buffer=size), draws=0)
+        first = there._first(there.per_draw)
+        made = there._plan(a, there.workload)
+        return exchange_s(run_alone(made, first + there.per_draw).after(first))
+
+    eta = ManyRanks(machine, w).gain_over_sizes(approach, sizes)
+    np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])
