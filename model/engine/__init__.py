@@ -67,13 +67,15 @@ Assumptions, and where they end
   iteration) has no layers.
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, those that are ready within the same picosecond leave
-  in the order in which they were issued: without this, rounding would decide.
+  in the order in which they were issued: without this, rounding would decide. Of other messages, those
+  whose times since the rank's start differ by rounding alone: the last bits of a time hold the message's
+  number (6 bits for 8 transport partitions and 6 neighbours, 2⁻⁴⁶ of the time).
 - A user partition is marked once, for all neighbours. Without a thread grid every thread has a part
   of every neighbour's buffer, and one transport partition is issued to all of them in turn; with one
   (`mapping.py`), each message queues for its VCI by itself, when its own partitions are ready.
 - Along an axis with one rank there is no neighbour, periodic or not.
 - A machine's parameters are taken at their values, unless a `price` says otherwise: `many_ranks.ManyRanks`, which
-  ``pready predict`` uses, simulates one drawn machine after the other.
+  ``pready predict`` uses, simulates drawn machines by themselves, many in one call (`kernel/batch.cpp`).
 - A pause before a message (a machine's `cold`) reaches back to the message before it in the same exchange, or
   to the rank's start; what `plan.beyond` lists needs more state per rank, is the timeline's alone, and refused.
 
