@@ -23,11 +23,13 @@ struct Times {
 
 class Batch {
    public:
-    Batch(const std::vector<Job>& jobs, int cores, const std::string& level) : jobs_(jobs), cores_(cores), level_(level) {
+    Batch(const std::vector<Job>& jobs, int cores, const std::string& level)
+        : jobs_(jobs), cores_(cores), level_(level) {
         for (const Job& job : jobs_) {
             outcomes_.emplace_back(job.rows.size());
             times_of_.emplace_back();
-            for (const Fields& row : job.rows) times_of_.back().push_back(find(row, job.iterations));
+            for (const Fields& row : job.rows)
+                times_of_.back().push_back(find(row, job.iterations));
         }
         share();
         cut();
@@ -35,9 +37,13 @@ class Batch {
 
     Outcomes run(const std::function<bool(double)>& poll) {
         progress_.all = static_cast<double>(draws_.size() + units_.size());
-        supervise(cores_, [this](int) { each(draws_, [this](const Draw& d) { draw(d); }); }, progress_, poll);
+        supervise(
+            cores_, [this](int) { each(draws_, [this](const Draw& d) { draw(d); }); }, progress_,
+            poll);
         next_ = 0;
-        supervise(cores_, [this](int) { each(units_, [this](const Unit& u) { simulate(u); }); }, progress_, poll);
+        supervise(
+            cores_, [this](int) { each(units_, [this](const Unit& u) { simulate(u); }); },
+            progress_, poll);
         return std::move(outcomes_);
     }
 
@@ -91,8 +97,11 @@ class Batch {
             for (std::size_t r = 0; r < rows; r += step) {
                 const std::size_t last = std::min(rows, r + step);
                 const Fields& f = jobs_[j].rows[r];
-                const double each = static_cast<double>(f.ranks) * (8.0 + static_cast<double>(f.transports) * f.directions);
-                units_.push_back({j, r, last, each * static_cast<double>(jobs_[j].iterations) * static_cast<double>(last - r)});
+                const double each = static_cast<double>(f.ranks) *
+                                    (8.0 + static_cast<double>(f.transports) * f.directions);
+                units_.push_back({j, r, last,
+                                  each * static_cast<double>(jobs_[j].iterations) *
+                                      static_cast<double>(last - r)});
             }
         }
         std::stable_sort(units_.begin(), units_.end(),
@@ -122,7 +131,8 @@ class Batch {
         for (std::size_t r = u.first; r < u.last && progress_.go_on(); ++r) {
             engine.reprice(job.rows[r]);
             const std::size_t t = times_of_[u.job][r];
-            engine.take_times(t == kNone || times_[t].values.empty() ? nullptr : times_[t].values.data());
+            engine.take_times(t == kNone || times_[t].values.empty() ? nullptr
+                                                                     : times_[t].values.data());
             outcomes_[u.job][r] = engine.run(options);
         }
     }
