@@ -11,7 +11,7 @@ wait for the same late threads. Where all ranks are in step, both predictions ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine._kernel import Engine
 from pready.model.engine.layout import part
+from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Plan, plan
 from pready.model.engine.simulate import LARGEST_SEED, Simulation, kernel, run, simulate
 from pready.model.evaluate import deterministic, interval
@@ -52,8 +53,8 @@ def row(
     alone: Simulation,
     workload: Workload,
     barrier: float,
-    drawn: Array,
-    drawn_bulk: Array,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
 ) -> ApproachPrediction:
     """A prediction's row from simulations of the same ranks and draws.
 
@@ -66,15 +67,18 @@ def row(
     barrier
         Seconds for the workload's threads to meet.
     drawn, drawn_bulk
-        Communication times, shape (samples,), whose central 95 % and that of whose ratios are the
-        row's intervals.
+        Times whose central 95 %, and that of whose ratios, are the row's intervals.
     """
     splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
     time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
     eta = float(metrics.eta(time_bulk, time))
-    time_low, time_high = interval(drawn, time)
-    eta_low, eta_high = interval(metrics.eta(drawn_bulk, drawn), eta)
+    time_low, time_high = interval(drawn.communication, time)
+    eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication, drawn.communication), eta)
+    whole, whole_bulk = (float(s.mean_s[:done].mean()) for s in (run, bulk))
+    speedup = float(metrics.speedup_percent(whole_bulk, whole))
+    saved = metrics.speedup_percent(drawn_bulk.iteration, drawn.iteration)
+    speedup_low, speedup_high = interval(saved, speedup)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -91,13 +95,31 @@ def row(
         eta=eta,
         eta_low=eta_low,
         eta_high=eta_high,
-        speedup_percent=float(metrics.speedup_percent(bulk.mean_s[:done].mean(), run.mean_s[:done].mean())),
+        iteration_s=whole,
+        speedup_percent=speedup,
+        speedup_low_percent=speedup_low,
+        speedup_high_percent=speedup_high,
         overhead=float(metrics.overhead(no_spread, t_pt2pt)),
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
+        needs=run.approach.interface.needs,
     )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What several draws of something give: arrays of shape (draws,), in seconds."""
+
+    communication: Array
+    """Of one exchange."""
+    iteration: Array
+
+
+def warm_up(workload: Workload, iterations: int, steps: int) -> int:
+    """Iterations of so many exchanges that go before those that count, if the workload has as many."""
+    return max(0, min(-(-WARM_UP // steps), workload.iterations - iterations))
 
 
 def exchange_s(run: Simulation, iterations: int | None = None) -> float:
@@ -120,6 +142,8 @@ def compare(
 
     Parameters
     ----------
+    iterations
+        Counted ones; as in a prediction, some go before them.
     record
         Keep the end of every rank and iteration of `approaches`.
     on_progress
@@ -137,9 +161,9 @@ def compare(
     barrier = machine.threads.barrier.at(workload.threads)
     bulk: Simulation | None = None
     alone: Simulation | None = None
+    first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
     for approach in (BULK, *(a for a in approaches if a != BULK)):
-        # Without spread all iterations are alike, up to how far ranks are pulled apart at the start.
-        quiet = simulate(machine, calm, approach, grid=grid, iterations=1, **options)
+        quiet = simulate(machine, calm, approach, grid=grid, iterations=first + 1, **options)
         if quiet.iterations == 0:
             break
         told = None if on_progress is None else partial(on_progress, approach)
@@ -148,16 +172,17 @@ def compare(
             workload,
             approach,
             grid=grid,
-            iterations=iterations,
+            iterations=first + iterations,
             record=record and approach in approaches,
             on_progress=told,
             **options,
         )
-        if run.iterations == 0:
+        if run.iterations <= first:
             break
+        run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
         bulk, alone = bulk or run, alone or quiet
         done = min(run.iterations, bulk.iterations)
-        samples = [s.communication_s[:done] / s.exchanges for s in (run, bulk)]
+        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.mean_s[:done]) for s in (run, bulk)]
         out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1]), run))
         if run.interrupted:
             break
@@ -194,7 +219,7 @@ class ManyRanks:
         self._prices: dict[float, Costs] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
-        self._drawn: dict[Approach, Array] = {}
+        self._drawn: dict[Approach, Drawn] = {}
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -220,15 +245,10 @@ class ManyRanks:
     def _steps(self) -> int:
         return self._pattern.exchanges(self.workload.blocks)
 
-    @property
-    def _warm_up(self) -> int:
-        """Iterations that go before, a whole one at least."""
-        return -(-WARM_UP // self._steps)
-
     def _iterations(self, exchanges: int) -> int:
         messages = self._messages * self._steps
         wanted = exchanges // (self._pattern.ranks * self._steps)
-        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - self._warm_up
+        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - -(-WARM_UP // self._steps)
         return max(1, min(wanted, affordable, self.workload.iterations))
 
     @property
@@ -271,7 +291,7 @@ class ManyRanks:
         )
 
     def _run(self, made: Plan, iterations: int, engine: Engine | None = None) -> Simulation:
-        first = min(self._warm_up, self.workload.iterations - iterations)
+        first = warm_up(self.workload, iterations, self._steps)
         out = run(made, first + iterations, engine=engine)
         if out.interrupted:
             raise KeyboardInterrupt
@@ -289,13 +309,14 @@ class ManyRanks:
             self._quiet[approach] = self._run(self._plan(approach, self._calm), 1)
         return self._quiet[approach]
 
-    def drawn(self, approach: Approach) -> Array:
-        """Mean communication time with each draw, shape (draws,); with the values alone if nothing is drawn."""
+    def drawn(self, approach: Approach) -> Drawn:
+        """Mean times with each draw of the machine; with the values alone if nothing is drawn."""
         if approach not in self._drawn:
             engine = kernel(self._plan(approach, self.workload))
             plans = (self._plan(approach, self.workload, draw) for draw in range(1, self._draws + 1))
-            times = [exchange_s(self._run(made, self.per_draw, engine)) for made in plans]
-            self._drawn[approach] = np.array(times or [exchange_s(self.nominal(approach))])
+            runs = [self._run(made, self.per_draw, engine) for made in plans] or [self.nominal(approach)]
+            times = np.array([(exchange_s(r), float(r.mean_s.mean())) for r in runs])
+            self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
         return self._drawn[approach]
 
     def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
@@ -328,9 +349,15 @@ class ManyRanks:
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
         sizes of their own keep them.
         """
+        bulk, fine = ([exchange_s(r) for r in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        return metrics.eta(bulk, fine)
 
-        def mean(a: Approach, size: float) -> float:
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """Share of an iteration that one approach saves for several buffer sizes, likewise."""
+        bulk, fine = ([float(r.mean_s.mean()) for r in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        return metrics.speedup_percent(bulk, fine) / 100
+
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Iterator[Simulation]:
+        for size in sizes:
             at_size = replace(self, workload=self.workload.model_copy(update={"buffer": float(size)}), draws=0)
-            return exchange_s(self._run(at_size._plan(a, at_size.workload), self.per_draw))
-
-        return metrics.eta([mean(BULK, s) for s in sizes], [mean(approach, s) for s in sizes])
+            yield self._run(at_size._plan(approach, at_size.workload), self.per_draw)
