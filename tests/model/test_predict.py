@@ -210,11 +210,14 @@ def test_break_even_brackets() -> None:
 
 
 def test_pays_nowhere() -> None:
-    w = made(threads=1, partitions_per_thread=8)
-    advice = predict(MELUXINA, w.model_copy(update={"transport_partitions": (8,)}), library="openmpi-persist").advice
-    part = Approach(PART, 8)
-    assert advise.break_even(Evaluation(MELUXINA, w), part) is None
+    # One thread, nothing late: each message costs 1 us more, however large the buffer.
+    w = made(threads=1, partitions_per_thread=8, transport_partitions=[8])
+    machine_ = ideal(o_s=1e-6, put=1e-6)
+    advice = predict(machine_, w, library="openmpi-persist").advice
+    assert advise.break_even(Evaluation(machine_, w), Approach(PART, 8)) is None
     assert advice.verdict == "do not port"
+    assert advice.pays == []
+    assert advice.break_even_bytes is None
 
 
 @pytest.mark.thorough
