@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,12 +10,21 @@ from pready.model.approach import BULK, Approach
 from pready.model.evaluate import Evaluation, interval
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
-from pready.model.timeline import run
+from pready.model.timeline import Setting, run
 from pready.model.values import Replaced
 
 
+@dataclass
 class Completed(Evaluation):
     """An evaluation whose figures are medians over the repeats, not means: medians are what is measured."""
+
+    receivers_meet: bool = True
+    """As of `Setting`: False where one thread receives, for want of cores."""
+
+    @property
+    def setting(self) -> Setting:
+        """What the timeline needs besides times and costs."""
+        return replace(super().setting, receivers_meet=self.receivers_meet)
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""
