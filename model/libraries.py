@@ -68,7 +68,7 @@ class LibraryProfile:
                 out.append(f"min_message_size={size} (MCA parameter of part/persist)")
             elif self.messages == "set":
                 out.append("Info PMODE=SENDER" if t == n_partitions else f"Info SET={t}")
-            elif self.messages == "per partition" and t < n_partitions:
+            elif self.messages == "per partition":
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
         elif interface.one_sided:
             out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
