@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import stdtrit
 
 from pready.model import arrivals, metrics
 from pready.model.approach import BULK, Approach
@@ -197,8 +198,18 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
 
 
 def interval(drawn: Array, value: float) -> tuple[float, float]:
-    """2.5 and 97.5 percentiles, widened to hold the value itself (a median need not be the mean)."""
-    low, high = np.percentile(drawn, [2.5, 97.5])
+    """Where the truth lies with 95 % probability, if it is one more of such draws; widened to hold the value itself.
+
+    By Student's t, in the logarithm where all are positive: percentiles of some ten draws lie within them, and held
+    the truth in 85 % of synthetic cases.
+    """
+    n = len(drawn)
+    if n == 1 or not np.ptp(drawn) > 0:
+        return min(float(drawn[0]), value), max(float(drawn[0]), value)
+    x = np.log(drawn) if (drawn > 0).all() else drawn
+    half = float(stdtrit(n - 1, 0.975)) * x.std(ddof=1) * math.sqrt(1 + 1 / n)
+    ends = np.array([x.mean() - half, x.mean() + half])
+    low, high = np.exp(ends) if x is not drawn else ends
     return min(float(low), value), max(float(high), value)
 
 
