@@ -155,7 +155,7 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
 }  // namespace
 
 NB_MODULE(_kernel, m) {
-    m.doc() = "The max-plus engine's kernel; see pready.model.engine.";
+    m.doc() = "The engine's kernel; see pready.model.engine.";
     m.attr("FIELDS") = described();
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
