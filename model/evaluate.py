@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import stdtrit
 
-from pready.model import arrivals, metrics
+from pready.model import arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
@@ -207,7 +206,7 @@ def interval(drawn: Array, value: float) -> tuple[float, float]:
     if n == 1 or not np.ptp(drawn) > 0:
         return min(float(drawn[0]), value), max(float(drawn[0]), value)
     x = np.log(drawn) if (drawn > 0).all() else drawn
-    half = float(stdtrit(n - 1, 0.975)) * x.std(ddof=1) * math.sqrt(1 + 1 / n)
+    half = normal.student95(n - 1) * x.std(ddof=1) * math.sqrt(1 + 1 / n)
     ends = np.array([x.mean() - half, x.mean() + half])
     low, high = np.exp(ends) if x is not drawn else ends
     return min(float(low), value), max(float(high), value)

@@ -41,18 +41,23 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
     if prediction.network:
         title += f" on {prediction.network}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+    )
     for name, justify in (
         ("approach", "left"),
-        ("transport\npartitions", "right"),
-        ("VCIs", "right"),
-        ("messages", "right"),
+        ("parts\n× VCIs", "right"),
         ("time after\nlast ready", "right"),
-        ("η = T_b/T_p (95 %)", "left"),
-        ("run time", "right"),
-        ("arrived\nby the join", "right"),
+        ("η = T_b/T_p\n(95 %)", "left"),
+        ("run\ntime", "right"),
+        ("arrived\nby join", "right"),
     ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     advised = prediction.advised
     can = [r for r in rows if r.available]
     for r in (*can, *(r for r in rows if not r.available)):
@@ -62,9 +67,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         mark = "→ " if r is advised else "  "
         table.add_row(
             mark + r.name + ("" if r.available else " *"),
-            str(r.transport_partitions),
-            str(r.vcis),
-            str(r.messages),
+            f"{r.transport_partitions} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
             f"{-r.speedup_percent:+.1f} %" if abs(r.speedup_percent) >= 0.05 else "0 %",
