@@ -46,6 +46,8 @@ class ClaimResult:
     place, so that agreement shows the fit, not the model. "independent": neither."""
     known_off: bool = False
     """Somebody has looked into why it is off; `why` says it."""
+    weak: bool = False
+    """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""
 
 
 @dataclass(frozen=True)
