@@ -107,7 +107,7 @@ def test_the_reason_names_the_term(term: str) -> None:
         paper, claim = name.split("/")
         why = next(c.known_off for c in load(paper).claims if c.id == claim)
         assert why is not None
-        assert why.startswith(term.split()[0])
+        assert why.startswith(term.split(maxsplit=1)[0])
 
 
 def test_one_message_that_does_not_fill_the_link_is_the_reason_of_one_claim() -> None:
