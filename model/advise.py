@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from pready.model.approach import BULK, Approach
+from pready.model.break_even import LARGEST_BUFFER, OverSizes, Range, nearest, ranges
 from pready.model.costs import Costs
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
@@ -21,15 +20,13 @@ from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
 from pready.model.values import Array, Replaced
-from pready.model.verdict import INDISTINCT, simplest_of_the_best, verdict_of
+from pready.model.verdict import MIN_GAIN, simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 
 NOTABLE = 1e-3
 """Share of an approach's time below which a cost is not spoken of."""
 LATE = 0.1
 """Share of the time spent waiting for late neighbours that is worth a word."""
-LARGEST_BUFFER = 2.0**30
-REFINE = 17
 
 
 class Evaluated(Protocol):
@@ -64,62 +61,53 @@ class Evaluated(Protocol):
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η for several buffer sizes."""
 
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """Share of an iteration saved, for several buffer sizes."""
 
-def advise(evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction]) -> Advice:
-    """Advice from all approaches of one prediction."""
+
+def advise(
+    evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
+) -> Advice:
+    """Advice from all approaches of one prediction; what cannot be had never wins."""
     usable = [p for p in rows if p.available and p.approach != BULK]
     best = simplest_of_the_best(usable)
     approach = best.approach
-    verdict = verdict_of(best)
-    breaks = break_even(evaluation, approach, best.eta > 1)
+    verdict = verdict_of(best, min_gain)
+    pays = pays_for(evaluation, approach, min_gain)
     settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
-    warnings = list(library.warnings) if approach.interface.partitioned else []
     return Advice(
         verdict=verdict,
         best=best,
-        break_even_bytes=breaks,
+        min_gain=min_gain,
+        here=nearest(pays, evaluation.workload.buffer),
+        pays=pays,
         settings=settings if verdict != "do not port" else [],
-        because=_because(evaluation, library, verdict, best, usable),
-        warnings=warnings,
+        because=_because(evaluation, library, verdict, best, usable, min_gain),
+        warnings=list(library.warnings) if approach.interface.partitioned else [],
     )
 
 
-def break_even(evaluation: Evaluated, approach: Approach, pays_now: bool) -> float | None:
-    """Buffer size from which an approach beats bulk.
+def pays_for(evaluation: Evaluated, approach: Approach, min_gain: float) -> list[Range]:
+    """Buffers per peer for which an approach saves that share of an iteration, from a byte per partition to 1 GiB."""
+    return _where(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), min_gain)
 
-    If it pays at the workload's size, the lower end of the range of sizes around it in which it pays
-    (0 if that reaches one byte per partition); otherwise the next larger size at which it starts to
-    pay; None if there is none up to 1 GiB.
+
+def break_even(evaluation: Evaluated, approach: Approach) -> float | None:
+    """Buffer from which an approach's exchange is faster than bulk's: 0 if always, None if not up to 1 GiB.
+
+    The lower end of the range that holds the workload's buffer, else of the next larger.
     """
-    lowest = float(evaluation.workload.n_partitions)
-    here = evaluation.workload.buffer
-    top = max(LARGEST_BUFFER, 4 * here)
+    found = _where(evaluation, approach, lambda sizes: evaluation.gain_over_sizes(approach, sizes), 1.0)
+    here = nearest(found, evaluation.workload.buffer)
+    return None if here is None else here.low
 
-    def gains(a: float, b: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-        sizes = np.geomspace(a, b, n)
-        return sizes, evaluation.gain_over_sizes(approach, sizes.tolist()) > 1
 
-    if pays_now:
-        if here <= lowest:
-            return 0.0
-        sizes, pays = gains(lowest, here, 33)
-        losing = np.flatnonzero(~pays[:-1])
-        if not len(losing):
-            return 0.0
-        i = int(losing[-1])
-    else:
-        sizes, pays = gains(here, top, 33)
-        winning = np.flatnonzero(pays[1:])
-        if not len(winning):
-            return None
-        i = int(winning[0])
-    low, high = float(sizes[i]), float(sizes[i + 1])
-    for _ in range(2):
-        sizes, pays = gains(low, high, REFINE)
-        losing = np.flatnonzero(~pays[:-1])
-        i = int(losing[-1]) if len(losing) else 0
-        low, high = float(sizes[i]), float(sizes[i + 1])
-    return high
+def _where(evaluation: Evaluated, approach: Approach, value: OverSizes, limit: float) -> list[Range]:
+    """Buffers for which a value exceeds a limit; it may jump where bulk or the approach changes its protocol."""
+    workload = evaluation.workload
+    starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
+    borders = [s * messages for s in starts for messages in {1, approach.messages}]
+    return ranges(value, limit, float(workload.n_partitions), max(LARGEST_BUFFER, 4 * workload.buffer), borders)
 
 
 def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:
@@ -138,6 +126,7 @@ def _because(
     verdict: Verdict,
     best: ApproachPrediction,
     usable: Sequence[ApproachPrediction],
+    min_gain: float,
 ) -> str:
     approach, bulk = best.approach, evaluation.mean_time(BULK)
     parts: list[str] = []
@@ -149,9 +138,7 @@ def _because(
             f"bulk {format_time(bulk)}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
-        small = best.eta <= 1 + INDISTINCT
-        reason = f"no approach is more than {INDISTINCT:.0%} faster than bulk" if small else "the interval of η holds 1"
-        parts.append(f"{reason} (best: {best.name}, η {best.eta:.2f})")
+        parts.append(_too_little(best, verdict, min_gain))
         alike = {t.name for t in TERMS if t.bulk_alike}
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
@@ -161,9 +148,20 @@ def _because(
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend on {library.title}: {library.why}")
     parts += _progress(evaluation, usable)
-    percent = best.speedup_percent
-    parts.append(f"an iteration gets {abs(percent):.2g} % {'shorter' if percent > 0 else 'longer'}")
+    if verdict == "port":
+        parts.append(f"an iteration gets {best.speedup_percent:.2g} % shorter")
     return "; ".join(parts)
+
+
+def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> str:
+    """Why the best is not worth porting to, in terms of an iteration."""
+    percent, name = best.speedup_percent, f"{best.name}, η {best.eta:.2f}"
+    if verdict == "undecided":
+        low, high = best.speedup_low_percent, best.speedup_high_percent
+        return f"an iteration gets {percent:.2g} % shorter ({name}), but {low:.2g} to {high:.2g} % cannot be told apart"
+    if percent <= 0:
+        return f"no approach makes an iteration shorter (best: {name}: {-percent:.2g} % longer)"
+    return f"the best saves {percent:.2g} % of an iteration ({name}), less than {100 * min_gain:g} %"
 
 
 def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> list[str]:

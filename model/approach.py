@@ -47,8 +47,8 @@ class Interface:
     the threads have joined. Otherwise a thread waits there for its message."""
     two_sided_rendezvous: bool = False
     """Whoever comes second starts the transfer; no handshake is left to progress (jammer2022 III.C)."""
-    shipped: bool = True
-    """Does any MPI library do this as it is?"""
+    needs: str = ""
+    """What would have to exist for it; empty: MPI libraries do this as they are."""
     motif: str | None = None
     """What the SST motifs call it; None: they do not do it."""
 
@@ -167,7 +167,7 @@ PERSISTENT_MATCHED = Interface(
     splits=True,
     mechanism="communicators",
     two_sided_rendezvous=True,
-    shipped=False,
+    needs="a compiler pass that proves matching (jammer2022)",
 )
 
 INTERFACES: tuple[Interface, ...] = (

@@ -1,8 +1,9 @@
-"""The equations and the timeline with a user's numbers put in: what `pready explain` shows.
+"""The equations and the steps with a user's numbers put in: what `pready explain` shows.
 
-Equations first (Eq. 1-9 of gillis2023 as far as the workload has their terms), then the timeline's steps for bulk
-and for one approach. The steps telescope: each says when the last message has passed it, so that what they add sums
-up to the predicted time exactly, overlap and all.
+Equations first (Eq. 1-9 of gillis2023 as far as the workload has their terms), then the steps of bulk and of one
+approach, of the engine that `predict` takes. The timeline's telescope: each says when the last message has passed
+it, so that what they add sums up to the predicted time exactly, overlap and all. Of many ranks the steps are what a
+rank waits for after its own last partition, its neighbours' share included; they sum up to the predicted time, too.
 
 Nothing is drawn from intervals here: the parameters are taken as they stand, as in the nominal part of a prediction.
 """
@@ -10,7 +11,7 @@ Nothing is drawn from intervals here: the parameters are taken as they stand, as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,10 +19,11 @@ import numpy as np
 from pready.model import gain
 from pready.model.approach import BULK, Approach, issuing_threads, vci_members
 from pready.model.costs import Costs
-from pready.model.evaluate import NOMINAL, Evaluation
+from pready.model.engine.many_ranks import ManyRanks
+from pready.model.evaluate import Evaluation, deterministic
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
-from pready.model.predict import effective_library, predict
+from pready.model.predict import Engine, effective_library, evaluator, predict
 from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
 from pready.model.timeline import Timeline, counted, received_between, run
@@ -129,8 +131,9 @@ def explain(
     *,
     library: str | None = None,
     seed: int = 0,
+    engine: Engine | None = None,
 ) -> Explanation:
-    """The equations and the timeline's steps with this machine's and workload's numbers.
+    """The equations and the steps with this machine's and workload's numbers.
 
     Parameters
     ----------
@@ -140,6 +143,8 @@ def explain(
         Name of a library profile, for the advice; absent, the machine's own.
     seed
         Of the arrivals; the same seed gives `predict`'s numbers.
+    engine
+        As of `predict`. "timeline" shows the terms of each step, of one exchange alone.
 
     Raises
     ------
@@ -148,21 +153,22 @@ def explain(
     """
     profile = effective_library(machine, library)
     if approach is None:
-        approach = predict(machine, workload, library=library, seed=seed).advised.approach
-    evaluation = Evaluation(machine, workload, seed, NOMINAL, draws=0)
+        approach = predict(machine, workload, library=library, seed=seed, engine=engine).advised.approach
+    evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
+    way = _simulated_way if isinstance(evaluation, ManyRanks) else _way
     return Explanation(
         machine.name,
         profile.name,
         workload.name,
         seed,
         tuple(_equations(evaluation)),
-        _way(evaluation, BULK),
-        _way(evaluation, approach),
+        way(evaluation, BULK),
+        way(evaluation, approach),
         tuple(_departures(evaluation)),
     )
 
 
-def _equations(evaluation: Evaluation) -> Iterator[Filled]:
+def _equations(evaluation: Evaluation | ManyRanks) -> Iterator[Filled]:
     w = evaluation.workload
     n, theta, size = float(w.threads), float(w.partitions_per_thread), w.partition_size
     compute, arrivals = w.compute, w.arrivals
@@ -177,14 +183,14 @@ def _equations(evaluation: Evaluation) -> Iterator[Filled]:
         yield Filled(gain.delay_rate, terms, "" if given else "μ is the workload's compute time over θ S_part")
         yield Filled(gain.delay, (*terms, size))
     delay, rate, beta = evaluation.delay, evaluation.delay / size, evaluation.bandwidth
-    samples = "" if evaluation.nominal == 1 else f", mean of {evaluation.nominal} arrivals drawn"
+    samples = "" if deterministic(w) else ", mean of the arrivals drawn"
     yield Filled(gain.bulk_time, (n, theta, size, beta), "β is 1/G of the largest messages")
     yield Filled(gain.pipelined_time, (n, theta, size, beta, delay), f"D is first to last ready{samples}")
     yield Filled(gain.large_message_gain, (n, theta, rate, beta), "γ_θ is that D over S_part")
     yield Filled(gain.small_message_gain, (n, theta))
 
 
-def _departures(evaluation: Evaluation) -> Iterator[str]:
+def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
     for filled in _equations(evaluation):
         e = filled.equation
         if e.departure:
@@ -194,10 +200,10 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
             "Eq. 8 is the expected extreme of a simplified distribution; Eq. 3 and 4 take D from the arrivals drawn, "
             "which the timeline sees too"
         )
-    if evaluation.workload.pattern != "pt2pt":
+    if isinstance(evaluation, ManyRanks):
         yield (
-            "the steps are those of one exchange (predict --engine timeline); predict itself simulates many ranks "
-            "where it can, whose late neighbours delay bulk and approach alike"
+            "the steps are means over the ranks and iterations that predict simulates, whose late neighbours delay "
+            "bulk and approach alike; --engine timeline takes one exchange apart, term by term"
         )
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the timeline adds overheads, contention, "
@@ -205,7 +211,31 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
     )
 
 
-def _way(evaluation: Evaluation, approach: Approach) -> Way:
+WAITS: Mapping[str, str] = {
+    "late_neighbour": "until the last neighbour has its last partition ready",
+    "issue": "until the neighbours have issued what they send to this rank: epochs, barriers and locks",
+    "nic": "until the last of it has left their adapters: handshakes and bandwidth",
+    "wire": "until it has arrived: the last message's own bytes, and latency",
+    "receive": "until it is received, epochs are closed and the threads have met",
+}
+"""What a rank waits for after its own last partition, by the engine's causes."""
+
+
+def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
+    """An approach as many ranks see it: where a rank's time goes after its own last partition is ready."""
+    assert isinstance(evaluation, ManyRanks)
+    run = evaluation.nominal(approach)
+    passed, steps = 0.0, []
+    for cause, rule in WAITS.items():
+        added = float(run.causes_s[cause].mean()) / run.exchanges
+        passed += added
+        steps.append(Step(cause.replace("_", " "), rule, (), passed, added))
+    size = approach.message_size(evaluation.workload.buffer)
+    return Way(approach, size, evaluation.machine.path(evaluation.workload.path).segment(size).protocol, tuple(steps))
+
+
+def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
+    assert isinstance(evaluation, Evaluation)
     costs = evaluation.costs(approach)
     joins = evaluation.receiver_joins(approach)
     line = run(evaluation.ready, costs, approach, evaluation.setting, joins, keep_steps=True)

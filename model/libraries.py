@@ -34,6 +34,10 @@ class LibraryProfile:
     why: str
     """What the table's reader needs to know, one sentence."""
     warnings: tuple[str, ...] = ()
+    needs: str = ""
+    """What one has to build oneself to have it; empty: it can be installed."""
+    installable: str = ""
+    """Which library can be installed in its place."""
 
     @property
     def part(self) -> Interface | None:
@@ -64,7 +68,7 @@ class LibraryProfile:
                 out.append(f"min_message_size={size} (MCA parameter of part/persist)")
             elif self.messages == "set":
                 out.append("Info PMODE=SENDER" if t == n_partitions else f"Info SET={t}")
-            elif self.messages == "per partition" and t < n_partitions:
+            elif self.messages == "per partition":
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
         elif interface.one_sided:
             out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
@@ -107,6 +111,8 @@ MPICH_6314 = LibraryProfile(
     max_vcis=64,
     why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
     warnings=("pull request 6314 was never merged: build MPICH from it",),
+    needs="MPICH built from pull request 6314",
+    installable="mpich-release",
 )
 OPENMPI_PERSIST = LibraryProfile(
     "openmpi-persist",
@@ -127,6 +133,8 @@ OPENMPI_13039 = LibraryProfile(
     max_vcis=1,
     why="partitions are aggregated up to min_message_size, at most max_message_count messages",
     warnings=_OMPI_WARNINGS,
+    needs="Open MPI built from pull request 13039",
+    installable="openmpi-persist",
 )
 MPIPCL = LibraryProfile(
     "mpipcl",

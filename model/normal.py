@@ -12,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pready.model.values import Array
+from pready.model.errors import PreadyError
+from pready.model.values import Z95, Array
 
 # Coefficients from the highest power down, numerator then denominator.
 CENTRAL = (
@@ -101,3 +102,26 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) 
 def below(z: float) -> float:
     """The probability of a standard normal draw below `z`."""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
+
+
+def student95(freedom: int) -> float:
+    """Half-width of Student's 95 % interval in standard deviations, by Cornish and Fisher's expansion.
+
+    Abramowitz and Stegun 26.7.5, to the third order; within 1 % of the exact value from 3 degrees of freedom on.
+    SciPy's own takes longer to import than a prediction to compute.
+
+    Raises
+    ------
+    PreadyError
+        Fewer than one degree of freedom.
+    """
+    if freedom < 1:
+        raise PreadyError(f"degrees of freedom = {freedom}", valid="at least 1")
+    z = Z95
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return math.fsum(t / freedom**n for n, t in enumerate(terms))

@@ -6,6 +6,7 @@ neighbour delays both bulk and the approach, and its own neighbours an iteration
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Literal
 
@@ -18,7 +19,7 @@ from pready.model.approach import (
     transport_counts,
 )
 from pready.model.closed_form import closed_form
-from pready.model.engine.layout import cut, unable
+from pready.model.engine.layout import cut, layout, unable
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError
@@ -27,6 +28,7 @@ from pready.model.libraries import LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Prediction
+from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 
@@ -36,10 +38,13 @@ Engine = Literal["timeline", "engine"]
 def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
     """The library profile to predict for.
 
-    A library named by the user is taken at its profile's word; the machine's own is corrected by what
-    was measured there ("does MPI_Pready send early?").
+    A library named by the user is taken at its profile's word. If none is named it is the machine's own,
+    corrected by what was measured there ("does MPI_Pready send early?"); where that cannot be installed, what can
+    be in its place.
     """
     profile = library_by_name(name or machine.library.name)
+    if name is None and profile.installable:
+        return library_by_name(profile.installable)
     measured = machine.library.early_send
     if (
         measured is None
@@ -70,6 +75,14 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
     return out
 
 
+def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:
+    """What the machine's own library would add to one that can be installed, and what it needs for that."""
+    own = library_by_name(machine.library.name)
+    if library is not None or not own.installable:
+        return []
+    return [(a, own.needs) for a in approaches(machine, workload, own) if a.interface.partitioned]
+
+
 def evaluator(
     machine: Machine, workload: Workload, seed: int = 0, engine: Engine | None = None, draws: int | None = None
 ) -> tuple[Evaluation | ManyRanks, list[str]]:
@@ -91,8 +104,8 @@ def evaluator(
     if engine == "engine" and why is not None:
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
     if engine == "engine" or (engine is None and workload.pattern != "pt2pt" and why is None):
-        less = cut(workload)
-        return ManyRanks(machine, workload, seed, draws), [] if less is None else [less]
+        many = ManyRanks(machine, workload, seed, draws)
+        return many, stands_for(workload, many)
     notes: list[str] = []
     if workload.pattern != "pt2pt":
         because = "asked for the timeline" if why is None else why
@@ -100,6 +113,20 @@ def evaluator(
     if workload.thread_grid is not None or workload.edge is not None or workload.corner is not None:
         notes.append("the timeline takes every neighbour's buffer as a face, to which all threads contribute")
     return Evaluation(machine, workload, seed, draws=DRAWS if draws is None else draws), notes
+
+
+def stands_for(workload: Workload, many: ManyRanks) -> list[str]:
+    """What to say where fewer ranks or iterations were simulated than the workload has."""
+    less, whole = cut(workload), layout(workload).grid
+    if less is not None:
+        return [less]
+    if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
+        return []
+    some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.grid, whole))
+    return [
+        f"{some} ranks in {many.iterations} iterations stand for {all_} in {workload.iterations} "
+        "(pready simulate takes them all)"
+    ]
 
 
 def predict(
@@ -110,6 +137,7 @@ def predict(
     seed: int = 0,
     engine: Engine | None = None,
     draws: int | None = None,
+    min_gain: float = MIN_GAIN,
 ) -> Prediction:
     """What every way of sending the buffer costs on a machine, and what to do.
 
@@ -125,6 +153,8 @@ def predict(
         "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
     draws
         Of the machine's parameters, for the intervals; 0: none, the intervals are the values.
+    min_gain
+        Share of an iteration that a port has to save to be advised.
 
     Raises
     ------
@@ -133,10 +163,18 @@ def predict(
     """
     profile = effective_library(machine, library)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
-    rows = evaluation.predict_all(approaches(machine, workload, profile))
+    able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
+    rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
+    rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
+    if profile.name != machine.library.name and library is None:
+        notes.insert(
+            0,
+            f"{machine.name} was described with {library_by_name(machine.library.name).title}, which nobody ships: "
+            f"predicted for {profile.title} (--library {machine.library.name} asks for the other)",
+        )
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    advice = advise(evaluation, profile, rows)
+    advice = advise(evaluation, profile, rows, min_gain)
     many = evaluation if isinstance(evaluation, ManyRanks) else None
     prediction = Prediction(
         version=VERSION,

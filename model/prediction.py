@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from pready.model.approach import BULK, Approach
+from pready.model.break_even import Range
 from pready.model.rendering import rendered
 
 Verdict = Literal["port", "do not port", "undecided"]
@@ -28,7 +30,12 @@ class ApproachPrediction:
     eta: float
     eta_low: float
     eta_high: float
+    iteration_s: float
+    """A whole iteration: the computation, and what of the exchange it does not hide."""
     speedup_percent: float
+    """By how much of bulk's an iteration is shorter (marts2024 IV.A.2)."""
+    speedup_low_percent: float
+    speedup_high_percent: float
     overhead: float
     perceived_bandwidth_bytes_per_s: float
     availability: float
@@ -37,6 +44,8 @@ class ApproachPrediction:
     or not anything moved in it."""
     arrived_early_percent: float
     """Share of the messages that had arrived when the sender's threads met."""
+    needs: str = ""
+    """What would have to exist for it; empty: it can be had."""
 
     @property
     def name(self) -> str:
@@ -60,8 +69,8 @@ class ApproachPrediction:
 
     @property
     def available(self) -> bool:
-        """Does any library do it as it is?"""
-        return self.approach.interface.shipped
+        """Can it be had as it is?"""
+        return not self.needs
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, flat; the keys are part of the public interface."""
@@ -77,16 +86,25 @@ class ApproachPrediction:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do, and why. `break_even_bytes` is where the approach starts to pay around or above
-    the workload's buffer size; 0 if it pays from the smallest buffer on, None if it never does."""
+    """What to do, and why."""
 
     verdict: Verdict
     best: ApproachPrediction
     """What is advised, or would be if anything were."""
-    break_even_bytes: float | None
+    min_gain: float
+    """Share of an iteration that a port has to save to be worth it."""
+    here: Range | None
+    """Of `pays`, what holds the workload's buffer, else the next larger."""
+    pays: list[Range]
+    """Buffers per peer for which `best` saves that much, parameters at their values; empty also where nobody asked."""
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def break_even_bytes(self) -> float | None:
+        """Where `best` starts to pay at or above the workload's buffer: 0 from the smallest on, None nowhere."""
+        return None if self.here is None else self.here.low
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, flat; the keys are part of the public interface."""
@@ -99,7 +117,12 @@ class Advice:
             "eta": row.eta,
             "eta_low": row.eta_low,
             "eta_high": row.eta_high,
-            **{f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("verdict", "best")},
+            "min_gain_percent": 100 * self.min_gain,
+            "break_even_bytes": self.break_even_bytes,
+            "pays_bytes": [[r.low, None if math.isinf(r.high) else r.high] for r in self.pays],
+            "settings": self.settings,
+            "because": self.because,
+            "warnings": self.warnings,
         }
 
 

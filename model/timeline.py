@@ -60,6 +60,8 @@ class Setting:
     """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
+    receivers_meet: bool = True
+    """Threads that have each received their own messages meet; False: one thread receives all of them."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +253,7 @@ def _finish(
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
-    if interface.receivers == "threads":
+    if interface.receivers == "threads" and setting.receivers_meet:
         end = end + costs.barrier  # each thread has completed its own, then they meet
     end = np.maximum(end, join)
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))

@@ -53,6 +53,7 @@ class Unit(Enum):
     TIME_PER_BYTE = ("s/B", "100 us/MB")
     FREQUENCY = ("1/s", "3.5 GHz")
     INTENSITY = ("flop/B", "0.5 flop/B")
+    SHARE = ("dimensionless", "1 %")
 
     @property
     def si(self) -> str:
@@ -164,6 +165,7 @@ _EXACT = {
     Unit.TIME_PER_BYTE: (("us/MB", 1e-12),),
     Unit.FREQUENCY: (("GHz", 1e9), ("Hz", 1.0)),
     Unit.INTENSITY: (("flop/B", 1.0),),
+    Unit.SHARE: (("%", 0.01),),
 }
 
 

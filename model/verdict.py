@@ -1,7 +1,8 @@
 """What a figure allows to say: the same for the timeline, the engine, SST and real MPI.
 
-Advice is as firm as the interval: ``port`` only if the whole 95 % interval of η lies above 1, ``do not
-port`` if nothing is faster than bulk by more than one per cent, ``undecided`` in between.
+A verdict is about the iteration: η says how good an approach is, the run time whether anyone should care.
+``port`` only if the iteration gets shorter by at least a minimum with 95 % certainty, ``do not port`` if it
+is not expected to, ``undecided`` in between.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pready.model.prediction import ApproachPrediction, Verdict
 
 INDISTINCT = 0.01
 """Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
+MIN_GAIN = 0.01
+"""Share of an iteration that is worth porting for, unless somebody says otherwise."""
 PREFERENCE = {interface: n for n, interface in enumerate(INTERFACES)}
 """Simplest to program first: the order of `INTERFACES`."""
 
@@ -24,11 +27,11 @@ def simplest_of_the_best(usable: Sequence[ApproachPrediction]) -> ApproachPredic
     return min(close, key=lambda p: (PREFERENCE[p.approach.interface], p.vcis, p.transport_partitions))
 
 
-def verdict_of(best: ApproachPrediction) -> Verdict:
-    """What the interval of the best approach allows to say."""
-    if best.eta <= 1 + INDISTINCT or best.eta_high <= 1:
+def verdict_of(best: ApproachPrediction, min_gain: float = MIN_GAIN) -> Verdict:
+    """What the best approach's saving and its interval allow to say; `min_gain` as a share of an iteration."""
+    if best.speedup_percent < 100 * min_gain:
         return "do not port"
-    return "port" if best.eta_low > 1 else "undecided"
+    return "port" if best.speedup_low_percent >= 100 * min_gain else "undecided"
 
 
 def taken(eta_alone: float, eta_here: float) -> float | None:

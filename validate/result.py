@@ -46,6 +46,8 @@ class ClaimResult:
     place, so that agreement shows the fit, not the model. "independent": neither."""
     known_off: bool = False
     """Somebody has looked into why it is off; `why` says it."""
+    weak: bool = False
+    """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,13 @@ class CaseResult:
     eta_predicted_low: float
     eta_predicted_high: float
     eta_closed_form: float | None = None
+    until_ready_s: float = 0.0
+    """From the start of an iteration to its last partition ready."""
+    saving_measured: float = 0.0
+    """Share of bulk's iteration that this approach saves."""
+    saving_measured_low: float = 0.0
+    saving_measured_high: float = 0.0
+    saving_predicted: float = 0.0
     suspect: str = ""
     """The term of the model that the error points at, from a measurement that isolates it where there is one."""
 

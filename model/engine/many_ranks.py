@@ -23,6 +23,7 @@ from pready.model import metrics
 from pready.model.approach import BULK, Approach, Interface
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.layout import part
+from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Plan, Priced, buffers, plan, priced
 from pready.model.engine.simulate import LARGEST_SEED, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
@@ -37,8 +38,8 @@ MANY_MESSAGES = 30_000
 NOMINAL, PER_DRAW = 3200, 256
 """Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
 values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
-RACED, STUDENT = 6, 2.570582
-"""Draws for approaches that have lost, and Student's 97.5 % quantile of 5 degrees of freedom."""
+RACED = 6
+"""Draws for approaches that have lost."""
 CLOSE = 0.05
 """An approach has lost if it takes so much longer than another of its interface with the parameters at their
 values: far more than what other arrivals or another choice among equals could turn."""
@@ -57,8 +58,8 @@ def row(
     alone: Simulation,
     workload: Workload,
     barrier: float,
-    drawn: Array,
-    drawn_bulk: Array,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
 ) -> ApproachPrediction:
     """A prediction's row from simulations of the same ranks and draws.
 
@@ -71,16 +72,20 @@ def row(
     barrier
         Seconds for the workload's threads to meet.
     drawn, drawn_bulk
-        Communication times, shape (samples,), whose central 95 % and that of whose ratios are the
-        row's intervals. An approach that has fewer than bulk has the first of them (`interval_of_few`).
+        Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
+        fewer than bulk has the first of them.
     """
     splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
     time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
     eta = float(metrics.eta(time_bulk, time))
-    bounds = interval_of_few if len(drawn) < len(drawn_bulk) else interval
-    time_low, time_high = bounds(drawn, time)
-    eta_low, eta_high = bounds(metrics.eta(drawn_bulk[: len(drawn)], drawn), eta)
+    n = len(drawn.communication)
+    time_low, time_high = interval(drawn.communication, time)
+    eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
+    whole, whole_bulk = (float(s.mean_s[:done].mean()) for s in (run, bulk))
+    speedup = float(metrics.speedup_percent(whole_bulk, whole))
+    saved = metrics.speedup_percent(drawn_bulk.iteration[:n], drawn.iteration)
+    speedup_low, speedup_high = interval(saved, speedup)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -97,25 +102,31 @@ def row(
         eta=eta,
         eta_low=eta_low,
         eta_high=eta_high,
-        speedup_percent=float(metrics.speedup_percent(bulk.mean_s[:done].mean(), run.mean_s[:done].mean())),
+        iteration_s=whole,
+        speedup_percent=speedup,
+        speedup_low_percent=speedup_low,
+        speedup_high_percent=speedup_high,
         overhead=float(metrics.overhead(no_spread, t_pt2pt)),
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
+        needs=run.approach.interface.needs,
     )
 
 
-def interval_of_few(drawn: Array, value: float) -> tuple[float, float]:
-    """Where 95 % of further draws lie, from `RACED` of them, widened to hold the value itself.
+@dataclass(frozen=True)
+class Drawn:
+    """What several draws of something give: arrays of shape (draws,), in seconds."""
 
-    Percentiles of so few would be too narrow: the normal prediction interval of their logarithms,
-    mean ± t sd √(1 + 1/n).
-    """
-    logs = np.log(drawn)
-    half = STUDENT * float(logs.std(ddof=1)) * np.sqrt(1 + 1 / len(drawn))
-    low, high = np.exp(logs.mean() + np.array([-half, half]))
-    return min(float(low), value), max(float(high), value)
+    communication: Array
+    """Of one exchange."""
+    iteration: Array
+
+
+def warm_up(workload: Workload, iterations: int, steps: int) -> int:
+    """Iterations of so many exchanges that go before those that count, if the workload has as many."""
+    return max(0, min(-(-WARM_UP // steps), workload.iterations - iterations))
 
 
 def exchange_s(run: Simulation, iterations: int | None = None) -> float:
@@ -138,6 +149,8 @@ def compare(
 
     Parameters
     ----------
+    iterations
+        Counted ones; as in a prediction, some go before them.
     record
         Keep the end of every rank and iteration of `approaches`.
     on_progress
@@ -155,9 +168,9 @@ def compare(
     barrier = machine.threads.barrier.at(workload.threads)
     bulk: Simulation | None = None
     alone: Simulation | None = None
+    first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
     for approach in (BULK, *(a for a in approaches if a != BULK)):
-        # Without spread all iterations are alike, up to how far ranks are pulled apart at the start.
-        quiet = simulate(machine, calm, approach, grid=grid, iterations=1, **options)
+        quiet = simulate(machine, calm, approach, grid=grid, iterations=first + 1, **options)
         if quiet.iterations == 0:
             break
         told = None if on_progress is None else partial(on_progress, approach)
@@ -166,16 +179,17 @@ def compare(
             workload,
             approach,
             grid=grid,
-            iterations=iterations,
+            iterations=first + iterations,
             record=record and approach in approaches,
             on_progress=told,
             **options,
         )
-        if run.iterations == 0:
+        if run.iterations <= first:
             break
+        run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
         bulk, alone = bulk or run, alone or quiet
         done = min(run.iterations, bulk.iterations)
-        samples = [s.communication_s[:done] / s.exchanges for s in (run, bulk)]
+        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.mean_s[:done]) for s in (run, bulk)]
         out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1]), run))
         if run.interrupted:
             break
@@ -219,8 +233,8 @@ class ManyRanks:
         self._prices: dict[float, Costs] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
-        self._drawn: dict[Approach, Array] = {}
-        self._over: dict[tuple[Approach, float], float] = {}
+        self._drawn: dict[Approach, Drawn] = {}
+        self._over: dict[tuple[Approach, float], tuple[float, float]] = {}
         self._cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     @property
@@ -247,15 +261,10 @@ class ManyRanks:
     def _steps(self) -> int:
         return self._pattern.exchanges(self.workload.blocks)
 
-    @property
-    def _warm_up(self) -> int:
-        """Iterations that go before, a whole one at least."""
-        return -(-WARM_UP // self._steps)
-
     def _iterations(self, exchanges: int) -> int:
         messages = self._messages * self._steps
         wanted = exchanges // (self._pattern.ranks * self._steps)
-        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - self._warm_up
+        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - -(-WARM_UP // self._steps)
         return max(1, min(wanted, affordable, self.workload.iterations))
 
     @property
@@ -327,7 +336,7 @@ class ManyRanks:
 
     def _first(self, iterations: int) -> int:
         """Iterations that go before so many."""
-        return min(self._warm_up, self.workload.iterations - iterations)
+        return warm_up(self.workload, iterations, self._steps)
 
     def _simulate(self, made: Sequence[Plan], iterations: Sequence[int]) -> list[Simulation]:
         """Each plan for so many iterations, without those that go before."""
@@ -348,10 +357,11 @@ class ManyRanks:
 
     def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
         """Draws that are not yet there, up to so many by approach."""
-        wanted = {a: n for a, n in draws.items() if len(self._drawn.get(a, ())) < n}
+        wanted = {a: n for a, n in draws.items() if a not in self._drawn or len(self._drawn[a].communication) < n}
         first = self._first(self.per_draw)
         jobs = [(self._at_draws(a, range(1, n + 1)), first + self.per_draw) for a, n in wanted.items()]
-        self._drawn.update(zip(wanted, means_s(jobs, first, self._cores), strict=True))
+        for approach, times in zip(wanted, means_s(jobs, first, self._cores), strict=True):
+            self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
 
     def nominal(self, approach: Approach) -> Simulation:
         """The approach with the parameters at their values, made once."""
@@ -363,13 +373,14 @@ class ManyRanks:
         self._prepare_quiet([approach])
         return self._quiet[approach]
 
-    def drawn(self, approach: Approach) -> Array:
-        """Mean communication time with each draw, shape (draws,); with the values alone if nothing is drawn.
+    def drawn(self, approach: Approach) -> Drawn:
+        """Mean times with each draw of the machine; with the values alone if nothing is drawn.
 
         Of an approach that has lost a race, only the first `RACED`.
         """
         if self._draws == 0:
-            return np.array([exchange_s(self.nominal(approach))])
+            run = self.nominal(approach)
+            return Drawn(np.array([exchange_s(run)]), np.array([float(run.mean_s.mean())]))
         if approach not in self._drawn:
             self._prepare_drawn({approach: self._draws})
         return self._drawn[approach]
@@ -421,12 +432,22 @@ class ManyRanks:
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
         sizes of their own keep them.
         """
-        wanted = [(a, float(s)) for a in dict.fromkeys((BULK, approach)) for s in dict.fromkeys(sizes)]
-        self._prepare_sizes([w for w in wanted if w not in self._over])
-        return metrics.eta([self._over[BULK, float(s)] for s in sizes], [self._over[approach, float(s)] for s in sizes])
+        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        return metrics.eta(bulk, fine)
+
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """Share of an iteration that one approach saves for several buffer sizes, likewise."""
+        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        return metrics.speedup_percent(bulk, fine) / 100
+
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float]) -> list[tuple[float, float]]:
+        """Mean times of an exchange's communication and of an iteration."""
+        wanted = [(a, float(s)) for a in (BULK, approach) for s in sizes]
+        self._prepare_sizes([w for w in dict.fromkeys(wanted) if w not in self._over])
+        return [self._over[approach, float(s)] for s in sizes]
 
     def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]]) -> None:
-        """Mean communication times of approaches at buffer sizes."""
+        """Simulate approaches at buffer sizes."""
         sampler = Sampler(self.machine)
         alike: dict[tuple[Approach, object], list[tuple[float, Workload, list[float], list[Costs]]]] = {}
         for approach, size in wanted:
@@ -443,4 +464,5 @@ class ManyRanks:
             rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(each))]
             jobs.append((self._priced(there, approach, each, rows, [self.seed] * len(some)), first + self.per_draw))
         for (approach, _), some, times in zip(alike, alike.values(), means_s(jobs, first, self._cores), strict=True):
-            self._over.update({(approach, size): float(t) for (size, *_), t in zip(some, times, strict=True)})
+            for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
+                self._over[approach, size] = exchange, iteration

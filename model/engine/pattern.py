@@ -32,6 +32,11 @@ STENCIL_27: tuple[Step, ...] = tuple(
 OCTANTS = 8
 
 
+def exchanges(name: Name, blocks: int) -> int:
+    """Of a pattern, per iteration: 1, or octants × blocks of a sweep."""
+    return OCTANTS * blocks if name == "sweep3d" else 1
+
+
 @dataclass(frozen=True)
 class Pattern:
     """Ranks and their neighbours.
@@ -114,7 +119,7 @@ class Pattern:
 
     def exchanges(self, blocks: int) -> int:
         """Per iteration: 1, or octants × blocks of a sweep."""
-        return OCTANTS * blocks if self.name == "sweep3d" else 1
+        return exchanges(self.name, blocks)
 
     def neighbours(self, rank: int) -> list[int | None]:
         """The receiver in each direction; None where there is none. Not for sweeps."""

@@ -291,16 +291,21 @@ def run_all(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Simulat
 
 
 def means_s(jobs: Sequence[tuple[Priced, int]], first: int, cores: int) -> list[Array]:
-    """Mean communication time of one exchange after the `first` iterations, by job: arrays of shape (rows,)."""
+    """Mean times after the `first` iterations: of one exchange's communication, and of an iteration.
 
-    def mean(made: Plan, out: Outcome) -> float:
+    Returns
+    -------
+    By job, an array of shape (rows, 2).
+    """
+
+    def means(made: Plan, out: Outcome) -> tuple[float, float]:
         if out["overflowed"]:
             simulation(made, out)  # says so
         sums = out["sums"][first:] / made.pattern.ranks
-        return float((sums[:, 0] - sums[:, 1]).mean()) / made.steps
+        return float((sums[:, 0] - sums[:, 1]).mean()) / made.steps, float(sums[:, 0].mean())
 
     return [
-        np.array([mean(of.plan, out) for out in rows])
+        np.array([means(of.plan, out) for out in rows])
         for (of, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
     ]
 

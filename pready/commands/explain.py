@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from pready.commands import options
@@ -19,16 +21,27 @@ from pready.show.terminal import console
 @options.library()
 @options.approach()
 @options.seed()
+@click.option(
+    "--engine",
+    type=click.Choice(["timeline", "engine"]),
+    help="As of predict; timeline shows every term, of one exchange alone.  [default: predict's]",
+)
 @click.option("--latex", "as_latex", is_flag=True, help="LaTeX source instead of plain text.")
 def explain(
-    workload: str | None, machine: str | None, library: str | None, approach: str | None, seed: int, as_latex: bool
+    workload: str | None,
+    machine: str | None,
+    library: str | None,
+    approach: str | None,
+    seed: int,
+    engine: Literal["timeline", "engine"] | None,
+    as_latex: bool,
 ) -> None:
-    """The equations and the timeline's steps with WORKLOAD's numbers, and every departure from the papers.
+    """The equations and the steps of predict's own engine with WORKLOAD's numbers, and every departure from the papers.
 
     Without WORKLOAD: the equations alone.
     """
     if workload is None:
-        given = {"--machine": machine, "--library": library, "--approach": approach}
+        given = {"--machine": machine, "--library": library, "--approach": approach, "--engine": engine}
         if any(given.values()):
             named = ", ".join(name for name, value in given.items() if value)
             raise PreadyError(f"{named} without a workload", valid="a workload file to put the numbers of in")
@@ -39,7 +52,7 @@ def explain(
         return
     on, what = machines.load(machine or options.DEFAULT_MACHINE), workloads.load(workload)
     chosen = None if approach is None else options.parse_approach(approach, what)
-    explanation = explained(on, what, chosen, library=library, seed=seed)
+    explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)
     if as_latex:
         click.echo(latex(explanation))
     else:

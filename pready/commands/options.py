@@ -10,6 +10,8 @@ import click
 
 from pready.model.approach import BY_KEY, Approach
 from pready.model.errors import PreadyError, shown
+from pready.model.units import Unit, format_exact, parse
+from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload, check_transport_partitions
 
 DEFAULT_MACHINE = "meluxina"
@@ -93,6 +95,25 @@ def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
         return None if text is None else parse_ranks(text, option.opts[0])
 
     return click.option(name, metavar=metavar, callback=parsed, help=help)
+
+
+def min_gain() -> Option:
+    """``--min-gain``, as a share."""
+
+    def parsed(_: click.Context, option: click.Parameter, text: str) -> float:
+        share = parse(text, Unit.SHARE, option.opts[0])
+        if not 0 <= share < 1:
+            raise PreadyError(f"{option.opts[0]} = {shown(text)}", valid="0 % to less than 100 %")
+        return share
+
+    return click.option(
+        "--min-gain",
+        default=format_exact(MIN_GAIN, Unit.SHARE),
+        show_default=True,
+        metavar="SHARE",
+        callback=parsed,
+        help="Of an iteration: what a port has to save to be advised.",
+    )
 
 
 def picture(help: str) -> Option:

@@ -38,6 +38,7 @@ PICTURES_HELP = "η over size; η over transport partitions and size; one exchan
     is_flag=True,
     help="Every transport partition count and VCI count, not only the best.",
 )
+@options.min_gain()
 @options.picture("Draw the prediction.")
 @click.option(
     "--picture",
@@ -56,6 +57,7 @@ def predict(
     as_json: bool,
     as_csv: bool,
     every_row: bool,
+    min_gain: float,
     picture: Path | None,
     kind: str,
 ) -> None:
@@ -68,7 +70,7 @@ def predict(
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), workloads.load(workload)
-    prediction = predicted(on, what, library=library, seed=seed, engine=engine)
+    prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
     if picture is not None:
         picture_files.draw_prediction(kind, picture, on, what, prediction)
     if as_json:

@@ -16,7 +16,7 @@ from pready.files.rows import csv_text
 from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
 from pready.model import workload as workloads
-from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.approach import INTERFACES, Approach
 from pready.model.errors import PreadyError, shown
 from pready.model.machine import Machine
 from pready.model.workload import Workload
@@ -32,7 +32,7 @@ from pready.sst.parameters import GROUPS, parameters
 from pready.sst.run import How
 from pready.sst.simulate import Setup, setup, write_config
 from pready.sst.simulate import calibrate as calibrated
-from pready.sst.topology import Topology
+from pready.sst.topology import VALID, Topology
 
 MISSING = 3
 """Exit status where SST, or a part of it, is not installed."""
@@ -40,7 +40,7 @@ MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 DEFAULT_TOPOLOGY = "single"
 DEFAULT_ITERATIONS = 10
-SIMULATED = (SINGLE, PART, MANY)
+SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
 """What the motifs send."""
 
 P = ParamSpec("P")
@@ -87,7 +87,7 @@ _what = _together(
         default=DEFAULT_TOPOLOGY,
         show_default=True,
         metavar="NAME",
-        help="single, torus[:XxYxZ], fattree[:TAPER[:HOSTS]], dragonfly.",
+        help=f"{VALID}.",
     ),
     options.grid("--ranks", "Their number or grid.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
     click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import Any
 
 from rich import box
@@ -20,12 +21,12 @@ VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
     """The best row of each interface, bulk first."""
-    rows: dict[Interface, list[ApproachPrediction]] = {}
+    rows: dict[tuple[Interface, str], list[ApproachPrediction]] = {}
     for row in prediction.approaches:
-        rows.setdefault(row.approach.interface, []).append(row)
-    best = {interface: simplest_of_the_best(of) for interface, of in rows.items()}
+        rows.setdefault((row.approach.interface, row.needs), []).append(row)
+    best = {kind: simplest_of_the_best(of) for kind, of in rows.items()}
     advised = prediction.advised
-    return list((best | {advised.approach.interface: advised}).values())
+    return list((best | {(advised.approach.interface, ""): advised}).values())
 
 
 def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
@@ -40,27 +41,33 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
     if prediction.network:
         title += f" on {prediction.network}"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+    )
     for name, justify in (
         ("approach", "left"),
-        ("transport\npartitions", "right"),
-        ("VCIs", "right"),
-        ("messages", "right"),
+        ("parts\n× VCIs", "right"),
         ("time after\nlast ready", "right"),
-        ("η = T_b/T_p (95 %)", "left"),
-        ("run time", "right"),
-        ("arrived\nby the join", "right"),
+        ("η = T_b/T_p\n(95 %)", "left"),
+        ("run\ntime", "right"),
+        ("arrived\nby join", "right"),
     ):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     advised = prediction.advised
-    for r in rows:
+    can = [r for r in rows if r.available]
+    for r in (*can, *(r for r in rows if not r.available)):
+        if not r.available and table.row_count == len(can):
+            table.add_row("  if it existed", style="dim")
         style = "bold" if r is advised else ("dim" if not r.available else "")
         mark = "→ " if r is advised else "  "
         table.add_row(
             mark + r.name + ("" if r.available else " *"),
-            str(r.transport_partitions),
-            str(r.vcis),
-            str(r.messages),
+            f"{r.transport_partitions} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
             f"{-r.speedup_percent:+.1f} %" if abs(r.speedup_percent) >= 0.05 else "0 %",
@@ -72,14 +79,28 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         f"closed form (Eq. 4, bandwidth only): η = {form['eta']:.3g}, "
         f"γ = {form['gamma_s_per_byte'] * 1e12:.4g} us/MB, D = {format_time(form['delay_s'])}"
     ]
-    if any(not r.available for r in rows):
-        notes.append("* no MPI library does this as it is")
+    needs = dict.fromkeys(r.needs for r in rows if not r.available)
+    if needs:
+        notes.append(f"* needs {'; '.join(needs)}")
     return Group(
         table,
         Text("\n".join(notes), style="dim"),
         advice_view(prediction.advice, sizes=prediction.engine != "sst"),
         Text(f"seed {prediction.seed}", style="dim"),
     )
+
+
+def _pays(advice: Advice) -> str:
+    """For which buffers the best saves enough of an iteration."""
+    enough = f"{100 * advice.min_gain:g} % of an iteration"
+    if not advice.pays:
+        return f"saves {enough} at no buffer up to 1 GiB"
+    said = []
+    for r in advice.pays:
+        ends = [f"from {format_size(r.low)}"] if r.low else []
+        ends += [] if math.isinf(r.high) else [f"up to {format_size(r.high)}"]
+        said.append(" ".join(ends) or "of any size")
+    return f"saves {enough} with buffers {' and '.join(said)} per peer"
 
 
 def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
@@ -91,11 +112,8 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
         f": {best.name}, {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
         f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
-    if advice.break_even_bytes is not None:
-        size = "any size" if advice.break_even_bytes == 0 else f"{format_size(advice.break_even_bytes)} per peer"
-        text.append(f", pays from {size}")
-    elif sizes:
-        text.append(", pays at no size up to 1 GiB")
+    if sizes:
+        text.append(f", {_pays(advice)}")
     text.append(f"\nbecause {advice.because}")
     for setting in advice.settings:
         text.append(f"\n  set  {setting}")

@@ -31,14 +31,17 @@ def report_view(report: Report) -> RenderableType:
 def claims_view(paper: str, claims: Sequence[ClaimResult]) -> RenderableType:
     """One line for each claim of a paper."""
     found = summary.counts(claims)
-    said = ", ".join(f"{n} {status}" for status, n in found.items() if n)
+    weak = {"ok": sum(c.weak for c in claims)}
+    said = ", ".join(
+        f"{n} {status}" + f" ({weak[status]} weak)" * (weak.get(status, 0) > 0) for status, n in found.items() if n
+    )
     table = _table(f"{paper}: {said}")
     for column in ("", "claim", "where", "expected", "got", "tolerance"):
         # A claim is one line: what does not fit ends in an ellipsis, the report has it in full.
         table.add_column(column, no_wrap=True, justify="right" if column in ("expected", "got") else "left")
     for c in claims:
         table.add_row(
-            Text(summary.status(c), style=STYLES[c.status]),
+            Text(summary.status(c), style="yellow" if c.weak else STYLES[c.status]),
             summary.short_id(c),
             c.where,
             *summary.pair(c, c.unit),

@@ -25,7 +25,7 @@ from pready.model.predict import effective_library
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.units import format_time
 from pready.model.values import Array
-from pready.model.verdict import simplest_of_the_best, verdict_of
+from pready.model.verdict import MIN_GAIN, simplest_of_the_best, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import HALOS, Workload
 from pready.sst import config, results
@@ -403,7 +403,13 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     eta_low, eta_high = np.percentile(metrics.eta(drawn_bulk, drawn), [2.5, 97.5])
     pt2pt = float(bulk.after_ready[0].mean()) - barrier
     calm = float(t.after_ready[0].mean()) - (0.0 if splits else barrier)
-    compute, compute_bulk = t.compute[1:], bulk.compute[1:]
+    iterations, iterations_bulk = t.compute[1:] + after, bulk.compute[1:] + after_bulk
+    whole = float(iterations.mean())
+    speedup = float(metrics.speedup_percent(iterations_bulk.mean(), whole))
+    drawn_whole, drawn_whole_bulk = (
+        _resampled(x, np.random.default_rng(s.seed)) for x in (iterations, iterations_bulk)
+    )
+    speedup_low, speedup_high = np.percentile(metrics.speedup_percent(drawn_whole_bulk, drawn_whole), [2.5, 97.5])
     # The first MPI_Pready is `delay` before the last.
     first = -delay if splits else barrier
     join = float(t.join[1:].mean())
@@ -419,9 +425,10 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
         eta=eta,
         eta_low=min(float(eta_low), eta),
         eta_high=max(float(eta_high), eta),
-        speedup_percent=float(
-            metrics.speedup_percent((compute_bulk + after_bulk).mean(), (compute + after).mean()),
-        ),
+        iteration_s=whole,
+        speedup_percent=speedup,
+        speedup_low_percent=min(float(speedup_low), speedup),
+        speedup_high_percent=max(float(speedup_high), speedup),
         overhead=float(metrics.overhead(calm, pt2pt)),
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(s.workload.buffer, time)),
         availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
@@ -442,7 +449,9 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
     return Advice(
         verdict=verdict,
         best=best,
-        break_even_bytes=None,
+        min_gain=MIN_GAIN,
+        here=None,
+        pays=[],
         settings=settings if verdict != "do not port" else [],
         because=because,
         warnings=[],

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pready.model.errors import PreadyError, shown
-
-NAMES = ("single", "torus", "fattree", "dragonfly")
 
 
 @dataclass(frozen=True)
@@ -44,18 +43,9 @@ def topology(name: str, ranks: int) -> Topology:
     if ranks < 2:
         raise PreadyError(f"ranks = {ranks}", valid="at least 2")
     kind, _, size = name.partition(":")
-    match kind:
-        case "single" if not size:
-            return Topology("single", "topoSingle", {"num_ports": ranks}, ranks)
-        case "torus":
-            return _torus(size, ranks)
-        case "fattree":
-            return _fattree(size, ranks)
-        case "dragonfly" if not size:
-            return _dragonfly(ranks)
-    raise PreadyError(
-        f"topology = {shown(name)} is unknown", valid="single, torus[:XxYxZ], fattree[:TAPER[:HOSTS]], dragonfly"
-    )
+    if kind not in KINDS or (size and not KINDS[kind].arguments):
+        raise PreadyError(f"topology = {shown(name)} is unknown", valid=VALID)
+    return KINDS[kind].make(size, ranks)
 
 
 def near_cube(n: int) -> tuple[int, int, int]:
@@ -97,7 +87,11 @@ def _fattree(size: str, ranks: int) -> Topology:
     return Topology("fattree", "topoFatTree", {"shape": f"{down},{up}:{edges}"}, down * edges)
 
 
-def _dragonfly(ranks: int) -> Topology:
+def _single(_: str, ranks: int) -> Topology:
+    return Topology("single", "topoSingle", {"num_ports": ranks}, ranks)
+
+
+def _dragonfly(_: str, ranks: int) -> Topology:
     p = 1
     while p * 2 * p * (2 * p * p + 1) < ranks:
         p += 1
@@ -110,3 +104,23 @@ def _dragonfly(ranks: int) -> Topology:
         "algorithm": ["minimal"],
     }
     return Topology("dragonfly", "topoDragonFly", settings, p * routers * groups)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A row of the table of topologies."""
+
+    make: Callable[[str, int], Topology]
+    """From what follows the colon, and the ranks."""
+    arguments: str = ""
+    """What may follow the name, as a help text writes it."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "single": Kind(_single),
+    "torus": Kind(_torus, "[:XxYxZ]"),
+    "fattree": Kind(_fattree, "[:TAPER[:HOSTS]]"),
+    "dragonfly": Kind(_dragonfly),
+}
+VALID = ", ".join(f"{name}{kind.arguments}" for name, kind in KINDS.items())
+"""What a user may write."""

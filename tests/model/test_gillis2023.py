@@ -74,7 +74,7 @@ def test_early_bird_gain_and_break_even() -> None:
     assert (etas > 2.5).all()
     assert (etas < 8 / 3).all()
     assert (np.diff(etas) > 0).all()
-    found = break_even(Evaluation(MELUXINA, w), Approach(PART, 4), pays_now=True)
+    found = break_even(Evaluation(MELUXINA, w), Approach(PART, 4))
     assert found is not None
     assert found == pytest.approx(100e3, rel=WITHIN)
     # and below it the pattern costs, as the paper says: everywhere from 256 B on

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from pready.model import normal
 
@@ -28,3 +28,8 @@ def test_below_is_the_distribution(z: float) -> None:
 
 def test_shape_is_kept() -> None:
     assert normal.inverse(np.full((2, 3), 0.3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("freedom", [3, 4, 7, 9, 19, 39, 299])
+def test_students_interval_is_scipys(freedom: int) -> None:
+    assert normal.student95(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), rel=0.2 / freedom**3)

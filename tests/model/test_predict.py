@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
 from pready.model.predict import predict
+from pready.model.prediction import ApproachPrediction
 from pready.model.workload import Workload
 
 MELUXINA = machine.load("meluxina")
@@ -99,10 +101,11 @@ def test_advice_to_port() -> None:
         buffer="64 MiB",
         arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
     )
-    advice = predict(MELUXINA, w).advice
+    advice = predict(MELUXINA, w, library="mpich-6314").advice
     assert advice.verdict == "port"
     assert advice.best.approach == Approach(PART, 4)
     assert advice.best.eta_low > 1
+    # Where the exchange gets faster, 1 % of the iteration is not far away.
     assert advice.break_even_bytes == pytest.approx(100e3, rel=0.15)
     assert advice.settings == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
 
@@ -111,34 +114,95 @@ def test_advice_not_to_port_names_the_term() -> None:
     # 4 KiB, all threads at once: messages only add overhead, and contention for the lock is why.
     w = made(buffer="4 KiB", threads=32, partitions_per_thread=1, transport_partitions=[32])
     machine_ = MELUXINA.model_copy(update={"contexts": MELUXINA.contexts.model_copy(update={"value": 1})})
-    advice = predict(machine_, w).advice
+    advice = predict(machine_, w, library="mpich-6314").advice
     assert advice.verdict == "do not port"
     assert "contention for the VCI's lock" in advice.because
     assert "nothing to send early" in advice.because
     assert advice.settings == []
 
 
-def test_advice_is_undecided_when_the_interval_holds_one() -> None:
-    # A laggard just at break-even: about 100 kB (gillis2023 Fig. 8).
+def rows(low: float, middle: float, high: float) -> list[ApproachPrediction]:
+    """Bulk, and an approach that saves so many per cent of an iteration."""
+    e = Evaluation(MELUXINA, LATE, draws=0)
+    row = replace(
+        e.predict(Approach(MANY, 4)),
+        eta=3.0,
+        speedup_low_percent=low,
+        speedup_percent=middle,
+        speedup_high_percent=high,
+    )
+    return [e.predict(BULK), row]
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "high", "verdict", "because"),
+    [
+        (1.2, 1.5, 1.8, "port", "an iteration gets 1.5 % shorter"),
+        (0.8, 1.5, 2.2, "undecided", "1.5 % shorter (Pt2Pt many, η 3.00), but 0.8 to 2.2 % cannot be told apart"),
+        (0.005, 0.006, 0.007, "do not port", "the best saves 0.006 % of an iteration (Pt2Pt many, η 3.00), less than"),
+        (-4, -2, 0, "do not port", "no approach makes an iteration shorter (best: Pt2Pt many, η 3.00: 2 % longer)"),
+    ],
+)
+def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float, verdict: str, because: str) -> None:
+    # Three times faster is nothing to port for where an iteration has better things to do.
+    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), MPICH_6314, rows(low, middle, high))
+    assert advice.verdict == verdict
+    assert because in advice.because
+    assert (advice.settings == []) == (verdict == "do not port")
+
+
+def test_the_least_gain_is_the_users_to_say() -> None:
+    e = Evaluation(MELUXINA, LATE, draws=0)
+    saved = rows(0.4, 0.5, 0.6)
+    assert advise.advise(e, MPICH_6314, saved).verdict == "do not port"
+    assert advise.advise(e, MPICH_6314, saved, min_gain=0.003).verdict == "port"
+
+
+def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
+    # 1 MiB after half a second: several times faster, less than a ten-thousandth of the iteration.
+    w = made(buffer="1 MiB", compute={"time": "500 ms"}, arrivals={"model": "laggard", "delay": "50 ms"})
+    advice = predict(MELUXINA, w).advice
+    assert advice.best.eta > 2
+    assert advice.verdict == "do not port"
+    assert " % of an iteration" in advice.because
+
+
+def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
+    # MeluXina's own library is MPICH with a pull request that nobody ships.
+    prediction = predict(MELUXINA, LATE)
+    assert prediction.library == "mpich-release"
+    wished = {(r.key, r.needs) for r in prediction.approaches if not r.available}
+    assert ("part", "MPICH built from pull request 6314") in wished
+    assert {key for key, _ in wished} == {"part", "persistent-matched"}
+    assert prediction.advised.available
+    assert "which nobody ships" in prediction.advice.warnings[-1]
+    # Who asks for it by name gets it.
+    asked = predict(MELUXINA, LATE, library="mpich-6314")
+    assert {r.key for r in asked.approaches if not r.available} == {"persistent-matched"}
+    assert not any("nobody ships" in w for w in asked.advice.warnings)
+
+
+def test_pays_is_a_set_of_ranges() -> None:
+    # Three partitions early, the last 40 us late, 1 ms in all: 1 % of an iteration needs 10 us, so 300 kB at
+    # 25 GB/s; and 40 us are 1 % of 4 ms, which 100 MB take.
     w = made(
         threads=4,
         partitions_per_thread=1,
-        buffer="102 kB",
-        arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
-        transport_partitions=[4],
+        buffer="1 MB",
+        compute={"time": "960 us"},
+        arrivals={"model": "laggard", "delay": "40 us"},
     )
-    one = MELUXINA.model_copy(update={"contexts": MELUXINA.contexts.model_copy(update={"value": 1})})
-    e = Evaluation(one, w)
-    row = e.predict(Approach(PART, 4))
-    assert row.eta_low < 1 < row.eta_high
-    advice = advise.advise(e, MPICH_6314, [e.predict(BULK), row])
-    assert advice.verdict == "undecided"
-    assert "the interval of η holds 1" in advice.because
+    pays = predict(ideal(), w).advice.pays
+    assert len(pays) == 1
+    for end in (pays[0].low, pays[0].high):
+        bulk = end / 25e9
+        part = max(bulk - 40e-6, bulk / 4)
+        assert (bulk - part) / (1e-3 + bulk) == pytest.approx(0.01, rel=0.02)
 
 
 def test_break_even_brackets() -> None:
     approach = Approach(MANY, 32, 8)
-    found = advise.break_even(Evaluation(MELUXINA, LATE), approach, pays_now=True)
+    found = advise.break_even(Evaluation(MELUXINA, LATE), approach)
     assert found is not None
     if found:
         low, high = gain_over_sizes(MELUXINA, LATE, approach, [found * 0.99, found * 1.01])
@@ -146,11 +210,14 @@ def test_break_even_brackets() -> None:
 
 
 def test_pays_nowhere() -> None:
-    w = made(threads=1, partitions_per_thread=8)
-    advice = predict(MELUXINA, w.model_copy(update={"transport_partitions": (8,)}), library="openmpi-persist").advice
-    part = Approach(PART, 8)
-    assert advise.break_even(Evaluation(MELUXINA, w), part, pays_now=False) is None
+    # One thread, nothing late: each message costs 1 us more, however large the buffer.
+    w = made(threads=1, partitions_per_thread=8, transport_partitions=[8])
+    machine_ = ideal(o_s=1e-6, put=1e-6)
+    advice = predict(machine_, w, library="openmpi-persist").advice
+    assert advise.break_even(Evaluation(machine_, w), Approach(PART, 8)) is None
     assert advice.verdict == "do not port"
+    assert advice.pays == []
+    assert advice.break_even_bytes is None
 
 
 @pytest.mark.thorough

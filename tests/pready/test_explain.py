@@ -24,8 +24,8 @@ def test_the_steps_sum_up_to_the_predicted_time(
     machine: str, file: str, interface: pready.model.approach.Interface
 ) -> None:
     on, what = pready.load_machine(machine), pready.load_workload(file)
-    approach = Approach(interface, 4 if interface.splits else 1, 2 if interface.splits else 1)
-    explained = explain(on, what, approach, seed=3)
+    approach = interface.into(4, 2 if interface.splits else 1)
+    explained = explain(on, what, approach, seed=3, engine="timeline")
     predicted = Evaluation(on, what, seed=3, draws=0).predict(approach)
     assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-12)
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-12)
@@ -35,8 +35,9 @@ def test_the_steps_sum_up_to_the_predicted_time(
         assert all(s.added_s > -1e-15 for s in way.steps if s.name != "wire")
 
 
-def test_it_says_what_predict_says() -> None:
-    on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
+@pytest.mark.parametrize("file", [LAGGARD, HALO])
+def test_it_says_what_predict_says(file: str) -> None:
+    on, what = pready.load_machine("meluxina"), pready.load_workload(file)
     prediction = pready.predict(on, what, seed=5)
     explained = pready.explain(on, what, seed=5)  # without an approach: the advised one
     row = prediction.advised
@@ -47,6 +48,8 @@ def test_it_says_what_predict_says() -> None:
     assert explained.way.time_s == pytest.approx(row.time_s, rel=1e-12)
     assert explained.bulk.time_s == pytest.approx(prediction.bulk.time_s, rel=1e-12)
     assert explained.eta == pytest.approx(row.eta, rel=1e-12)
+    for way in (explained.bulk, explained.way):
+        assert sum(s.added_s for s in way.steps) == pytest.approx(way.time_s, rel=1e-9)
     filled = {f.equation.name: f for f in explained.equations}
     assert filled["large_message_gain"].value == pytest.approx(prediction.closed_form["eta"], rel=1e-12)
     assert filled["bulk_time"].value / filled["pipelined_time"].value == pytest.approx(prediction.closed_form["eta"])
@@ -74,7 +77,7 @@ def test_what_is_received_between_sends_is_a_term_of_the_issue() -> None:
     on = ideal(o_s=1e-6, o_r=4e-7, G=1e-30, link=1e30)
     for pattern, expected, received in (("halo3d", 24e-6 + 18 * 0.4e-6, 4e-7), ("pt2pt", 4e-6, None)):
         what = pready.Workload.model_validate({"threads": 4, "buffer": "4 B", "pattern": pattern})
-        issue = next(s for s in explain(on, what, Approach(MANY, 4)).way.steps if s.name == "issue")
+        issue = next(s for s in explain(on, what, Approach(MANY, 4), engine="timeline").way.steps if s.name == "issue")
         assert issue.added_s == pytest.approx(expected, rel=1e-12)
         assert {t.symbol: t.seconds for t in issue.terms}.get("one received") == received
         assert ("received" in issue.rule) == (received is not None)

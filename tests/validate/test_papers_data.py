@@ -152,7 +152,7 @@ def test_a_claim_can_change_a_machine() -> None:
     assert other.inter.segments[2].o_s.value == 1e-6
     assert other.inter.segments[2].o_s.interval is None
     assert other.progress.value == "thread"
-    assert plain.inter.segments[2].o_s.value == pytest.approx(397e-9)
+    assert plain.inter.segments[2].o_s.value == pytest.approx(1.79e-6)
     for path in ("inter.segments.9.o_s", "threads.contention", "colour"):
         with pytest.raises(PreadyError, match="valid: a"):
             changed(plain, path.split("."), "1 us")

@@ -50,6 +50,11 @@ class Repeats:
         return float(np.median(self.centres))
 
     @property
+    def until_ready(self) -> float:
+        """Seconds from the start to the last partition ready, the median of the repeats: what an iteration computes."""
+        return float(np.median(self.ready.max(axis=1)))
+
+    @property
     def spread(self) -> float:
         """Half the range of the rounds over their median: how well the case repeats itself."""
         return float(np.ptp(self.centres) / 2 / self.time)
@@ -75,8 +80,14 @@ class Compared:
 
     @property
     def regret(self) -> float:
-        """Time lost by following the model's choice, over the best measured time."""
+        """Time lost by following the model's choice, over the best measured time after the last partition."""
         return self.case(self.advised).measured_s / self.best.measured_s - 1
+
+    @property
+    def regret_of_iteration(self) -> float:
+        """The same over the best's whole iteration."""
+        lost = self.case(self.advised).measured_s - self.best.measured_s
+        return lost / (self.best.until_ready_s + self.best.measured_s)
 
 
 def gather(
@@ -103,11 +114,13 @@ def compare(
     seed: int,
     *,
     explain: bool = True,
+    receivers_meet: bool = True,
 ) -> Compared | None:
     """A scene's predictions beside its measurements; None if bulk or all else is missing.
 
     With `explain`, a case that is off names the term that it points at. `folder` receives the measured
-    arrivals, one file per case, as the trace that is predicted from.
+    arrivals, one file per case, as the trace that is predicted from. `receivers_meet` is False where one
+    thread received.
     """
     if BULK not in measured or len(measured) < 2:
         return None
@@ -119,7 +132,7 @@ def compare(
         if approach is None:
             continue
         workload = workload_of(scene, seen.ready, folder, f"{library}-{scene.name}-{way}")
-        evaluation = Completed(machine, workload, seed, nominal=len(seen.ready))
+        evaluation = Completed(machine, workload, seed, nominal=len(seen.ready), receivers_meet=receivers_meet)
         predicted = evaluation.predict(approach)
         rows.append((way, predicted))
         case = _case(machine, scene, way, seen, measured[BULK], predicted, library)
@@ -164,6 +177,9 @@ def _case(
 ) -> CaseResult:
     etas = bulk.centres / seen.centres
     eta = bulk.time / seen.time
+    until, until_bulk = seen.until_ready, bulk.until_ready
+    savings = 1 - (until + seen.centres) / (until_bulk + bulk.centres)
+    saving = 1 - (until + seen.time) / (until_bulk + bulk.time)
     return CaseResult(
         id=f"{library}-{scene.name}-{way}",
         library=library,
@@ -188,6 +204,11 @@ def _case(
         eta_predicted_low=predicted.eta_low,
         eta_predicted_high=predicted.eta_high,
         eta_closed_form=closed_form(machine, scene, way, seen.ready),
+        until_ready_s=until,
+        saving_measured=saving,
+        saving_measured_low=float(min(savings.min(), saving)),
+        saving_measured_high=float(max(savings.max(), saving)),
+        saving_predicted=predicted.speedup_percent / 100,
     )
 
 

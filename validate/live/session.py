@@ -136,7 +136,16 @@ def concluded(
     def compared(machine: Machine, *, lag: bool = True, explain: bool = False) -> list[Compared]:
         name = site.library if lag else f"{site.library}-no-lag"
         both = (
-            compare(machine, s, m if lag else without_laggard(m), name, folder, seed, explain=explain)
+            compare(
+                machine,
+                s,
+                m if lag else without_laggard(m),
+                name,
+                folder,
+                seed,
+                explain=explain,
+                receivers_meet=site.receive_threads != 1,
+            )
             for s, m in gathered
         )
         return [c for c in both if c is not None]

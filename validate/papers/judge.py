@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -70,18 +70,33 @@ def _reading(claim: Claim, i: int, lab: Lab) -> Reading:
 
 def computed(claim: Claim, arguments: Arguments, lab: Lab) -> list[Answer]:
     """What our model says: one value, or one for each point of a sweep that is not reduced."""
+    return _reduced(claim, *_unzipped(_computed(claim, arguments, lab)))
+
+
+def _unzipped(points: Iterable[tuple[Any, Answer]]) -> tuple[list[Any], list[Answer]]:
+    made = list(points)
+    return [axis for axis, _ in made], [value for _, value in made]
+
+
+def _computed(claim: Claim, arguments: Arguments, lab: Lab) -> Iterator[tuple[Any, Answer]]:
+    """Where on the first axis of a sweep, and our value there, one point after the other."""
     assert claim.check is not None
-    axes: list[Any] = []
-    values: list[Answer] = []
     for coordinates, here in claim.points(arguments):
         value = answer(claim.check, here, lab)
         if claim.than is not None:
             value = _related(claim, value, answer(claim.check, merged(here, claim.than), lab))
         elif not isinstance(value, (bool, str)):
             value = value / factor(claim.unit)
-        axes.append(coordinates[0] if coordinates else None)
-        values.append(value)
-    return _reduced(claim, axes, values)
+        yield coordinates[0] if coordinates else None, value
+
+
+def turned(claim: Claim, lab: Lab) -> bool:
+    """Is a claim off in this lab? Looks no further than the first point of a sweep that disagrees."""
+    assert claim.expected is not None
+    values = _computed(claim, claim.arguments, lab)
+    if claim.reduce == "every":
+        return not all(_agrees(claim.expected, value, claim.tolerance) for _, value in values)
+    return verdict(claim.expected, _reduced(claim, *_unzipped(values)), claim.tolerance) == "off"
 
 
 def _related(claim: Claim, value: Answer, other: Answer) -> Answer:

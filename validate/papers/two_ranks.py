@@ -88,13 +88,14 @@ def fastest(a: Race, lab: Lab) -> str:
 def break_even_size(a: Size, lab: Lab) -> float:
     """Bytes from which on the approach beats bulk; infinite if it never does."""
     evaluation, approach = lab.evaluation(a.machine, a.workload), a.approach.of(a.workload)
-    found = advise.break_even(evaluation, approach, evaluation.predict(approach).eta > 1)
+    found = advise.break_even(evaluation, approach)
     return float("inf") if found is None else found
 
 
 def advice(a: Advised, lab: Lab) -> float | str:
     """One field of the advice."""
-    made = predict(lab.machine(a.machine), a.workload, library=a.library, seed=lab.seed, draws=0).advice
+    machine = lab.machine(a.machine)
+    made = predict(machine, a.workload, library=a.library or machine.library.name, seed=lab.seed, draws=0).advice
     value: Any = made.to_dict()[a.of]
     return value if isinstance(value, str) else float(value)
 

@@ -74,8 +74,16 @@ def pair(of: ClaimResult | Reading, unit: str) -> tuple[str, str]:
 
 
 def status(claim: ClaimResult) -> str:
-    """The status in words: "known off" where somebody has looked into it."""
+    """The status in words: "known off" where somebody has looked into it, "weak" where no wrong machine turns it."""
+    if claim.weak:
+        return "weak"
     return "known off" if claim.known_off and claim.status == "off" else claim.status
+
+
+def able_to_fail(claims: Iterable[ClaimResult]) -> tuple[int, int]:
+    """Independent claims that a wrong machine could turn: how many are ok, of how many."""
+    asked = [c for c in claims if c.basis == "independent" and not c.weak]
+    return sum(c.status == "ok" for c in asked), len(asked)
 
 
 def deviation(expected: Shown, got: Shown) -> float | None:
@@ -129,6 +137,9 @@ class Tally:
     paper: str
     ok: dict[str, int]
     checked: dict[str, int]
+    able_to_fail: tuple[int, int]
+    """Of the independent ones that are not weak: how many are ok, and how many there are."""
+    weak: int
     off: int
     known_off: int
     out_of_scope: int
@@ -149,6 +160,8 @@ def _tally(paper: str, claims: Sequence[ClaimResult]) -> Tally:
         paper,
         {b: count(b, "ok") for b in BASES},
         {b: count(b, "ok", "off") for b in BASES},
+        able_to_fail(claims),
+        sum(c.weak for c in claims),
         sum(c.status == "off" for c in claims),
         sum(status(c) == "known off" for c in claims),
         sum(c.status == "out of scope" for c in claims),
@@ -246,7 +259,7 @@ def _known(claims: Sequence[ClaimResult]) -> str:
 
 
 def headline(report: Report) -> list[str]:
-    """One sentence for the papers and one for each comparison."""
+    """Two sentences for the papers, the second of what counts, and one for each comparison."""
     said = []
     if report.claims:
         found = counts(report.claims)
@@ -256,6 +269,11 @@ def headline(report: Report) -> list[str]:
             f"{found['ok']} of {checked} checked claims of {papers} paper{'s' * (papers != 1)} agree, "
             f"{found['off']} do not{_known(report.claims)}; {found['out of scope']} are out of scope."
         )
+        ok, able = able_to_fail(report.claims)
+        weak = sum(c.weak for c in report.claims)
+        if able or weak:
+            more = f"; {weak} more agree{'s' * (weak == 1)} whatever the machine (weak)" if weak else ""
+            said.append(f"Independent and able to fail: ok {ok} of {able}{more}.")
     for comparison in report.comparisons:
         kept = sum(c.ok for c in comparison.checks)
         text = f"{comparison.title}: {kept} of {len(comparison.checks)} checks keep their limits"

@@ -225,7 +225,7 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
 }  // namespace
 
 NB_MODULE(_kernel, m) {
-    m.doc() = "The max-plus engine's kernel; see pready.model.engine.";
+    m.doc() = "The engine's kernel; see pready.model.engine.";
     m.attr("FIELDS") = described();
     m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "");
     nb::class_<Engine>(m, "Engine")

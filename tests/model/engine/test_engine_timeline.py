@@ -15,8 +15,8 @@ from pready.model import arrivals
 from pready.model.approach import BY_KEY, INTERFACES, PART, SINGLE, Approach
 from pready.model.costs import Sampler, costs
 from pready.model.engine import simulate
-from pready.model.evaluate import setting_of
-from pready.model.machine import Machine
+from pready.model.evaluate import Evaluation, setting_of
+from pready.model.machine import Machine, load
 from pready.model.timeline import Timeline, run
 from pready.model.values import Array
 from pready.model.workload import ComputeTime, Laggard, Workload
@@ -111,3 +111,25 @@ def test_overheads_alone_are_eq_5() -> None:
     part = simulate(machine, workload, Approach(PART, 8, 1), grid=(2,), iterations=1)
     bulk = simulate(machine, workload, Approach(SINGLE), grid=(2,), iterations=1)
     np.testing.assert_allclose(bulk.communication_s / part.communication_s, 1 / 8, rtol=1e-12)
+
+
+@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: i.key)
+@pytest.mark.parametrize("receiver", ["waiting", "computing"])
+@pytest.mark.parametrize("progress", ["hardware", "thread", "on-call"])
+@pytest.mark.parametrize("size", ["256 B", "1 MiB"])
+def test_an_exchange_has_one_end(interface: Any, receiver: Any, progress: Any, size: str) -> None:
+    # Two ranks, nobody late: the engine's communication is the timeline's. `many` with one message of 256 B gained 2.53
+    # in one and 1.65 in the other.
+    on = load("meluxina")
+    on = on.model_copy(update={"progress": on.progress.model_copy(update={"value": progress})})
+    workload = Workload(
+        threads=32,
+        buffer=size,  # type: ignore[arg-type]
+        receiver=receiver,
+        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
+    )
+    evaluation = Evaluation(on, workload, draws=0)
+    for transports in (1, 4, 32):
+        approach = interface.into(transports, 2 if interface.splits else 1)
+        engine = simulate(on, workload, approach, grid=(2,), iterations=1).communication_s
+        np.testing.assert_allclose(engine, evaluation.mean_time(approach), rtol=1e-12)

@@ -1,0 +1,53 @@
+"""One workload, one figure: whatever shows it shows what the engine in use computed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import pready
+from pready.cli import main
+
+HALO = "examples/halo3d.toml"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    said = json.loads(printed(capsys, "predict", HALO, "--json", "--seed", str(seed)))
+    best, bulk = said["advice"], said["approaches"][0]
+    row = next(
+        r
+        for r in said["approaches"]
+        if r["available"] and (r["name"], r["transport_partitions"], r["vcis"])
+        == (best["approach"], best["transport_partitions"], best["vcis"])
+    )  # fmt: skip
+    # The same grid, as many iterations.
+    ranks = ",".join(str(n) for n in said["ranks"])
+    arguments = ("--ranks", ranks, "--iterations", str(said["iterations"]), "--seed", str(seed))
+    simulated = json.loads(printed(capsys, "simulate", HALO, "--json", *arguments))
+    for found, expected in zip(simulated["approaches"], (bulk, row), strict=True):
+        for field in ("time_s", "eta", "speedup_percent", "iteration_s", "overhead", "availability"):
+            assert found[field] == pytest.approx(expected[field], rel=1e-12), field
+    text = printed(capsys, "explain", HALO, "--seed", str(seed))
+    (eta,) = re.findall(r"η = T_b / T_p = .* = ([\d.]+)×", text)
+    assert float(eta) == pytest.approx(row["eta"], rel=5e-4)
+
+
+def test_what_stands_for_the_workloads_ranks_is_said() -> None:
+    on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
+    whole = what.changed(grid=(96, 1, 1))
+    assert any("ranks in 50 iterations stand for 8 × 8 × 8 in 1000" in w for w in said(on, what))
+    assert any("4 ranks in" in w and "stand for 96 in 1000" in w for w in said(on, whole))
+    small = what.changed(grid=(4, 4, 4), iterations=50)
+    assert not any("stand for" in w for w in said(on, small))
+
+
+def said(on: pready.Machine, what: pready.Workload) -> list[str]:
+    return pready.predict(on, what.model_copy(update={"transport_partitions": (4,)}), draws=0).advice.warnings

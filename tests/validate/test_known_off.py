@@ -1,0 +1,123 @@
+"""A reason for being off names a term: with this term alone changed, the claim is ok."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pready.model.machine import Machine
+from pready.validate.papers import validate
+from pready.validate.papers.claims import load
+from pready.validate.papers.computed_once import changed
+
+pytestmark = pytest.mark.thorough
+
+Change = Callable[[Machine], Machine]
+PIECES, HALVES, WHOLE = range(2, 5)
+"""Manzano's segments of rendezvous: what is received in pieces, in halves of 4 MiB, and in one."""
+
+
+def with_values(**values: str) -> Change:
+    """Values by their dotted name, `__` for a dot."""
+
+    def change(machine: Machine) -> Machine:
+        for name, value in values.items():
+            machine = changed(machine, name.split("__"), value)
+        return machine
+
+    return change
+
+
+def every_segment(term: str, factor: float) -> Change:
+    """A term of every segment multiplied."""
+
+    def change(machine: Machine) -> Machine:
+        for i, segment in enumerate(machine.inter.segments):
+            value: Any = getattr(segment, term)
+            machine = changed(machine, ["inter", "segments", str(i), term], f"{factor * value.value:.17g} s")
+        return machine
+
+    return change
+
+
+def scaled_curve(name: str, factor: float) -> Change:
+    """A curve over threads multiplied."""
+
+    def change(machine: Machine) -> Machine:
+        curve = getattr(machine.threads, name)
+        made = curve.model_copy(update={"time": tuple(factor * t for t in curve.time)})
+        return machine.model_copy(update={"threads": machine.threads.model_copy(update={name: made})})
+
+    return change
+
+
+def gap_from(size: float, gap: str) -> Change:
+    """Another gap between messages of at least `size` bytes: the last segment in two."""
+
+    def change(machine: Machine) -> Machine:
+        *below, last = machine.inter.segments
+        segments = (*below, last, last.model_copy(update={"from_": size}))
+        path = machine.inter.model_copy(update={"segments": segments})
+        split = machine.model_copy(update={"inter": path})
+        return changed(split, ["inter", "segments", str(len(segments) - 1), "g"], gap)
+
+    return change
+
+
+def received(*us_per_mb: float) -> Change:
+    """O_r of Manzano's three ways to receive a rendezvous."""
+    names = (f"inter__segments__{i}__O_r" for i in (PIECES, HALVES, WHOLE))
+    return with_values(**{n: f"{v:g} us/MB" for n, v in zip(names, us_per_mb, strict=True)})
+
+
+TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
+    "L": (every_segment("L", 0.2), ("gillis2023/rma-large",)),
+    "g of messages": (every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
+    "g of sends": (
+        gap_from(2.0**16, "2.5 us"),
+        ("marts2024/mutrino-p2p-7-lag-large", "marts2024/mutrino-p2p-27-lag-large"),
+    ),
+    "contention_put": (scaled_curve("contention_put", 1 / 3), ("marts2024/mutrino-rma-27-lag-small",)),
+    "epoch": (with_values(one_sided__epoch="45 us"), ("marts2024/mutrino-rma-7-nor",)),
+    "O_r of what a cache holds": (
+        received(107, 107, 107),
+        tuple(f"marts2024/manzano-rma-7-{a}-{c}" for a in ("lag", "nor") for c in ("large", "best")),
+    ),
+    "O_r without its step at 512 KiB": (
+        received(145, 145, 167),
+        ("marts2024/manzano-p2p-7-lag-best", "marts2024/manzano-p2p-7-nor-best"),
+    ),
+    "barrier": (scaled_curve("barrier", 0.6), ("marts2024/manzano-p2p-27-nor-2",)),
+}
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_the_term_alone_turns_the_claim(term: str) -> None:
+    change, wanted = TERMS[term]
+    assert {r.id: r.status for r in validate(only=wanted, change=lambda m: m)} == dict.fromkeys(wanted, "off")
+    assert {r.id: r.status for r in validate(only=wanted, change=change)} == dict.fromkeys(wanted, "ok")
+
+
+@pytest.mark.parametrize("term", TERMS)
+def test_the_reason_names_the_term(term: str) -> None:
+    _, wanted = TERMS[term]
+    for name in wanted:
+        paper, claim = name.split("/")
+        why = next(c.known_off for c in load(paper).claims if c.id == claim)
+        assert why is not None
+        assert why.startswith(term.split(maxsplit=1)[0])
+
+
+def test_one_message_that_does_not_fill_the_link_is_the_reason_of_one_claim() -> None:
+    def alone(machine: Machine) -> Machine:
+        path = machine.inter
+        segments = tuple(s.model_copy(update={"G_link": s.G}) for s in path.segments)
+        machine = machine.model_copy(update={"inter": path.model_copy(update={"segments": segments})})
+        return with_values(**{f"inter__segments__{i}__G": "200 us/MB" for i in (PIECES, HALVES, WHOLE)})(machine)
+
+    turned = "marts2024/safe-manzano-best"
+    others = TERMS["O_r of what a cache holds"][1]
+    found = {r.id: r.status for r in validate(only=[turned, *others], change=alone)}
+    assert found == {turned: "ok"} | dict.fromkeys(others, "off")

@@ -1,0 +1,77 @@
+"""Machines made wrong on purpose: a claim that agrees with all of them, too, tests nothing.
+
+Five changes of any machine, each of one kind of term. None of them is subtle: a claim that a factor of two in
+the bandwidth or of three in the overheads does not turn cannot tell a right model from a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pready.model.machine import Contention, Machine
+from pready.model.values import Strict
+
+WRONG = 3.0
+"""What overheads and contention are multiplied with, or divided by."""
+CPU = ("o_s", "o_r", "O_s", "O_r", "handshake")
+"""A segment's terms that a CPU pays."""
+
+Change = Callable[[Machine], Machine]
+
+
+def _times(table: Any, factor: float, *names: str) -> Any:
+    """A copy with the values of these names multiplied; what is absent stays absent. Only values are computed with."""
+    found = ((name, getattr(table, name)) for name in names)
+    return table.model_copy(
+        update={
+            n: v.model_copy(update={"value": factor * v.value, "interval": None}) for n, v in found if v is not None
+        }
+    )
+
+
+def _segments(machine: Machine, change: Callable[[Any], Any], link: float = 1.0) -> dict[str, Any]:
+    """Both paths with every segment changed and the link's bandwidth multiplied."""
+
+    def path(of: Any) -> Any:
+        changed = of.model_copy(update={"segments": tuple(change(s) for s in of.segments)})
+        return _times(changed, link, "link_bandwidth")
+
+    paths = {"inter": machine.inter, "intra": machine.intra}
+    return {name: path(of) for name, of in paths.items() if of is not None}
+
+
+def overheads(machine: Machine, factor: float) -> Machine:
+    """All that a CPU pays for a message, a partition or an epoch, multiplied; a copy's bandwidth divided."""
+    tables: dict[str, Strict] = {
+        "threads": _times(machine.threads, factor, "pready", "vci_poll"),
+        "matching": _times(machine.matching, factor, "base", "per_entry"),
+        "one_sided": _times(machine.one_sided, factor, "put", "epoch", "flush", "window"),
+        "memory": _times(machine.memory, 1 / factor, "copy_hot", "copy_cold"),
+    }
+    return machine.model_copy(update=tables | _segments(machine, lambda s: _times(s, factor, *CPU)))
+
+
+def bandwidth(machine: Machine, factor: float) -> Machine:
+    """β multiplied: of one message alone, and of many in flight."""
+    return machine.model_copy(update=_segments(machine, lambda s: _times(s, 1 / factor, "G", "G_link"), factor))
+
+
+def contention(machine: Machine, factor: float) -> Machine:
+    """What it costs to find a lock taken, multiplied, for sends and for puts."""
+
+    def curve(of: Contention | None) -> Contention | None:
+        return of and of.model_copy(update={"time": tuple(factor * t for t in of.time)})
+
+    of = machine.threads
+    update = {"contention": curve(of.contention), "contention_put": curve(of.contention_put)}
+    return machine.model_copy(update={"threads": of.model_copy(update=update)})
+
+
+WRONG_MACHINES: dict[str, Change] = {
+    "overheads × 3": lambda m: overheads(m, WRONG),
+    "overheads ÷ 3": lambda m: overheads(m, 1 / WRONG),
+    "half the bandwidth": lambda m: bandwidth(m, 0.5),
+    "no contention": lambda m: contention(m, 0.0),
+    "contention × 3": lambda m: contention(m, WRONG),
+}
