@@ -357,7 +357,8 @@ class ManyRanks:
 
     def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
         """Draws that are not yet there, up to so many by approach."""
-        wanted = {a: n for a, n in draws.items() if a not in self._drawn or len(self._drawn[a].communication) < n}
+        there = {a: len(drawn.communication) for a, drawn in self._drawn.items()}
+        wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
         first = self._first(self.per_draw)
         jobs = [(self._at_draws(a, range(1, n + 1)), first + self.per_draw) for a, n in wanted.items()]
         for approach, times in zip(wanted, means_s(jobs, first, self._cores), strict=True):
