@@ -48,7 +48,8 @@ def scaled_curve(name: str, factor: float) -> Change:
     def change(machine: Machine) -> Machine:
         curve = getattr(machine.threads, name)
         made = curve.model_copy(update={"time": tuple(factor * t for t in curve.time)})
-        return machine.model_copy(update={"threads": machine.threads.model_copy(update={name: made})})
+        threads = machine.threads.model_copy(update={name: made})
+        return machine.model_copy(update={"threads": threads})
 
     return change
 
@@ -61,7 +62,7 @@ def gap_from(size: float, gap: str) -> Change:
         segments = (*below, last, last.model_copy(update={"from_": size}))
         path = machine.inter.model_copy(update={"segments": segments})
         split = machine.model_copy(update={"inter": path})
-        return changed(split, ["inter", "segments", str(len(segments) - 1), "g"], gap)
+        return with_values(**{f"inter__segments__{len(below) + 1}__g": gap})(split)
 
     return change
 

@@ -209,7 +209,7 @@ def test_weak_claims_are_counted_apart_everywhere() -> None:
         "Independent and able to fail: ok 1 of 2; 1 more agrees whatever the machine (weak)."
     )
     assert [c["weak"] for c in report.to_dict()["claims"]] == [False, True, False, False]
-    page = html(report)
+    page = html(report, COMMAND)
     assert '<td class="n">1 of 2</td><td class="n">1</td>' in page
     console = Console(width=200, record=True, file=StringIO())
     console.print(report_view(report))
