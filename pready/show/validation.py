@@ -31,10 +31,9 @@ def report_view(report: Report) -> RenderableType:
 def claims_view(paper: str, claims: Sequence[ClaimResult]) -> RenderableType:
     """One line for each claim of a paper."""
     found = summary.counts(claims)
-    weak = {"ok": sum(c.weak for c in claims)}
-    said = ", ".join(
-        f"{n} {status}" + f" ({weak[status]} weak)" * (weak.get(status, 0) > 0) for status, n in found.items() if n
-    )
+    weak = sum(c.weak for c in claims)
+    apart = f" ({weak} weak)" if weak else ""
+    said = ", ".join(f"{n} {status}{apart if status == 'ok' else ''}" for status, n in found.items() if n)
     table = _table(f"{paper}: {said}")
     for column in ("", "claim", "where", "expected", "got", "tolerance"):
         # A claim is one line: what does not fit ends in an ellipsis, the report has it in full.

@@ -8,12 +8,15 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 
 import findings
 import numpy as np
 import pytest
+from rich.console import Console
 
+from pready.show.validation import report_view
 from pready.validate.report import figures, summary
 from pready.validate.report.page import difference, html
 from pready.validate.result import Check, Report
@@ -189,6 +192,28 @@ def test_counts_and_order() -> None:
     grouped = summary.by_paper(claims)
     assert list(grouped) == ["gillis2023", "jammer2022", "zambre2021"]
     assert [c.status for c in grouped["gillis2023"]] == ["off", "ok", "ok"]
+
+
+def test_weak_claims_are_counted_apart_everywhere() -> None:
+    ok = replace(findings.CLAIM, basis="independent")
+    weak = replace(ok, id="gillis2023/weak", weak=True)
+    off = replace(findings.OFF, basis="independent")
+    fitted = replace(ok, id="gillis2023/fitted", basis="fitted")
+    claims = (ok, weak, off, fitted)
+    assert summary.able_to_fail(claims) == (1, 2)
+    assert [summary.status(c) for c in claims] == ["ok", "weak", "off", "ok"]
+    tally = summary.tallies(claims)[0]
+    assert (tally.able_to_fail, tally.weak, tally.ok["independent"]) == ((1, 2), 1, 2)
+    report = replace(findings.report(), claims=claims, comparisons=())
+    assert summary.headline(report)[1] == (
+        "Independent and able to fail: ok 1 of 2; 1 more agrees whatever the machine (weak)."
+    )
+    assert [c["weak"] for c in report.to_dict()["claims"]] == [False, True, False, False]
+    page = html(report, COMMAND)
+    assert '<td class="n">1 of 2</td><td class="n">1</td>' in page
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(report_view(report))
+    assert "3 ok (1 weak)" in console.export_text()
 
 
 def test_the_worst_are_the_worst_whichever_way_they_miss() -> None:

@@ -21,12 +21,10 @@ Change = Callable[[Machine], Machine]
 
 
 def _times(table: Any, factor: float, *names: str) -> Any:
-    """A copy with the values of these names multiplied; what is absent stays absent. Only values are computed with."""
-    found = ((name, getattr(table, name)) for name in names)
+    """A copy with the values of these names multiplied; what is absent stays absent."""
+    found = {name: value for name in names if (value := getattr(table, name)) is not None}
     return table.model_copy(
-        update={
-            n: v.model_copy(update={"value": factor * v.value, "interval": None}) for n, v in found if v is not None
-        }
+        update={n: v.model_copy(update={"value": factor * v.value, "interval": None}) for n, v in found.items()}
     )
 
 
