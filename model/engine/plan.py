@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -394,38 +395,34 @@ def _steps(x: _Exchange) -> dict[str, object]:
 def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
     """What the steps cost, each of shape (rows, ...)."""
     first, interface = x.first, x.interface
-    stream, wire = x.each(lambda c: c.stream), x.each(lambda c: c.wire)
     by_row = {
+        **_namesakes(x),
         **_turns(x),
         # From a partition's mark to its message's issue.
-        "pready": first.pready,
-        "barrier": first.barrier,
         "counter": x.counter,
         "wake": np.asarray(0.0) if interface.joins else first.wake,
-        "waking": first.waking,
-        "cold": first.cold,
-        "cooling": first.cooling,
         "opened": first.control + x.epoch,
         "burst_hold": x.hold[:, 0],
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half": np.where(x.asks, 0.5 * x.each(lambda c: c.handshake), 0.0),
-        "link": first.link,
         "service": x.service,
-        "travel": stream + wire,
-        "stream": stream,
-        "wire": wire,
+        "travel": x.each(lambda c: c.stream + c.wire),
         # From arrivals to the end of the exchange.
         "receive": x.receive,
         "per_entry": x.per_entry,
         "poll": (len(x.members) - 1) * first.poll,
         "closing": x.epoch,
-        "control": first.control,
-        "ack": first.ack,
     }
     if fixed["arrivals"] == TABLE:
         by_row["table"] = _tables(x, fixed)
     return {name: value if value.ndim > 1 else x.wide(value) for name, value in by_row.items()}
+
+
+def _namesakes(x: _Exchange) -> dict[str, Array]:
+    """Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
+    same = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
+    return {name: x.each(attrgetter(name)) if FIELDS[name][1] else getattr(x.first, name) for name in same}
 
 
 def _turns(x: _Exchange) -> dict[str, Array]:

@@ -93,7 +93,7 @@ def eta_over_size(
     here
         The workload's buffer size, dotted.
     break_even
-        Bytes, marked on the first line; None or 0: no mark.
+        Bytes from which the first line pays, marked on it; None or 0: no mark.
     """
     if not lines:
         raise PreadyError("nothing to plot", valid="at least one approach")
@@ -129,11 +129,12 @@ def eta_over_size(
         fontsize=8,
     )
     if break_even:
-        axes.plot([break_even], [1], "o", color=COLOURS[0], ms=7, zorder=5)
+        eta = float(np.interp(break_even, sizes, lines[0].eta))
+        axes.plot([break_even], [eta], "o", color=COLOURS[0], ms=7, zorder=5)
         axes.annotate(
-            f"break-even {format_size(break_even)}",
-            (break_even, 1),
-            xytext=(8, -14),
+            f"pays from {format_size(break_even)}",
+            (break_even, eta),
+            xytext=(8, -12),
             textcoords="offset points",
             color=COLOURS[0],
         )
@@ -234,7 +235,7 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
         )  # fmt: skip
         bottom = bottom + seconds
     times.set(xlabel="iteration", ylabel="mean over ranks (us)", title="besides computing")
-    times.legend(frameon=False, loc="lower right")
+    times.legend(loc="lower right", framealpha=0.9, edgecolor="none", reverse=True)
     return figure
 
 
