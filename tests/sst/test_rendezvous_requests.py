@@ -20,12 +20,13 @@ pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.
 def work_conserving(machine: Machine, size: float, messages: int, peers: int) -> float:
     """Seconds from the last ready partition until a rank has everything, where requests pass data.
 
-    All ranks are in step. A rank's CPU waits for the lock and sends, one message after the other, and answers after
-    each of these what has been requested by then; an answer's data leave once those before them have.
+    All ranks are in step. A rank's CPU sends, one partition after the other to all peers; from the second on it has
+    found the lock taken. After each of these it answers what has been requested by then; an answer's data leave once
+    those before them have.
     """
     segment = machine.inter.segment(size)
     assert segment.handshake is not None
-    lock = segment.o_s.value * (machine.threads.contention.at(messages) - 1)
+    taken = peers * machine.threads.contention.at(messages)
     answer = segment.o_r.value + machine.matching.base.value
     now, left = 0.0, 0.0
     requested: list[float] = []
@@ -37,8 +38,8 @@ def work_conserving(machine: Machine, size: float, messages: int, peers: int) ->
             now += answer
             answered.append(now)
 
-    for _ in range(messages * peers):
-        now += lock
+    for i in range(messages * peers):
+        now += taken if i and i % peers == 0 else 0.0
         answer_all()
         now += segment.o_s.value
         requested.append(now + segment.L.value)
