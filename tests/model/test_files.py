@@ -261,6 +261,7 @@ tables = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(names, tables, max_size=8))
 @example({"threads": 8, "buffer": "64 B", "arrivals": {"model": ["laggard"]}})
 @example({"threads": 8, "buffer": "64 B", "arrivals": {"model": {}}})

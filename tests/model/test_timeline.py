@@ -329,6 +329,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
     )
 
 
+@pytest.mark.thorough
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_equals_the_oracle(data: Any) -> None:

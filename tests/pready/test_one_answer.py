@@ -18,6 +18,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 3])
 def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], seed: int) -> None:
     said = json.loads(printed(capsys, "predict", HALO, "--json", "--seed", str(seed)))

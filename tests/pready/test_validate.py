@@ -248,6 +248,7 @@ def measured(seen: list[Any], *, interrupt: bool = False, found: Comparison | No
     return validate
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("found", "status"), [(GOOD, 0), (findings.comparison(8), 1)])
 def test_live_on_two_libraries(
     found: Comparison,

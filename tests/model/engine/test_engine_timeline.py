@@ -34,6 +34,7 @@ def timeline(machine: Machine, workload: Workload, approach: Approach, seed: int
     return ready.max(axis=1), run(ready, cost, approach, setting, joins)
 
 
+@pytest.mark.thorough
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(patterns=("pt2pt",)))
 def test_two_ranks_equal_the_timeline(case: dict[str, Any]) -> None:
