@@ -57,7 +57,8 @@ def flows(workload: Workload, ranks: Pattern, sizes: tuple[float, ...]) -> Flows
         return Flows(source, ranks.out_rank, np.full(len(source), workload.buffer))
     everyone = np.arange(ranks.ranks)
     if ranks.name == "pt2pt":
-        return Flows(everyone[::2], everyone[1::2], np.full(len(everyone) // 2, workload.buffer))
+        source = everyone if workload.both_ways else everyone[::2]
+        return Flows(source, source ^ 1, np.full(len(source), workload.buffer))
     strides = np.cumprod([1, *ranks.grid[:2]])
     here = [everyone // s % n for s, n in zip(strides, ranks.grid, strict=True)]
     parts: list[tuple[Ranks, Ranks, float]] = []

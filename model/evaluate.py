@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pready.model import arrivals, metrics, normal
+from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
@@ -48,6 +48,7 @@ class Evaluation:
     per_draw: int = PER_DRAW
 
     def __post_init__(self) -> None:
+        abilities.check(self.workload, "timeline")
         if deterministic(self.workload):
             self.nominal = self.per_draw = 1
         self.sampler = Sampler(self.machine, self.draws, self.per_draw, self.seed, lead=1 + self.nominal)

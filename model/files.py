@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,28 +75,33 @@ def validated(model: type[M], data: dict[str, Any], source: str) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise _one_line(error, model).at(source) from None
+        raise one_line(error, model).at(source) from None
     except PreadyError as error:
         raise error.at(source) from None
     except RecursionError:
         raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
 
 
-def _one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
+def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
+    """The first problem that was found."""
     problems = error.errors(include_url=False)
     # An unknown field is often a misspelt required one: report it first, it says more.
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    field = _dotted(first["loc"], model)
     kind, value, context = first["type"], first.get("input"), first.get("ctx", {})
+    field = _dotted(first["loc"], model, unknown=kind == "extra_forbidden")
     if kind == "extra_forbidden":
+        names = [n for t in _spelt(model, first["loc"][:-1])[1] for n in field_names(t)]
         return PreadyError(
-            f"{field} is not a field",
-            valid=", ".join(n for t in _spelt(model, first["loc"][:-1])[1] for n in field_names(t)) or None,
+            f"{field} is not a field{did_you_mean(first['loc'][-1], names)}", valid=", ".join(names) or None
         )
     if kind == "missing":
         return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
     if kind == "union_tag_invalid":
-        return PreadyError(f"{field}.model = {shown(context['tag'])}", valid=context["expected_tags"])
+        tag, expected = context["tag"], context["expected_tags"]
+        return PreadyError(f"{field}.model = {shown(tag)}{did_you_mean(tag, _quoted(expected))}", valid=expected)
+    if kind == "literal_error":
+        expected = context["expected"]
+        return PreadyError(f"{field} = {shown(value)}{did_you_mean(value, _quoted(expected))}", valid=expected)
     if kind == "union_tag_not_found":
         return PreadyError(f"{field}.model is missing", valid="the kind of model, such as model = 'laggard'")
     if kind in ("model_type", "dict_type", "model_attributes_type"):
@@ -111,15 +119,28 @@ def _one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     return PreadyError(f"{field} = {shown(value)}" if field else shown(value), valid=valid)
 
 
-def _dotted(loc: tuple[int | str, ...], model: type[BaseModel]) -> str:
+def did_you_mean(given: object, names: Iterable[str]) -> str:
+    """What to add to an error about a name that is nearly one of `names`; empty if it is near none."""
+    near = get_close_matches(given, list(names), n=1) if isinstance(given, str) else []
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+def _quoted(choices: str) -> list[str]:
+    """The words of ``'a', 'b' or 'c'``."""
+    return re.findall(r"'([^']*)'", choices)
+
+
+def _dotted(loc: tuple[int | str, ...], model: type[BaseModel], *, unknown: bool = False) -> str:
     text = ""
-    for part in _spelt(model, loc)[0]:
+    for part in _spelt(model, loc, unknown=unknown)[0]:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
 
-def _spelt(model: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[int | str], list[type[BaseModel]]]:
-    """`loc` without the tags that pydantic adds for unions, and the tables that it ends in."""
+def _spelt(
+    model: type[BaseModel], loc: tuple[int | str, ...], *, unknown: bool = False
+) -> tuple[list[int | str], list[type[BaseModel]]]:
+    """`loc` without the tags that pydantic adds for unions, and the tables that it ends in; is it `unknown` there?"""
     here: list[type[BaseModel]] = [model]
     kept: list[int | str] = []
     for part in loc:
@@ -130,8 +151,8 @@ def _spelt(model: type[BaseModel], loc: tuple[int | str, ...]) -> tuple[list[int
         if found:
             kept.append(part)
             here = [t for i in found for t in _tables([i.annotation, *i.metadata])]
-        elif part == loc[-1]:
-            kept.append(part)  # an unknown field
+        elif unknown and part == loc[-1]:
+            kept.append(part)
         else:  # a union's tag: go on in the alternative that it names
             here = [t for t in here if part in _tags(t)] or here
     return kept, here

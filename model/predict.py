@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import Literal
 
-from pready.model import congestion
+from pready.model import abilities, congestion
 from pready.model.advise import advise
 from pready.model.approach import (
     INTERFACES,
@@ -100,10 +100,13 @@ def evaluator(
     PreadyError
         `engine` cannot simulate the workload.
     """
+    one = abilities.beyond(workload, "timeline") is None
+    if engine is not None or not one:
+        abilities.check(workload, engine or "engine")
     why = unable(machine, workload)
     if engine == "engine" and why is not None:
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
-    if engine == "engine" or (engine is None and workload.pattern != "pt2pt" and why is None):
+    if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
         many = ManyRanks(machine, workload, seed, draws)
         return many, stands_for(workload, many)
     notes: list[str] = []

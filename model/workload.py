@@ -2,9 +2,10 @@
 
 ::
 
+    format = 2
     threads = 8
     partitions_per_thread = 4
-    buffer = "1 MiB"            # per peer
+    buffer = "1 MiB"            # per peer; or faces = ["2 MiB", "512 KiB", "512 KiB"], along x, y, z
     pattern = "halo3d"
 
     [compute]
@@ -13,22 +14,32 @@
     [arrivals]
     model = "laggard"
     noise = 0.04
+
+A step with several exchanges lists them in order; what one of them does not say of its pattern and partitions is
+as at the top::
+
+    [[exchanges]]
+    name = "faces"
+    faces = ["2 MiB", "512 KiB", "512 KiB"]
+    compute = { time = "1 ms" }
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from pready.model import gain_numpy, units
 from pready.model.closed_form import FLOPS_PER_CYCLE
 from pready.model.errors import PreadyError, shown
-from pready.model.files import field_names, read_toml, validated
+from pready.model.files import field_names, one_line, read_toml, validated
 from pready.model.machine import PathName
-from pready.model.neighbour_list import read_neighbours
+from pready.model.neighbour_list import Neighbours, read_neighbours
+from pready.model.sizes import Sizes
 from pready.model.values import Strict
 
 Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
@@ -41,10 +52,28 @@ Fraction = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Rank = Annotated[int, Field(ge=0)]
 Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
+Three = tuple[units.Size, units.Size, units.Size]
+
+
+class SizedNeighbour(Strict):
+    """A neighbour with its own number of bytes."""
+
+    to: Rank
+    size: units.Size
+
+
+Neighbour = Annotated[
+    Annotated[Rank, Tag("rank")] | Annotated[SizedNeighbour, Tag("table")],
+    Discriminator(lambda data: "table" if isinstance(data, (dict, SizedNeighbour)) else "rank"),
+]
 NeighbourList = Annotated[
-    Annotated[str, Tag("file")] | Annotated[tuple[tuple[Rank, ...], ...], Tag("lists")],
+    Annotated[str, Tag("file")] | Annotated[tuple[tuple[Neighbour, ...], ...], Tag("lists")],
     Discriminator(lambda data: "file" if isinstance(data, str) else "lists"),
 ]
+FORMAT: Literal[2] = 2
+"""Of workload files, as they are written now."""
+SINCE_2 = ("faces", "edges", "both_ways", "ranks_per_node", "node_grid", "share", "exchanges")
+"""Fields that a file of format 1 (one without a `format`) has not."""
 LARGEST_EXCHANGE = 4_000_000
 """User partitions × peers of one rank. Above it, an iteration has more messages than any NIC queue."""
 
@@ -164,27 +193,76 @@ class Measured(Strict):
 Arrivals = Annotated[NoArrivals | Laggard | Uniform | Normal | Gaussian | Measured, Field(discriminator="model")]
 
 
+class Exchange(Strict):
+    """One exchange of a step; what it does not say of pattern and partitions is as at the top of the file."""
+
+    name: str = ""
+    """As tables and JSON call it; absent: its number."""
+    pattern: Pattern | None = None
+    partitions_per_thread: Count | None = None
+    transport_partitions: tuple[Count, ...] | None = None
+    boundaries: Literal["periodic", "open"] | None = None
+    thread_grid: tuple[Count, Count, Count] | None = None
+    receiver: Literal["waiting", "computing"] | None = None
+    buffer: units.Size | None = None
+    faces: Three | None = None
+    edge: units.Size | None = None
+    edges: Three | None = None
+    corner: units.Size | None = None
+    both_ways: bool = False
+    neighbours: Count | None = None
+    neighbour_list: NeighbourList | None = None
+    blocks: Count = 1
+    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
+    """Before this exchange; absent: nothing, its partitions are ready when the exchange before has ended."""
+    arrivals: Arrivals = NoArrivals()
+
+
+AS_AT_THE_TOP = (
+    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver",
+)  # fmt: skip
+"""What an exchange takes from the top of the file where it says nothing itself."""
+EACH_ITS_OWN = (
+    "buffer", "faces", "edge", "edges", "corner", "both_ways", "neighbours", "neighbour_list", "blocks", "compute",
+    "arrivals",
+)  # fmt: skip
+"""What every exchange of a step says for itself: beside them, it does not stand at the top of the file."""
+
+
 class Workload(Strict):
     """What one rank does in one iteration, and with whom it talks."""
 
+    format: Literal[2] = FORMAT
     name: str = ""
     description: str = ""
     threads: Count = Field(description="threads per rank, an integer of at least 1")
     partitions_per_thread: Count = 1
     buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
+    """Absent where sizes differ between neighbours: then it is the largest face, or listed size."""
+    faces: Three | None = None
+    """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
     pattern: Pattern = "pt2pt"
+    both_ways: bool = False
+    """Of pattern "pt2pt": do both ranks of a pair send, at the same time?"""
     neighbours: Count | None = None
     """Of pattern "neighbours", how many; with a `neighbour_list` it says."""
     neighbour_list: NeighbourList | None = None
-    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each."""
+    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each. One with
+    a size of its own is a table, ``{to = 1, size = "64 KiB"}``; in the file ``1:65536``, in bytes."""
     grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
     """Ranks along x, y, z (of a sweep x, y); pairs and lists take the product."""
+    ranks_per_node: Count | None = None
+    """Ranks that share a node's adapter, and reach each other within the node; absent: every rank has its own."""
+    node_grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks of a node along x, y, z: how the grid is cut into nodes; absent: `ranks_per_node` in a row, x first."""
     boundaries: Literal["periodic", "open"] = "periodic"
     """Do halos wrap around?"""
     blocks: Count = 1
     """Of a sweep, per octant (KBA): how often a rank computes and sends on."""
     edge: units.Size | None = None
     """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
+    edges: Three | None = None
+    """Of halo3d26, in place of `edge`: bytes for the edges that run along x, y, z."""
     corner: units.Size | None = None
     """Of halo3d26: bytes per corner; absent, as many as per face."""
     thread_grid: tuple[Count, Count, Count] | None = None
@@ -198,14 +276,32 @@ class Workload(Strict):
     """Restricts what is tried; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
     arrivals: Arrivals = NoArrivals()
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
+    """Of a step, in order; absent: one, as the fields above say."""
+    share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    """Of the whole run's time, what these steps take; absent: nothing is said of the run."""
     folder: Annotated[str, Field(exclude=True)] = "."
     """Where the files named in `arrivals` and `neighbour_list` are looked for; set by `load`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _buffer(cls, data: Any) -> Any:
+        """The largest size, where none is for all neighbours."""
+        if not isinstance(data, dict) or data.get("buffer") is not None:
+            return data
+        largest = _largest(data)
+        return data if largest is None else {**data, "buffer": f"{largest:.17g} B"}
 
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
         n = self.n_partitions
+        if self.exchanges is not None:
+            self._exchanges_consistent()
+            return self
         self._ranks_consistent()
-        if self.buffer != int(self.buffer) or self.buffer % n:
+        self._sizes_consistent()
+        unlike = self.faces is not None or self._listed_sizes
+        if not unlike and (self.buffer != int(self.buffer) or self.buffer % n):
             nearest = max(1, round(self.buffer / n)) * n
             raise PreadyError(
                 f"buffer = {self.buffer:g} B is not divided by "
@@ -248,8 +344,11 @@ class Workload(Strict):
         only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
             ("boundaries", self.boundaries == "open", (*HALOS, "sweep3d")),
             ("blocks", self.blocks > 1, ("sweep3d",)),
+            ("faces", self.faces is not None, HALOS),
             ("edge", self.edge is not None, ("halo3d26",)),
+            ("edges", self.edges is not None, ("halo3d26",)),
             ("corner", self.corner is not None, ("halo3d26",)),
+            ("both_ways", self.both_ways, ("pt2pt",)),
             ("thread_grid", self.thread_grid is not None, HALOS),
         )
         for name, given_, patterns in only:
@@ -258,15 +357,104 @@ class Workload(Strict):
                     f"{name} = {shown(getattr(self, name))} {pattern}",
                     valid=f"pattern {' or '.join(map(repr, patterns))}",
                 )
-        for name in ("edge", "corner"):
-            size = getattr(self, name)
-            if size is not None and size != int(size):
-                raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
+        self._nodes_consistent()
         if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
             raise PreadyError(
                 f"thread_grid = {list(self.thread_grid)} has {math.prod(self.thread_grid)} threads",
                 valid=f"{self.threads}, the workload's threads",
             )
+
+    def _sizes_consistent(self) -> None:
+        for name in ("edge", "corner"):
+            size = getattr(self, name)
+            if size is not None and size != int(size):
+                raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
+        for name in ("faces", "edges"):
+            for i, size in enumerate(getattr(self, name) or ()):
+                if size != int(size):
+                    raise PreadyError(f"{name}[{i}] = {size:g} B", valid="whole bytes")
+        for sizes in self._lists.sizes if self._listed_sizes else ():
+            for size in sizes:
+                if size is not None and size != int(size):
+                    raise PreadyError(f"neighbour_list: size = {size:g} B", valid="whole bytes")
+        if self.edge is not None and self.edges is not None:
+            raise PreadyError("edge beside edges", valid="edge, of all, or edges, along x, y, z")
+        if self.faces is None:
+            return
+        if self.buffer != max(self.faces):
+            raise PreadyError(f"buffer = {self.buffer:g} B beside faces", valid="faces alone")
+        edges = self.edge is not None or self.edges is not None
+        if self.pattern == "halo3d26" and len(set(self.faces)) > 1 and not (edges and self.corner is not None):
+            raise PreadyError(
+                f"faces = {shown(self.faces)} with pattern = 'halo3d26' say nothing of edges and corners",
+                valid="edges and corner beside them",
+            )
+
+    def _nodes_consistent(self) -> None:
+        if self.ranks_per_node is None and self.node_grid is None:
+            return
+        if self.path == "intra":
+            raise PreadyError(
+                "path = 'intra' beside ranks of several nodes",
+                valid="no path: ranks of a node use the path within it, all others the adapter",
+            )
+        if self.node_grid is None:
+            return
+        if self.pattern in ("pt2pt", "neighbours") and self.grid is None:
+            raise PreadyError(
+                f"node_grid = {shown(self.node_grid)} with pattern = {shown(self.pattern)} and no grid",
+                valid="ranks_per_node, or a grid",
+            )
+        ranks = math.prod(self.node_grid)
+        if self.ranks_per_node not in (None, ranks):
+            raise PreadyError(
+                f"node_grid = {list(self.node_grid)} has {ranks} ranks",
+                valid=f"{self.ranks_per_node}, the ranks_per_node",
+            )
+        for axis, (n, by) in enumerate(zip(self.grid or (), (*self.node_grid, 1, 1), strict=False)):
+            if n % by:
+                raise PreadyError(
+                    f"node_grid[{axis}] = {by} does not divide {n} ranks along that axis", valid=f"a divisor of {n}"
+                )
+
+    def _exchanges_consistent(self) -> None:
+        exchanges = self.exchanges or ()
+        for name in EACH_ITS_OWN:
+            value, default = getattr(self, name), type(self).model_fields[name].default
+            if name != "buffer" and value != default:
+                raise PreadyError(f"{name} beside exchanges", valid=f"{name} in each of [[exchanges]]")
+        if self.buffer != _largest({"exchanges": [e.model_dump() for e in exchanges]}):
+            raise PreadyError("buffer beside exchanges", valid="buffer in each of [[exchanges]]")
+        names = [e.name for e in exchanges if e.name]
+        for name in names:
+            if names.count(name) > 1:
+                raise PreadyError(f"exchanges: name = {shown(name)} twice", valid="a name of its own for each")
+        for number in range(len(exchanges)):
+            try:
+                self._part(number)
+            except PreadyError as error:
+                raise PreadyError(f"exchanges[{number}].{error.problem}", valid=error.valid) from None
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """The exchanges of a step in order, each as a workload of one."""
+        return (self,) if self.exchanges is None else tuple(map(self._part, range(len(self.exchanges))))
+
+    def _part(self, number: int) -> Workload:
+        assert self.exchanges is not None
+        exchange = self.exchanges[number]
+        own = {n: getattr(exchange, n) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
+        fields = {n: getattr(self, n) for n in type(self).model_fields if n not in EACH_ITS_OWN}
+        pattern = exchange.pattern or self.pattern
+        for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
+            if pattern not in patterns:
+                del fields[name]
+        fields |= {n: v for n, v in own.items() if v is not None}
+        fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
+        try:
+            return type(self).model_validate(_written(fields))
+        except ValidationError as error:
+            raise one_line(error, type(self)) from None
 
     @property
     def n_partitions(self) -> int:
@@ -287,16 +475,47 @@ class Workload(Strict):
         return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
 
     @property
+    def ranks_of_a_node(self) -> int | None:
+        """How many ranks share a node's adapter; None where each has its own."""
+        ranks = self.ranks_per_node or math.prod(self.node_grid or (1,))
+        return ranks if ranks > 1 else None
+
+    @property
     def two_way(self) -> bool:
         """Does a rank receive from its peers while it sends to them? In a sweep, receives come first."""
-        return self.pattern in (*HALOS, "neighbours")
+        return self.pattern in (*HALOS, "neighbours") or self.both_ways
 
     @property
     def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
         """For each rank the ranks that it sends to, if they are listed."""
-        if isinstance(self.neighbour_list, str):
-            return read_neighbours(str(Path(self.folder) / self.neighbour_list))
-        return self.neighbour_list
+        return None if self.neighbour_list is None else self._lists.ranks
+
+    @property
+    def neighbour_sizes(self) -> tuple[tuple[float, ...], ...] | None:
+        """Bytes for each of `neighbour_lists`, where any of them has a size of its own."""
+        return self._lists.filled(self.buffer) if self._listed_sizes else None
+
+    @property
+    def _lists(self) -> Neighbours:
+        listed = self.neighbour_list or ()
+        if isinstance(listed, str):
+            return read_neighbours(str(Path(self.folder) / listed))
+        return Neighbours(
+            tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
+            tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),
+        )
+
+    @property
+    def _listed_sizes(self) -> bool:
+        return self.neighbour_list is not None and self._lists.sized
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """Bytes by direction of a halo; None where all neighbours have as many, `buffer`."""
+        if (self.faces, self.edge, self.edges, self.corner) == (None,) * 4:
+            return None
+        alike = Sizes.alike(self.buffer, self.edge, self.corner)
+        return replace(alike, faces=self.faces or alike.faces, edges=self.edges or alike.edges)
 
     @property
     def thread_time(self) -> float:
@@ -307,11 +526,73 @@ class Workload(Strict):
 
     def changed(self, **fields: Any) -> Workload:
         """A copy with other values of some fields (already in SI), checked as a file is."""
-        data = {name: getattr(self, name) for name in type(self).model_fields} | fields
-        for name in ("buffer", "edge", "corner"):
-            if data[name] is not None:
-                data[name] = f"{data[name]:.17g} B"
-        return validated(Workload, data, "workload")
+        data = {name: getattr(self, name) for name in type(self).model_fields}
+        if "buffer" in fields and self.faces is not None and "faces" not in fields:
+            data |= {"faces": self.at_buffer(fields["buffer"]).faces}
+        return validated(Workload, _written(data | fields), "workload")
+
+    def at_buffer(self, size: float) -> Workload:
+        """A copy with another buffer, which need not be whole; faces and listed sizes grow in proportion.
+
+        Edges and corners that have sizes of their own keep them.
+        """
+        update: dict[str, Any] = {"buffer": float(size)}
+        by = size / self.buffer
+        if self.faces is not None:
+            update["faces"] = tuple(by * face for face in self.faces)
+        if self._listed_sizes:
+            sizes = self._lists.filled(self.buffer)
+            update["neighbour_list"] = tuple(
+                tuple(SizedNeighbour.model_construct(to=to, size=by * b) for to, b in zip(ranks, row, strict=True))
+                for ranks, row in zip(self._lists.ranks, sizes, strict=True)
+            )
+        return self.model_copy(update=update)
+
+
+def _written(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a workload with sizes as a file has them."""
+
+    def size(value: Any) -> Any:
+        return f"{value:.17g} B" if isinstance(value, float) else value
+
+    one: dict[str, Any] = {n: size(fields[n]) for n in ("buffer", "edge", "corner") if n in fields}
+    three: dict[str, Any] = {n: fields[n] and tuple(map(size, fields[n])) for n in ("faces", "edges") if n in fields}
+    return {**fields, **one, **three}
+
+
+def _largest(data: dict[str, Any]) -> float | None:
+    """The largest size of a workload's or an exchange's fields that say no buffer; None where there are none.
+
+    What is no size counts as a byte: its own field says so.
+    """
+
+    def size(value: Any) -> float:
+        try:
+            return value if isinstance(value, float) else units.parse(value, units.Unit.SIZE)
+        except PreadyError:
+            return 1.0
+
+    if data.get("exchanges") is not None:
+        exchanges = data["exchanges"] if isinstance(data["exchanges"], (list, tuple)) else ()
+        each = [e.model_dump() if isinstance(e, Exchange) else e for e in exchanges]
+        some = [_largest({**e, "folder": data.get("folder", ".")}) for e in each if isinstance(e, dict)]
+        return max((s for s in some if s is not None), default=1.0)
+    if data.get("buffer") is not None:
+        return size(data["buffer"])
+    faces, listed = data.get("faces"), data.get("neighbour_list")
+    if faces is not None:
+        return max(map(size, faces), default=1.0) if isinstance(faces, (list, tuple)) else 1.0
+    if isinstance(listed, str):
+        try:
+            sizes = read_neighbours(str(Path(str(data.get("folder", "."))) / listed)).sizes
+        except PreadyError:
+            return 1.0
+        return max((s for row in sizes for s in row if s is not None), default=None)
+    if isinstance(listed, (list, tuple)):
+        rows = [row for row in listed if isinstance(row, (list, tuple))]
+        tables = [n for row in rows for n in row if isinstance(n, (dict, SizedNeighbour))]
+        return max((size(n.size if isinstance(n, SizedNeighbour) else n.get("size")) for n in tables), default=None)
+    return None
 
 
 def check_transport_partitions(transport: int, user: int) -> None:
@@ -334,8 +615,22 @@ def load(path: str | Path) -> Workload:
         One line naming file, field, value and what is valid.
     """
     path = Path(path)
-    data = read_toml(path)
+    data = _as_now(read_toml(path), str(path))
     if "folder" in data:
         raise PreadyError("folder is not a field", valid=", ".join(field_names(Workload)), source=str(path))
     workload = validated(Workload, {**data, "folder": str(path.parent)}, str(path))
     return workload if workload.name else workload.model_copy(update={"name": path.stem})
+
+
+def _as_now(data: dict[str, Any], source: str) -> dict[str, Any]:
+    """A file's tables in today's format: an older one is read as long as it means the same."""
+    version = data.get("format", 1)
+    if isinstance(version, bool) or version not in (1, FORMAT):
+        raise PreadyError(
+            f"format = {shown(version)}", valid=f"{FORMAT}, or 1 (no format) for older files", source=source
+        )
+    if version == 1:
+        for name in SINCE_2:
+            if name in data:
+                raise PreadyError(f"{name} in a file of format 1", valid=f"the line format = {FORMAT}", source=source)
+    return {**data, "format": FORMAT}

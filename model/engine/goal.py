@@ -30,7 +30,7 @@ from typing import TextIO
 
 import numpy as np
 
-from pready.model import arrivals
+from pready.model import abilities, arrivals
 from pready.model.approach import Approach
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import prepared
@@ -88,6 +88,7 @@ def export_goal(
         An approach that GOAL cannot express (RMA, active messages, rendezvous, several VCIs), a
         sweep, sizes of edges and corners, a thread grid, or a file that would be too large.
     """
+    abilities.check(workload, "goal")
     for name, given in (("sizes of edges and corners", sizes), ("thread_grid", thread_grid)):
         if given is not None:
             raise PreadyError(f"{name} have no GOAL export", valid="one size, and all threads for every neighbour")

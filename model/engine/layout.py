@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pready.model import abilities
 from pready.model.engine.pattern import Pattern, pattern
 from pready.model.engine.plan import beyond
 from pready.model.errors import PreadyError
@@ -96,6 +97,9 @@ def cut(workload: Workload) -> str | None:
 
 def unable(machine: Machine, workload: Workload) -> str | None:
     """Why a prediction cannot simulate a workload's ranks, or None if it can."""
+    needs = abilities.beyond(workload, "engine")
+    if needs is not None:
+        return f"the engine does not simulate {needs}"
     unlike = (workload.thread_grid, workload.edge, workload.corner) != (None, None, None)
     lacking = beyond(machine, workload, unlike=unlike)
     if lacking is not None:

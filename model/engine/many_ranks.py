@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.model import metrics
+from pready.model import abilities, metrics
 from pready.model.approach import BULK, Approach, Interface
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.layout import part
@@ -163,6 +163,7 @@ def compare(
     One pair per approach, bulk first. `low` and `high` bound 95 % of the iterations' means. An
     interrupted run is the last of the list; without a completed iteration it is left out.
     """
+    abilities.check(workload, "engine")
     out: list[tuple[ApproachPrediction, Simulation]] = []
     calm = workload.model_copy(update={"arrivals": NoArrivals()})
     barrier = machine.threads.barrier.at(workload.threads)
@@ -224,6 +225,7 @@ class ManyRanks:
     """Few draws for approaches that have lost."""
 
     def __post_init__(self) -> None:
+        abilities.check(self.workload, "engine")
         self._layout = part(self.workload)
         self._pattern = self._layout.pattern(self.workload)
         self._calm = self.workload.model_copy(update={"arrivals": NoArrivals()})

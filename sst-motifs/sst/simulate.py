@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from pready.model import abilities, metrics
 from pready.model import arrivals as model_arrivals
-from pready.model import metrics
 from pready.model.approach import BULK, INTERFACES, Approach, issuing_threads, transport_counts
 from pready.model.closed_form import closed_form
 from pready.model.errors import PreadyError
@@ -99,6 +99,7 @@ def setup(
     PreadyError
         A topology, number of ranks or pattern that does not fit.
     """
+    abilities.check(workload, "sst")
     if workload.thread_grid is not None:
         raise PreadyError("thread_grid is not simulated by SST", valid="a workload without one")
     shape = tuple(ranks) or workload.grid or ((2,) if workload.pattern == "pt2pt" else (8,))

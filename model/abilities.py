@@ -1,0 +1,60 @@
+"""What each engine can simulate of a workload's newer fields, one row each; who cannot says who can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pready.model.errors import PreadyError
+from pready.model.workload import Workload
+
+Simulator = Literal["timeline", "engine", "sst", "goal"]
+ASKED_BY: dict[Simulator, str] = {
+    "timeline": "pready predict --engine timeline",
+    "engine": "pready predict --engine engine",
+    "sst": "pready simulate --engine sst",
+    "goal": "pready simulate --export goal",
+}
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that a workload may ask for."""
+
+    name: str
+    asked: Callable[[Workload], bool]
+    able: tuple[Simulator, ...]
+
+
+NEEDS = (
+    Need(
+        "sizes that differ between neighbours (faces, edges)", lambda w: w.faces is not None or w.edges is not None, ()
+    ),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ()),
+    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, ()),
+    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ()),
+)
+
+
+def beyond(workload: Workload, engine: Simulator) -> str | None:
+    """What a workload needs that an engine cannot; None if there is nothing."""
+    return next((n.name for n in NEEDS if n.asked(workload) and engine not in n.able), None)
+
+
+def check(workload: Workload, engine: Simulator) -> None:
+    """Refuse what an engine cannot simulate.
+
+    Raises
+    ------
+    PreadyError
+        Naming what it is, and the engines that can.
+    """
+    for need in NEEDS:
+        if need.asked(workload) and engine not in need.able:
+            others = [ASKED_BY[e] for e in need.able]
+            raise PreadyError(
+                f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
+                valid=" or ".join(others) or "a workload without",
+            )
