@@ -38,8 +38,8 @@ from pready.sst.simulate import setup, simulate_approach
 sys.path.insert(0, "tests/model")
 from machines import ideal
 
-LAGGARD = Laggard(model="laggard", noise=0.04, late="thread")
-NORMAL = Normal(model="normal", noise=0.04)
+LAGGARD = Laggard(model="laggard", late_by=0.04, late="thread")
+NORMAL = Normal(model="normal", spread=0.04)
 MESSAGES = 6e6
 """About as many per measurement."""
 

@@ -50,16 +50,16 @@ def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: i
         case Laggard():
             return _laggard(workload, model, iterations, seed, rank)
         case Uniform():
+            low, length = model.interval(base)
             u = uniforms(seed, rank, iterations, n, STREAM_TIMES)
-            return _per_partition(base * (1 + model.noise * u), theta, model.partitions)
+            return _per_partition(low * (1 + length * u), theta, model.partitions)
         case Normal():
-            sd = model.sd if model.sd is not None else (model.noise or 0.0) * base
             u = uniforms(seed, rank, iterations, n, STREAM_TIMES)
-            return _per_partition(truncated_normal(base, sd, u), theta, model.partitions)
+            return _per_partition(truncated_normal(base, model.seconds(base), u), theta, model.partitions)
         case Gaussian():
             mean = base / theta
             u = uniforms(seed, rank, iterations, n * theta, STREAM_TIMES)
-            each = truncated_normal(mean, model.sigma * mean, u)
+            each = truncated_normal(mean, model.sigma(theta) * mean, u)
             return np.cumsum(each.reshape(samples, n, theta), axis=2).reshape(samples, n * theta)
         case Measured():
             times = read_times(str(Path(workload.folder) / model.file), model.unit)
@@ -71,12 +71,7 @@ def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: i
 
 def _laggard(workload: Workload, model: Laggard, iterations: NDArray[np.int64], seed: int, rank: int) -> Array:
     n, theta, base = workload.threads, workload.partitions_per_thread, workload.thread_time
-    if model.delay is not None:
-        delay = model.delay
-    elif model.delay_rate is not None:
-        delay = model.delay_rate * workload.partition_size  # D = γ S_part, Eq. 8
-    else:
-        delay = (model.noise or 0.0) * base
+    delay = model.seconds(n, base, workload.partition_size)
     ready = np.full((len(iterations), n, theta), base)
     if model.late == "partition":
         # The last partition, as in gillis2023 4.3: the position is part of the model.

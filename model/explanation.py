@@ -177,9 +177,11 @@ def _equations(evaluation: Evaluation | ManyRanks) -> Iterator[Filled]:
         yield Filled(gain.computation_rate, (*flops, compute.flops_per_cycle))
     if isinstance(arrivals, Gaussian):
         mu = w.thread_time / (theta * size)
-        terms = (mu, theta, arrivals.noise, arrivals.imbalance)
+        parameters = arrivals.parameters(w.partitions_per_thread)
+        terms = (mu, theta, *parameters)
         given = isinstance(compute, ComputeRate)
-        yield Filled(gain.noise, (arrivals.noise, arrivals.imbalance))
+        by_spread = "" if arrivals.spread is None else "ε is 2 √θ × the spread of a thread's time"
+        yield Filled(gain.noise, parameters, by_spread)
         yield Filled(gain.delay_rate, terms, "" if given else "μ is the workload's compute time over θ S_part")
         yield Filled(gain.delay, (*terms, size))
     delay, rate, beta = evaluation.delay, evaluation.delay / size, evaluation.bandwidth

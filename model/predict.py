@@ -7,10 +7,11 @@ neighbour delays both bulk and the approach, and its own neighbours an iteration
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pready.model import abilities, congestion
+from pready.model import abilities, congestion, left_open
 from pready.model.advise import advise
 from pready.model.approach import (
     INTERFACES,
@@ -27,7 +28,7 @@ from pready.model.evaluate import DRAWS, Evaluation
 from pready.model.libraries import LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
-from pready.model.prediction import Prediction
+from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload import Workload
@@ -166,6 +167,10 @@ def predict(
     """
     profile = effective_library(machine, library)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
+
+    def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
+        return evaluator(machine, other, seed, engine, 0)[0].predict_all(some)
+
     able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
     rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
@@ -178,6 +183,7 @@ def predict(
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
     advice = advise(evaluation, profile, rows, min_gain)
+    notes += left_open.said(workload, rows, advice.best, min_gain, at_values)
     many = evaluation if isinstance(evaluation, ManyRanks) else None
     prediction = Prediction(
         version=VERSION,

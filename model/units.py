@@ -123,6 +123,48 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
     return value
 
 
+def fraction(text: object, field: str = "value", largest: float = 10.0) -> float:
+    """A share as a number: ``"5 %"`` or 0.05; a bare number above 1 is most often meant as percent, and refused.
+
+    Parameters
+    ----------
+    text
+        What the user wrote.
+    field
+        How an error names it.
+    largest
+        Largest share; above 1 it has to be written with a percent sign.
+
+    Raises
+    ------
+    PreadyError
+        Not a number, a unit other than %, negative, above `largest`, or a bare number above 1.
+    """
+    number = text
+    if isinstance(text, str):
+        try:
+            number = float(text)
+        except ValueError:
+            number = None
+    if number is None:
+        value = parse(text, Unit.SHARE, field)
+    elif isinstance(number, (int, float)) and not isinstance(number, bool):
+        try:
+            value = float(number)
+        except OverflowError:
+            value = math.inf
+    else:
+        raise PreadyError(f"{field} = {shown(text)} is not a share", valid='a share, such as "5 %" or 0.05')
+    if not 0 <= value <= largest:
+        raise PreadyError(f"{field} = {shown(text)} is no share", valid=f'0 % to {100 * largest:g} %, such as "5 %"')
+    if number is not None and value > 1:
+        raise PreadyError(
+            f"{field} = {shown(text)} is {100 * value:g} %",
+            valid=f'"{value:g} %" or {value / 100:g} (or, if it is meant, "{100 * value:g} %")',
+        )
+    return value
+
+
 def _split_unspaced(text: str) -> tuple[str, str]:
     """``"1MiB"`` as ``("1", "MiB")``: the longest prefix that is a plain decimal number."""
     for end in range(len(text) - 1, 0, -1):
@@ -157,6 +199,7 @@ Offset = Annotated[float, _validator(Unit.SIZE, positive=False), Unit.SIZE]
 Bandwidth = Annotated[float, _validator(Unit.BANDWIDTH, positive=True), Unit.BANDWIDTH]
 TimePerByte = Annotated[float, _validator(Unit.TIME_PER_BYTE, positive=False), Unit.TIME_PER_BYTE]
 Frequency = Annotated[float, _validator(Unit.FREQUENCY, positive=True), Unit.FREQUENCY]
+Share = Annotated[float, BeforeValidator(fraction), Unit.SHARE]
 
 _EXACT = {
     Unit.TIME: (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),

@@ -13,7 +13,7 @@
 
     [arrivals]
     model = "laggard"
-    noise = 0.04
+    late_by = "4 %"
 
 A step with several exchanges lists them in order; what one of them does not say of its pattern and partitions is
 as at the top::
@@ -27,9 +27,10 @@ as at the top::
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
@@ -48,7 +49,6 @@ PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d":
 
 HALOS = ("halo3d", "halo3d26")
 
-Fraction = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Rank = Annotated[int, Field(ge=0)]
 Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
@@ -125,60 +125,168 @@ class NoArrivals(Strict):
     model: Literal["none"] = "none"
 
 
-class Laggard(Strict):
-    """One late partition (gillis2023 4.3) or one late thread (temucin2022 3.3, marts2024 III.D)."""
-
-    model: Literal["laggard"]
-    delay: units.Time | None = None
-    delay_rate: units.TimePerByte | None = None
-    noise: Fraction | None = None
-    late: Literal["partition", "thread"] = "partition"
-
-    @model_validator(mode="after")
-    def _one(self) -> Laggard:
-        given = [n for n in ("delay", "delay_rate", "noise") if getattr(self, n) is not None]
-        if len(given) != 1:
-            raise PreadyError(f"laggard has {given or 'no delay'}", valid="one of delay, delay_rate, noise")
-        return self
+OLDER_NAMES: Mapping[str, Mapping[str, str]] = {
+    "laggard": {"noise": "late_by"},
+    "uniform": {"noise": "up_to"},
+    "normal": {"noise": "spread"},
+    "gaussian": {"noise": "epsilon", "imbalance": "delta"},
+}
+"""By model, what files before format 2 call a width, and its name now."""
 
 
-class Uniform(Strict):
-    """Each thread computes for U[t, t (1 + noise)] (temucin2022 3.3)."""
-
-    model: Literal["uniform"]
-    noise: Fraction
-    partitions: Literal["together", "in turn"] = "together"
+def _older_names(arrivals: Any) -> Mapping[str, str]:
+    model = arrivals.get("model") if isinstance(arrivals, dict) else None
+    return OLDER_NAMES.get(model, {}) if isinstance(model, str) else {}
 
 
-class Normal(Strict):
-    """Each thread computes for N(t, sd), sd a time or a fraction of t (temucin2022 3.3, marts2024 III.D)."""
+def refuse_older_names(arrivals: Any) -> None:
+    """Refuse what meant something else in each model.
 
-    model: Literal["normal"]
-    sd: units.Time | None = None
-    noise: Fraction | None = None
-    partitions: Literal["together", "in turn"] = "together"
-
-    @model_validator(mode="after")
-    def _one(self) -> Normal:
-        if (self.sd is None) == (self.noise is None):
+    Raises
+    ------
+    PreadyError
+        With the line to write instead.
+    """
+    for old, new in _older_names(arrivals).items():
+        if old in arrivals:
+            value, other = shown(arrivals[old]), "" if new == "spread" else ', or spread = "…" for a thread\'s time'
             raise PreadyError(
-                "normal has " + ("both sd and noise" if self.sd is not None else "no spread"),
-                valid="one of sd, noise",
+                f"arrivals.{old} means something else in each model and is gone from format 2",
+                valid=f"{new} = {value}, what it was with model = {shown(arrivals['model'])}{other}",
+            )
+
+
+class Drawn(Strict):
+    """Arrivals whose width one of several fields gives.
+
+    `spread` means the same in all of them: the relative standard deviation of the time that a thread takes for its
+    partitions, over threads and iterations. The others are a paper's own parameters.
+    """
+
+    widths: ClassVar[tuple[str, ...]]
+    """The fields, exactly one of which is given."""
+    model: str
+    spread: units.Share | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_new_names(cls, data: Any) -> Any:
+        names = _older_names(data)
+        for old, new in names.items():
+            if old in data and new in data:
+                raise PreadyError(f"{old} and {new} are one", valid=f"{new} alone")
+        return {names.get(n, n): units.fraction(v, n) if n in names else v for n, v in data.items()} if names else data
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        given = [n for n in self.widths if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise PreadyError(
+                f"model = {shown(self.model)} has {' and '.join(given) or 'no spread'}",
+                valid=f'one of {", ".join(self.widths)}, such as spread = "5 %"',
             )
         return self
 
+    @property
+    def relative(self) -> bool:
+        """Does the width scale with the compute time?"""
+        return any(getattr(self, n, None) is not None for n in ("spread", "late_by", "up_to", "epsilon"))
 
-class Gaussian(Strict):
+
+class Laggard(Drawn):
+    """One late partition (gillis2023 4.3) or one late thread (temucin2022 3.3, marts2024 III.D)."""
+
+    widths = ("spread", "late_by", "delay", "delay_rate")
+    model: Literal["laggard"]
+    late_by: units.Share | None = None
+    """Of the compute time: "single thread noise" of temucin2022 3.3, the noise parameter of marts2024 III.D."""
+    delay: units.Time | None = None
+    delay_rate: units.TimePerByte | None = None
+    """γ of gillis2023 Eq. 8: times the bytes of a partition."""
+    late: Literal["partition", "thread"] = "partition"
+
+    def seconds(self, threads: int, base: float, partition_size: float) -> float:
+        """D, for threads that compute for `base` seconds."""
+        if self.delay is not None:
+            return self.delay
+        if self.delay_rate is not None:
+            return self.delay_rate * partition_size  # D = γ S_part, Eq. 8
+        if self.spread is not None:
+            # One of N is late by D: the mean is t + D / N, the standard deviation D √(N − 1) / N.
+            return self.spread * base * threads / (math.sqrt(threads - 1) - self.spread)
+        assert self.late_by is not None
+        return self.late_by * base
+
+
+class Uniform(Drawn):
+    """Each thread's time is equally likely anywhere in an interval."""
+
+    widths = ("spread", "up_to")
+    model: Literal["uniform"]
+    up_to: units.Share | None = None
+    """Of the compute time t: U[t, t (1 + up_to)], "uniform noise" of temucin2022 3.3. With `spread`, t is the mean."""
+    partitions: Literal["together", "in turn"] = "together"
+
+    @model_validator(mode="after")
+    def _positive(self) -> Uniform:
+        if self.spread is not None and self.spread >= 1 / math.sqrt(3):
+            raise PreadyError(
+                f"spread = {100 * self.spread:g} % of a uniform time reaches below 0", valid="less than 57.7 %"
+            )
+        return self
+
+    def interval(self, base: float) -> tuple[float, float]:
+        """Its lower end in seconds, and its length relative to that, for a compute time of `base` seconds."""
+        if self.spread is None:
+            assert self.up_to is not None
+            return base, self.up_to
+        half = math.sqrt(3) * self.spread  # the variance of U[−h, h] is h² / 3
+        return base * (1 - half), 2 * half / (1 - half)
+
+
+class Normal(Drawn):
+    """Each thread computes for N(t, sd), sd a time or `spread` × t (temucin2022 3.3, marts2024 III.D)."""
+
+    widths = ("spread", "sd")
+    model: Literal["normal"]
+    sd: units.Time | None = None
+    partitions: Literal["together", "in turn"] = "together"
+
+    def seconds(self, base: float) -> float:
+        """The standard deviation for a compute time of `base` seconds."""
+        if self.sd is not None:
+            return self.sd
+        assert self.spread is not None
+        return self.spread * base
+
+
+class Gaussian(Drawn):
     """gillis2023 Appendix A: a thread finishes its k-th partition after the sum of k normal draws."""
 
+    widths = ("spread", "epsilon")
     model: Literal["gaussian"]
-    noise: Fraction = 0.04
-    imbalance: Fraction = 0.0
+    epsilon: units.Share | None = None
+    """ε of Eq. 7, noise of the system: (ε + δ) / 2 is the relative standard deviation of one partition's time, so that
+    with the same ε more partitions mean a quieter thread. `spread` is the thread's."""
+    delta: units.Share | None = None
+    """δ of Eq. 7, imbalance of the algorithm; absent, none."""
 
-    @property
-    def sigma(self) -> float:
+    @model_validator(mode="after")
+    def _delta_with_epsilon(self) -> Gaussian:
+        if self.delta is not None and self.epsilon is None:
+            raise PreadyError(f"delta = {self.delta:g} without epsilon", valid="delta with epsilon, or spread alone")
+        return self
+
+    def parameters(self, partitions_per_thread: int) -> tuple[float, float]:
+        """ε and δ; where `spread` is given, those that make a thread of so many partitions spread that much."""
+        if self.spread is not None:
+            # A thread's θ partitions are drawn apart: its relative standard deviation is σ / √θ.
+            return 2 * self.spread * math.sqrt(partitions_per_thread), 0.0
+        return self.epsilon or 0.0, self.delta or 0.0
+
+    def sigma(self, partitions_per_thread: int) -> float:
         """Relative standard deviation of one partition's compute time (Eq. 7)."""
-        return float(gain_numpy.noise(self.noise, self.imbalance))
+        return float(gain_numpy.noise(*self.parameters(partitions_per_thread)))
 
 
 class Measured(Strict):
@@ -278,7 +386,7 @@ class Workload(Strict):
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
     """Of a step, in order; absent: one, as the fields above say."""
-    share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
     """Of the whole run's time, what these steps take; absent: nothing is said of the run."""
     folder: Annotated[str, Field(exclude=True)] = "."
     """Where the files named in `arrivals` and `neighbour_list` are looked for; set by `load`."""
@@ -315,12 +423,16 @@ class Workload(Strict):
             )
         for t in self.transport_partitions or ():
             check_transport_partitions(t, n)
-        noise = getattr(self.arrivals, "noise", None)
-        relative = isinstance(self.arrivals, Gaussian) or (noise is not None)
-        if relative and self.thread_time == 0:
+        arrivals = self.arrivals
+        if isinstance(arrivals, Drawn) and arrivals.relative and self.thread_time == 0:
             raise PreadyError(
                 f"arrivals: model = {shown(self.arrivals.model)} scales with the compute time, which is 0",
                 valid="a [compute] table with a time or an arithmetic intensity",
+            )
+        if isinstance(arrivals, Laggard) and arrivals.spread is not None and arrivals.spread**2 >= self.threads - 1:
+            raise PreadyError(
+                f"arrivals.spread = {100 * arrivals.spread:g} % of one late thread in {self.threads}",
+                valid=f"less than {100 * math.sqrt(self.threads - 1):.4g} %; or late_by or delay",
             )
         return self
 
@@ -444,11 +556,11 @@ class Workload(Strict):
         assert self.exchanges is not None
         exchange = self.exchanges[number]
         own = {n: getattr(exchange, n) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
-        fields = {n: getattr(self, n) for n in type(self).model_fields if n not in EACH_ITS_OWN}
+        fields = {n: getattr(self, n) for n in self.model_fields_set if n not in EACH_ITS_OWN}
         pattern = exchange.pattern or self.pattern
         for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
             if pattern not in patterns:
-                del fields[name]
+                fields.pop(name, None)
         fields |= {n: v for n, v in own.items() if v is not None}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
@@ -526,7 +638,7 @@ class Workload(Strict):
 
     def changed(self, **fields: Any) -> Workload:
         """A copy with other values of some fields (already in SI), checked as a file is."""
-        data = {name: getattr(self, name) for name in type(self).model_fields}
+        data = {name: getattr(self, name) for name in self.model_fields_set}  # what is open stays open
         if "buffer" in fields and self.faces is not None and "faces" not in fields:
             data |= {"faces": self.at_buffer(fields["buffer"]).faces}
         return validated(Workload, _written(data | fields), "workload")
@@ -633,4 +745,12 @@ def _as_now(data: dict[str, Any], source: str) -> dict[str, Any]:
         for name in SINCE_2:
             if name in data:
                 raise PreadyError(f"{name} in a file of format 1", valid=f"the line format = {FORMAT}", source=source)
+    else:
+        exchanges = data.get("exchanges")
+        tables = [data, *(e for e in (exchanges if isinstance(exchanges, list) else ()) if isinstance(e, dict))]
+        for table in tables:
+            try:
+                refuse_older_names(table.get("arrivals"))
+            except PreadyError as error:
+                raise error.at(source) from None
     return {**data, "format": FORMAT}

@@ -509,13 +509,14 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
             rows[np.arange(workload.threads), np.arange(workload.threads)] = late
             table(rows.reshape(workload.threads, -1), DRAW)
         case Uniform():
-            numbers.update(arrivals=THREADS, noise=model.noise)
+            low, length = model.interval(base)
+            numbers.update(arrivals=THREADS, base=low, noise=length)
         case Normal():
-            sd = model.sd if model.sd is not None else (model.noise or 0.0) * base
+            sd = model.seconds(base)
             numbers.update(arrivals=THREADS, density=NORMAL, sd=sd, cut=normal.below(-base / sd) if sd else 0.0)
         case Gaussian():
             mean = base / theta
-            sd = model.sigma * mean
+            sd = model.sigma(theta) * mean
             numbers.update(arrivals=GAUSSIAN, base=mean, sd=sd, cut=normal.below(-mean / sd) if sd else 0.0)
         case Measured():
             times = arrivals.read_times(str(Path(workload.folder) / model.file), model.unit)

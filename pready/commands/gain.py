@@ -33,12 +33,20 @@ from pready.show.terminal import print_json
 @click.option("--frequency", metavar="FREQ", help='Clock, such as "3.5 GHz".')
 @click.option(
     "--epsilon",
-    type=float,
-    default=0.0,
+    default="0 %",
     show_default=True,
-    help="Noise of the system, 0.04 for 4 %.",
+    metavar="SHARE",
+    callback=options.share,
+    help='Noise of the system, "4 %" or 0.04.',
 )
-@click.option("--delta", type=float, default=0.0, show_default=True, help="Imbalance of the algorithm.")
+@click.option(
+    "--delta",
+    default="0 %",
+    show_default=True,
+    metavar="SHARE",
+    callback=options.share,
+    help="Imbalance of the algorithm.",
+)
 @click.option("--flops-per-cycle", type=float, help="The bare 8 of Eq. 6.  [default: 8]")
 @click.option("--explain", is_flag=True, help="Show the algebra with the numbers put in.")
 @options.as_json("One JSON object: eta, gamma_us_per_mb, n_partitions, regime.")

@@ -10,7 +10,7 @@ import click
 
 from pready.model.approach import BY_KEY, Approach
 from pready.model.errors import PreadyError, shown
-from pready.model.units import Unit, format_exact, parse
+from pready.model.units import Unit, format_exact, fraction
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload, check_transport_partitions
 
@@ -97,14 +97,19 @@ def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
     return click.option(name, metavar=metavar, callback=parsed, help=help)
 
 
+def share(_: click.Context, option: click.Parameter, text: str) -> float:
+    """The callback of an option that takes ``"5 %"`` or 0.05."""
+    return fraction(text, option.opts[0])
+
+
 def min_gain() -> Option:
     """``--min-gain``, as a share."""
 
-    def parsed(_: click.Context, option: click.Parameter, text: str) -> float:
-        share = parse(text, Unit.SHARE, option.opts[0])
-        if not 0 <= share < 1:
+    def parsed(context: click.Context, option: click.Parameter, text: str) -> float:
+        least = share(context, option, text)
+        if least >= 1:
             raise PreadyError(f"{option.opts[0]} = {shown(text)}", valid="0 % to less than 100 %")
-        return share
+        return least
 
     return click.option(
         "--min-gain",

@@ -25,7 +25,72 @@ MODELS: list[dict[str, Any]] = [
     {"model": "normal", "noise": 0.1, "partitions": "in turn"},
     {"model": "normal", "sd": "2 us"},
     {"model": "gaussian", "noise": 0.04, "imbalance": 0.5},
+    {"model": "laggard", "spread": "5 %", "late": "thread"},
+    {"model": "uniform", "spread": "5 %", "partitions": "in turn"},
+    {"model": "gaussian", "spread": 0.05},
 ]
+
+SPREADS: list[dict[str, Any]] = [
+    {"model": "laggard", "late": "thread"},
+    {"model": "uniform"},
+    {"model": "normal"},
+    {"model": "gaussian"},
+]
+
+
+@pytest.mark.parametrize(
+    ("theta", "spread"), [(1, "1 %"), (1, "20 %"), (4, "5 %"), (4, "12 %"), (16, "1 %"), (16, "6 %")]
+)
+@pytest.mark.parametrize("model", SPREADS, ids=lambda m: m["model"])
+def test_spread_is_one_thing(model: dict[str, Any], theta: int, spread: str) -> None:
+    """The relative standard deviation of a thread's time, whatever the model and however many partitions it has.
+
+    So far as no partition's time would be negative: a normal distribution is cut there.
+    """
+    w = workload(model | {"spread": spread}, partitions_per_thread=theta)
+    threads = draw(w, 4000, seed=1).reshape(-1, 8, theta)[:, :, -1]
+    wanted = float(spread.removesuffix(" %")) / 100
+    # 32 000 times: a standard deviation is known to 0.4 % if they are normal, one of eight's better than to 1 %.
+    assert threads.std() / threads.mean() == pytest.approx(wanted, rel=0.02)
+    if model["model"] != "laggard":  # there, the others take the compute time, and one takes longer
+        assert threads.mean() == pytest.approx(1e-3, rel=4 * wanted / np.sqrt(threads.size))
+
+
+def test_what_noise_was_is_not_one_thing() -> None:
+    """The negative control: the papers' parameters of one value spread a thread's time by six different amounts."""
+    seen = []
+    for theta in (1, 4):
+        for model in ("uniform", "normal", "gaussian"):
+            w = workload({"model": model, "noise": 0.05}, partitions_per_thread=theta)
+            threads = draw(w, 2000, seed=1).reshape(-1, 8, theta)[:, :, -1]
+            seen.append(float(threads.std() / threads.mean()))
+    # U[t, 1.05 t]: 0.05 / √12 / 1.025; Eq. 7: 0.05 / 2 per partition, over √θ of them.
+    assert seen == pytest.approx([0.01408, 0.05, 0.025, 0.01408, 0.05, 0.0125], rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"model": "laggard", "noise": 0.04}, {"model": "laggard", "late_by": "4 %"}),
+        ({"model": "uniform", "noise": 0.04}, {"model": "uniform", "up_to": 0.04}),
+        ({"model": "normal", "noise": 0.04}, {"model": "normal", "spread": "4 %"}),
+        (
+            {"model": "gaussian", "noise": 0.04, "imbalance": 0.2},
+            {"model": "gaussian", "epsilon": "4 %", "delta": "20 %"},
+        ),
+        ({"model": "gaussian", "noise": 0.04}, {"model": "gaussian", "spread": "1 %"}),  # (4 % / 2) / √4
+    ],
+)
+def test_older_files_mean_what_they_meant(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert np.array_equal(draw(workload(old), 20, seed=2), draw(workload(new, format=2), 20, seed=2))
+
+
+def test_spread_outside_what_a_model_can() -> None:
+    for model, spread, valid in (("uniform", "60 %", "less than 57.7 %"), ("laggard", "300 %", "less than 264.6 %")):
+        with pytest.raises(PreadyError, match=valid):
+            workload({"model": model, "spread": spread})
+    with pytest.raises(PreadyError, match="less than 0 %"):
+        workload({"model": "laggard", "spread": "1 %"}, threads=1)
 
 
 def workload(arrivals: dict[str, Any], folder: str = ".", **fields: Any) -> Workload:

@@ -117,9 +117,25 @@ def said(read: Any) -> str:
         ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
         ("[arrivals]\nmodel = 'late'", "arrivals.model = 'late'; valid: 'none', 'laggard'"),
         ("[arrivals]\nnoise = 0.1", "arrivals.model is missing"),
-        ("[arrivals]\nmodel = 'laggard'", "laggard has no delay; valid: one of delay, delay_rate, noise"),
-        ("[arrivals]\nmodel = 'laggard'\nnoise = -0.1", "arrivals.noise = -0.1"),
-        ("[arrivals]\nmodel = 'laggard'\nnoise = nan", "arrivals.noise = nan"),
+        ("[arrivals]\nmodel = 'laggard'", "'laggard' has no spread; valid: one of spread, late_by, delay, delay_rate"),
+        ("[arrivals]\nmodel = 'laggard'\nnoise = -0.1", "arrivals: noise = -0.1 is no share; valid: 0 % to 1000 %"),
+        ("[arrivals]\nmodel = 'laggard'\nnoise = nan", "arrivals: noise = nan is no share"),
+        ("[arrivals]\nmodel = 'normal'\nspread = 5", 'arrivals.spread = 5 is 500 %; valid: "5 %" or 0.05'),
+        ("[arrivals]\nmodel = 'gaussian'\nepsilon = 4.0", 'arrivals.epsilon = 4.0 is 400 %; valid: "4 %" or 0.04'),
+        ("[arrivals]\nmodel = 'normal'\nspread = '5'", "arrivals.spread = '5' is 500 %; valid: \"5 %\" or 0.05"),
+        ("[arrivals]\nmodel = 'normal'\nspread = '5 ms'", "arrivals.spread = '5 ms' has a unit that does not fit"),
+        ("[arrivals]\nmodel = 'normal'\nspread = true", "arrivals.spread = True is not a share"),
+        ("[arrivals]\nmodel = 'normal'\nspread = '1 %'\nsd = '1 us'", "has spread and sd; valid: one of spread, sd"),
+        ("[arrivals]\nmodel = 'gaussian'\ndelta = '1 %'", "'gaussian' has no spread; valid: one of spread, epsilon"),
+        ("[arrivals]\nmodel = 'gaussian'\nspread = '1 %'\ndelta = '1 %'", "delta = 0.01 without epsilon"),
+        ("[arrivals]\nmodel = 'uniform'\nup_to = '1 %'\nnoise = 0.01", "noise and up_to are one; valid: up_to alone"),
+        (
+            "format = 2\n[arrivals]\nmodel = 'uniform'\nnoise = 0.04",
+            "arrivals.noise means something else in each model and is gone from format 2; valid: up_to = 0.04, what it "
+            "was with model = 'uniform', or spread = \"…\" for a thread's time",
+        ),
+        ("format = 2\n[arrivals]\nmodel = 'normal'\nnoise = 0.04", "valid: spread = 0.04, what it was with"),
+        ("format = 2\n[arrivals]\nmodel = 'gaussian'\nepsilon = 0.1\nimbalance = 0.2", "valid: delta = 0.2, what it"),
         ("[arrivals]\nmodel = 'laggard'\nnoise = 0.1", "scales with the compute time, which is 0"),
         ("arrivals = 3", "arrivals = 3 is not a table"),
         ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
@@ -263,7 +279,9 @@ def test_mutated_files(tmp_path: Path, at: int, length: int, insert: str, of_wor
 scalars = st.one_of(
     st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.sampled_from(["1 MiB", "1 s", "laggard", "kde"])
 )
-names = st.sampled_from([*Workload.model_fields, *Machine.model_fields, "model", "noise", "time", "file", "unit", "x"])
+names = st.sampled_from(
+    [*Workload.model_fields, *Machine.model_fields, "model", "noise", "spread", "time", "file", "unit", "x"]
+)
 tables = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=5), max_leaves=12
 )

@@ -36,7 +36,7 @@ share = 0.3
 name = "faces"
 faces = ["2 MiB", "512 KiB", "8 B"]
 compute = { time = "1 ms" }
-arrivals = { model = "normal", noise = 0.04 }
+arrivals = { model = "normal", spread = "4 %" }
 [[exchanges]]
 pattern = "neighbours"
 partitions_per_thread = 1
@@ -140,8 +140,12 @@ def test_nodes(tmp_path: Path) -> None:
             LISTED + 'buffer = "8 B"\nneighbour_list = [[1], [0]]\nnode_grid = [2]',
             "with pattern = 'neighbours' and no grid",
         ),
-        (HALO + FACES + "share = 1.5", "share = 1.5; valid: less than or equal to 1"),
-        (HALO + FACES + 'share = "30 %"', "share = '30 %'"),
+        (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
+        (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: less than or equal to 1"),
+        (
+            STEP.replace("spread", "noise"),
+            "arrivals.noise means something else in each model and is gone from format 2; valid: spread = '4 %'",
+        ),
         (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
         (LISTED + "neighbour_list = [[{ to = 1, size = 8 }], [0]]", "neighbour_list[0][0].size = 8 has no unit"),
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),

@@ -47,7 +47,7 @@ def test_json_has_the_documented_keys() -> None:
 
 
 def test_same_seed_same_bytes() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian"})
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
     first, again, other = (json.dumps(predict(MELUXINA, w, seed=s).to_dict()) for s in (1, 1, 2))
     assert first == again
     assert first != other
@@ -222,7 +222,12 @@ def test_pays_nowhere() -> None:
 
 @pytest.mark.thorough
 def test_progress_thread_is_suggested_where_it_helps() -> None:
-    w = made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian"}, pattern="halo3d")
+    w = made(
+        receiver="computing",
+        compute={"time": "2 ms"},
+        arrivals={"model": "gaussian", "spread": "2 %"},
+        pattern="halo3d",
+    )
     assert "rendezvous waits until the receiver enters MPI" in predict(MELUXINA, w).advice.because
 
 
@@ -245,14 +250,20 @@ def test_open_mpi_sends_one_message_per_sender_partition() -> None:
 
 
 def test_persistent_matched_is_listed_but_never_advised() -> None:
-    prediction = predict(MELUXINA, made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian"}))
+    prediction = predict(
+        MELUXINA, made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
+    )
     rows = [r for r in prediction.approaches if r.key == "persistent-matched"]
     assert rows
     assert not any(r.available for r in rows)
     assert prediction.advised.approach.interface is not PERSISTENT_MATCHED
 
 
-HALO = {"pattern": "halo3d", "compute": {"time": "1 ms"}, "arrivals": {"model": "normal", "noise": 0.04}}
+HALO = {
+    "pattern": "halo3d",
+    "compute": {"time": "1 ms"},
+    "arrivals": {"model": "normal", "spread": "4 %", "partitions": "together"},
+}
 
 
 def test_the_pattern_chooses_the_engine() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.errors import PreadyError
-from pready.model.units import Unit, format_bandwidth, format_size, format_time, parse
+from pready.model.units import Unit, format_bandwidth, format_size, format_time, fraction, parse
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,24 @@ def test_what_is_refused_names_field_and_example(text: object) -> None:
 def test_a_bare_number_is_said_to_have_no_unit() -> None:
     with pytest.raises(PreadyError, match=r"buffer = 5 has no unit"):
         parse(5, Unit.SIZE, "buffer")
+
+
+@pytest.mark.parametrize(("text", "value"), [("5 %", 0.05), ("5%", 0.05), (0.05, 0.05), ("0.05", 0.05), ("250 %", 2.5)])
+def test_shares(text: object, value: float) -> None:
+    assert fraction(text) == pytest.approx(value, rel=1e-15)
+    assert fraction(0) == 0
+    assert fraction(1) == fraction("100 %") == 1
+
+
+@pytest.mark.parametrize(
+    "text", [5, "5", 1.5, 10**400, "1001 %", -1, "-1 %", "nan", float("nan"), "x", "", None, True, "5 s"]
+)
+def test_what_is_no_share(text: object) -> None:
+    with pytest.raises(PreadyError) as caught:
+        fraction(text, "arrivals.spread")
+    assert "arrivals.spread = " in str(caught.value)
+    assert "%" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @given(st.text(max_size=100), st.sampled_from(Unit))

@@ -34,7 +34,7 @@ def workload(compute: str) -> Workload:
         pattern="halo3d",
         receiver="computing",
         compute=ComputeTime(time=compute),  # type: ignore[arg-type]
-        arrivals=Laggard(model="laggard", noise=0.04, late="thread"),
+        arrivals=Laggard(model="laggard", late_by=0.04, late="thread"),
     )
 
 

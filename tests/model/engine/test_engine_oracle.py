@@ -26,19 +26,19 @@ from pready.model.workload import (
 
 arrival_models = st.one_of(
     st.just(NoArrivals()),
-    st.builds(lambda n: Laggard(model="laggard", noise=n), st.floats(0, 0.1)),
-    st.builds(lambda n: Laggard(model="laggard", noise=n, late="thread"), st.floats(0, 0.1)),
+    st.builds(lambda n: Laggard(model="laggard", late_by=n), st.floats(0, 0.1)),
+    st.builds(lambda n: Laggard(model="laggard", late_by=n, late="thread"), st.floats(0, 0.1)),
     st.builds(
-        lambda n, p: Uniform(model="uniform", noise=n, partitions=p),
+        lambda n, p: Uniform(model="uniform", up_to=n, partitions=p),
         st.floats(0, 0.1),
         st.sampled_from(["together", "in turn"]),
     ),
     st.builds(
-        lambda n, p: Normal(model="normal", noise=n, partitions=p),
+        lambda n, p: Normal(model="normal", spread=n, partitions=p),
         st.floats(0, 0.5),
         st.sampled_from(["together", "in turn"]),
     ),
-    st.builds(lambda n: Gaussian(model="gaussian", noise=n), st.floats(0, 0.1)),
+    st.builds(lambda n: Gaussian(model="gaussian", epsilon=n), st.floats(0, 0.1)),
 )
 
 

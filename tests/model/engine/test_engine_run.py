@@ -44,17 +44,19 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
         "receiver": "computing",
         "compute": ComputeTime(time="100 us"),  # type: ignore[arg-type]
     } | fields
-    return Workload(pattern=pattern, arrivals=model or Normal(model="normal", noise=0.04), **values)
+    return Workload(pattern=pattern, arrivals=model or Normal(model="normal", spread=0.04), **values)
 
 
 @pytest.mark.parametrize(
     ("model", "exact"),
     [
-        (Uniform(model="uniform", noise=0.1), True),
-        (Uniform(model="uniform", noise=0.1, partitions="in turn"), True),
-        (Normal(model="normal", noise=0.3), False),
+        (Uniform(model="uniform", up_to=0.1), True),
+        (Uniform(model="uniform", up_to=0.1, partitions="in turn"), True),
+        (Uniform(model="uniform", spread=0.3), True),
+        (Normal(model="normal", spread=0.3), False),
+        (Gaussian(model="gaussian", spread=0.2), False),
         (Normal(model="normal", sd="80 us", partitions="in turn"), False),  # type: ignore[arg-type]
-        (Gaussian(model="gaussian", noise=0.2, imbalance=0.1), False),
+        (Gaussian(model="gaussian", epsilon=0.2, delta=0.1), False),
         (Measured(model="kde", file="times.txt", unit="us"), False),
     ],
     ids=lambda x: str(getattr(x, "model", x)),
@@ -82,8 +84,8 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", rng.uniform(90, 110, (7, 8)))
     np.save(tmp_path / "columns.npy", rng.uniform(90, 110, (5, 16)))  # out of order within a thread
     models: dict[str, Any] = {
-        "laggard": Laggard(model="laggard", noise=0.04),
-        "late": Laggard(model="laggard", noise=0.04, late="thread"),
+        "laggard": Laggard(model="laggard", late_by=0.04),
+        "late": Laggard(model="laggard", late_by=0.04, late="thread"),
         "none": NoArrivals(),
         "trace": Measured(model="trace", file="rows.npy", unit="us", partitions="in turn"),
         "columns": Measured(model="trace", file="columns.npy", unit="us"),
@@ -308,7 +310,7 @@ def test_an_error_in_progress_is_the_callers() -> None:
 @pytest.mark.parametrize("approach", [Approach(SINGLE), PART_8], ids=lambda a: a.interface.key)
 def test_goal_text_is_the_same_run(approach: Approach) -> None:
     on = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
-    w = workload(model=Laggard(model="laggard", noise=0.04, late="thread"), buffer="8 B")
+    w = workload(model=Laggard(model="laggard", late_by=0.04, late="thread"), buffer="8 B")
     text = io.StringIO()
     flags = export_goal(text, on, w, approach, grid=(2, 2, 2), iterations=2)
     assert str(flags) == "-L 1000 -o 100 -g 50 -G 0 -O 0 -S 2147483647"

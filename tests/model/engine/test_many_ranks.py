@@ -55,7 +55,7 @@ def test_two_ranks_in_step_are_the_timelines_prediction(key: str, pattern: str, 
 
 
 def test_intervals_hold_the_value() -> None:
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     rows = compare(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], grid=(4, 4, 4), iterations=20)
     assert [p.key for p, _ in rows] == ["single", "part"]
     for p, run in rows:
@@ -73,7 +73,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
         calls += 1
         raise KeyboardInterrupt
 
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     rows = compare(
         ideal(), w, [Approach(BY_KEY["part"], 8, 1)], grid=(8, 8, 8), iterations=10**6, on_progress=on_progress
     )
@@ -98,7 +98,7 @@ def test_ranks_in_step_are_predicted_alike_by_both_engines(key: str, pattern: st
 def test_late_neighbours_are_what_differs() -> None:
     # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
     # ready: T is the mean of max over neighbours of (start + ready) - own. The timeline sees one peer.
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     machine = ideal(G=1e-18, link=1e18)
     part_ = Approach(BY_KEY["part"], 8, 1)
     engine = ManyRanks(machine, w, draws=0)
@@ -120,7 +120,7 @@ def test_drawn_machines_are_the_timelines() -> None:
 
 def test_a_repriced_engine_is_a_new_one() -> None:
     # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     e = ManyRanks(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e._first(e.per_draw)
@@ -131,7 +131,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     e = ManyRanks(load("meluxina"), w, draws=0)
     full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
     # six faces of 1 MiB leave one after the other at 25 GB/s
@@ -178,9 +178,9 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
-    w = workload("halo3d", Normal(model="normal", noise=0.04))
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
     e = ManyRanks(load("meluxina"), w, draws=4)
-    swept = ManyRanks(load("meluxina"), workload("sweep3d", Normal(model="normal", noise=0.04)), draws=2)
+    swept = ManyRanks(load("meluxina"), workload("sweep3d", Normal(model="normal", spread=0.04)), draws=2)
     jobs = [
         (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
         (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
@@ -196,9 +196,9 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
 
 
 ARRIVAL_MODELS: list[Any] = [
-    Normal(model="normal", noise=0.04),
-    Laggard(model="laggard", noise=0.04, late="thread"),
-    Gaussian(model="gaussian", noise=0.04),
+    Normal(model="normal", spread=0.04),
+    Laggard(model="laggard", late_by=0.04, late="thread"),
+    Gaussian(model="gaussian", epsilon=0.04),
 ]
 
 
@@ -227,7 +227,7 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
 @pytest.mark.parametrize(
     "model",
     [
-        Normal(model="normal", noise=0.04),
+        Normal(model="normal", spread=0.04),
         Laggard(model="laggard", delay_rate="10 us/MiB"),  # type: ignore[arg-type]
     ],
     ids=["normal", "delay by size"],

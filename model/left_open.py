@@ -1,0 +1,77 @@
+"""What a workload leaves open, and whether the answer hangs on it.
+
+A default is silent where it decides nothing. Where the other choice would turn the verdict, or move η out of its
+interval, the prediction says what it took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pready.model.approach import BULK, Approach
+from pready.model.prediction import ApproachPrediction
+from pready.model.verdict import INDISTINCT, simplest_of_the_best
+from pready.model.workload import Workload
+
+Evaluate = Callable[[Workload, Sequence[Approach]], list[ApproachPrediction]]
+"""Rows of some approaches for a workload, with the machine's parameters at their values."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A field that was not given."""
+
+    field: str
+    taken: str
+    other: str
+    workload: Workload
+    """The same with the other."""
+
+
+def choices(workload: Workload) -> Iterator[Choice]:
+    """What has two answers, and was not answered."""
+    if "receiver" not in workload.model_fields_set:
+        other = "computing" if workload.receiver == "waiting" else "waiting"
+        yield Choice("receiver", workload.receiver, other, workload.model_copy(update={"receiver": other}))
+    arrivals = workload.arrivals
+    taken = getattr(arrivals, "partitions", None)
+    if taken is not None and "partitions" not in arrivals.model_fields_set and workload.partitions_per_thread > 1:
+        other = "in turn" if taken == "together" else "together"
+        changed = arrivals.model_copy(update={"partitions": other})
+        yield Choice("arrivals.partitions", taken, other, workload.model_copy(update={"arrivals": changed}))
+
+
+def said(
+    workload: Workload,
+    rows: Sequence[ApproachPrediction],
+    advised: ApproachPrediction,
+    min_gain: float,
+    evaluate: Evaluate,
+) -> list[str]:
+    """A line for each open choice that decides.
+
+    Parameters
+    ----------
+    rows
+        Of the workload as it was taken.
+    advised
+        The one of them that the advice names.
+    """
+    some = [r.approach for r in rows if r.available and r.approach != BULK]
+    out = []
+    for choice in choices(workload):
+        instead = simplest_of_the_best(evaluate(choice.workload, some))
+        turned = _pays(advised, min_gain) != _pays(instead, min_gain)
+        within = advised.eta_low * (1 - INDISTINCT) <= instead.eta <= advised.eta_high * (1 + INDISTINCT)
+        if turned or not within:
+            would = f" ({'port' if _pays(instead, min_gain) else 'do not port'})" if turned else ""
+            out.append(
+                f'{choice.field} is not given, "{choice.taken}" was taken: with {choice.field.rpartition(".")[2]} = '
+                f'"{choice.other}" the best is {instead.name}, {instead.eta:.2f}×{would}'
+            )
+    return out
+
+
+def _pays(row: ApproachPrediction, min_gain: float) -> bool:
+    return row.speedup_percent >= 100 * min_gain
