@@ -6,8 +6,19 @@ import re
 
 from pready.calibrate.build import SOURCE
 
-MEASUREMENTS = tuple(sorted(path.stem.removeprefix("measure_") for path in SOURCE.glob("measure_*.c")))
-"""The measurements: a file each."""
+EXCHANGE = "exchange"
+"""The measurement that performs a user's own exchange, on all ranks: no part of a calibration."""
 
-APPROACHES = tuple(re.findall(r'^WAY\(\w+, "(.+)"\)$', (SOURCE / "approaches.def").read_text(encoding="ascii"), re.M))
+MEASUREMENTS = tuple(sorted({path.stem.removeprefix("measure_") for path in SOURCE.glob("measure_*.c")} - {EXCHANGE}))
+"""The measurements of a calibration: a file each."""
+
+
+def _ways(file: str) -> tuple[str, ...]:
+    return tuple(re.findall(r'^WAY\(\w+, "(.+)"\)$', (SOURCE / file).read_text(encoding="ascii"), re.M))
+
+
+APPROACHES = _ways("approaches.def")
 """The ways of gillis2023, Tables 1 and 2, that the measurement "approach" knows."""
+
+EXCHANGE_WAYS = _ways("exchange_ways.def")
+"""What `EXCHANGE` knows."""

@@ -19,7 +19,7 @@ class LauncherError(PreadyError):
 
 @dataclass(frozen=True)
 class Launcher:
-    """Starts a program on two ranks.
+    """Starts a program on some ranks.
 
     `prefix` and one entry of `parts` go before the program. One part is the usual form ("srun -N 2 -n 2"); several
     are MPMD, joined by ":", which is how each rank gets a network namespace of its own on the rig.
@@ -31,6 +31,8 @@ class Launcher:
     """Variables set for the program, besides the caller's own."""
     label: str = ""
     """What identifies this way of launching in the records; the words of the prefix if empty."""
+    ranks: int | None = None
+    """How many it starts, where that is known: a user's words say it to the launcher alone."""
 
     @classmethod
     def parse(cls, text: str) -> Self:

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from pready.calibrate import board
 from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.records import Point, Records, environment_key
@@ -96,6 +97,7 @@ def measure(
     patience_s: float = POINT_PATIENCE_S,
     tool: str = "",
     seed: int = SEED,
+    folder: Path | None = None,
 ) -> Outcome:
     """Measure what is not in `out` yet, in order, until the budget ends.
 
@@ -121,6 +123,8 @@ def measure(
         This tool's version, for the environment record.
     seed
         Of the payload pattern.
+    folder
+        Of an exchange's plans; where it is given, a lost point is blamed on a rank.
 
     Raises
     ------
@@ -131,11 +135,12 @@ def measure(
     """
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
-    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", "points=-"])
+    places = [] if folder is None else [f"folder={folder}"]
+    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places, "points=-"])
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}
     with Records(out) as records:
-        session = _Session(command, environ)
+        session = _Session(command, environ, folder)
         try:
             record = session.ask("environment", START_PATIENCE_S)
             key = environment_key(record, launcher.name, settings, built.identity)
@@ -180,7 +185,7 @@ def measure(
                     raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
                 if in_a_row and done + 1 < len(missing):
                     session.close()
-                    session = _Session(command, environ)
+                    session = _Session(command, environ, folder)
                     session.ask("environment", START_PATIENCE_S)
             return _outcome(key, len(missing), failures, len(missing))
         except _Lost as lost:
@@ -214,7 +219,10 @@ class _Lost(Exception):
 class _Session:
     """A running `pready-bench points=-`."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], folder: Path | None = None) -> None:
+        self._folder = folder
+        if folder is not None:
+            board.clear(folder)
         self._words: deque[str] = deque(maxlen=30)
         self._records: queue.Queue[dict[str, Any] | None] = queue.Queue()
         try:
@@ -261,14 +269,21 @@ class _Session:
             self._process.stdin.flush()
             record = self._records.get(timeout=patience_s)
         except queue.Empty:
+            blamed = self._blame(silent=True)  # before its ranks are ended
             self.close(politely=False)
-            raise _Lost(self._last(f"no answer for {patience_s:.0f} s")) from None
+            raise _Lost(self._last(f"{blamed}no answer for {patience_s:.0f} s")) from None
         except OSError:
             record = None
         if record is None:
             self.close()
-            raise _Lost(self._last(f"ended with exit status {self._process.returncode}"))
+            blamed = self._blame(silent=False)
+            raise _Lost(self._last(f"{blamed}ended with exit status {self._process.returncode}"))
         return record
+
+    def _blame(self, *, silent: bool) -> str:
+        if self._folder is None:
+            return ""
+        return f"{board.blame(board.read(self._folder), ' '.join(self._words), silent=silent)}; "
 
     def _last(self, what: str) -> str:
         return "\n".join([what, *self._words])

@@ -1,11 +1,15 @@
-"""A two-node cluster of known bandwidth on one machine: network namespaces joined by a shaped veth pair.
+"""A cluster of known bandwidth on one machine: network namespaces joined by shaped links.
 
-    with Rig("500 Mbit") as rig:
+    with Rig("500 Mbit") as rig:                # two nodes, one cable
         measure(points, rig.mpich(prefix, netmod="ofi"), ...)
+    with Rig("200 Mbit", nodes=4) as rig: ...   # four on a switch
 
-Needs Linux, root, `ip` and `tc`; raises `RigUnavailable` where one is missing. Everything lives in two namespaces whose
+Needs Linux, root, `ip` and `tc`; raises `RigUnavailable` where one is missing. Everything lives in namespaces whose
 names carry this process's id and start time. They go when the context ends; what a killed process has left goes when
 the next rig is set up.
+
+More than two nodes hang on a switch: a namespace with a bridge, and a cable (veth pair) from each node to a port of it,
+shaped at both ends, so that the port into a node is as narrow as the one out of it. The switch itself is fast.
 
 What a shaped link is, and is not:
 
@@ -14,7 +18,7 @@ What a shaped link is, and is not:
   into the bucket, and the bucket needs some room above a segment, or timer jitter costs bandwidth. `shaping` has the
   smallest pair that keeps the full rate.
 - It shapes bytes on the wire: of a 1514-byte frame, 1448 are payload (`Rig.payload_bytes_per_s`).
-- Both nodes share the cores of this machine. With fewer cores than busy threads, whole time slices (4 ms) appear in the
+- All nodes share the cores of this machine. With fewer cores than busy threads, whole time slices (4 ms) appear in the
   samples. Against busy neighbours the ranks are given precedence (`_preferred`).
 """
 
@@ -38,7 +42,9 @@ from pready.calibrate.launch import Launcher
 from pready.model.errors import PreadyError
 
 DEVICE = "pready0"
-ADDRESSES = ("192.0.2.1", "192.0.2.2")  # TEST-NET-1, RFC 5737: never routed, and only ours inside the namespaces
+NETWORK = "192.0.2"  # TEST-NET-1, RFC 5737: never routed, and only ours inside the namespaces
+MOST_NODES = 64
+BRIDGE, SWITCH = "pready-br", "switch"
 PREFIX = "pready-rig"
 TIMEOUT_S = 20.0
 LINK_PATIENCE = 100
@@ -125,27 +131,38 @@ def available() -> None:
 
 
 class Rig:
-    """Two namespaces and a shaped link between them, as a context manager.
+    """Namespaces and shaped links between them, as a context manager.
 
     Parameters
     ----------
     bandwidth
-        Such as "500 Mbit"; bits on the wire per second, in both directions.
+        Such as "500 Mbit"; bits on the wire per second, in both directions, of each node.
+    nodes
+        2 share a cable; more hang on a switch.
 
     Raises
     ------
     RigUnavailable
         On entering, if this machine cannot host it; the reason names what is missing.
     PreadyError
-        For a bandwidth that makes no sense.
+        For a bandwidth or a number of nodes that makes no sense.
     """
 
-    def __init__(self, bandwidth: str) -> None:
+    def __init__(self, bandwidth: str, nodes: int = 2) -> None:
+        if not 2 <= nodes <= MOST_NODES:
+            raise PreadyError(f"nodes = {nodes} is not valid", valid=f"2 to {MOST_NODES}")
         self.bandwidth = bandwidth
+        self.nodes = nodes
         self.bits_per_s = parse_bandwidth(bandwidth)
         self.shaping = shaping(self.bits_per_s)
-        stem = f"{PREFIX}-{os.getpid()}-{_start_time(os.getpid())}"
-        self.namespaces = (f"{stem}-{id(self):x}-a", f"{stem}-{id(self):x}-b")
+        stem = f"{PREFIX}-{os.getpid()}-{_start_time(os.getpid())}-{id(self):x}"
+        self.namespaces = tuple(f"{stem}-{node}" for node in range(nodes))
+        self._switch = f"{stem}-{SWITCH}" if nodes > 2 else None
+
+    @property
+    def every_namespace(self) -> tuple[str, ...]:
+        """The nodes' and the switch's."""
+        return (*self.namespaces, *([self._switch] if self._switch else []))
 
     @property
     def payload_bytes_per_s(self) -> float:
@@ -171,36 +188,61 @@ class Rig:
         self.close()
 
     def _create(self) -> None:
-        here, there = self.namespaces
         for namespace in self.namespaces:
             _ip("netns", "add", namespace)
-        _ip("link", "add", DEVICE, "netns", here, "type", "veth", "peer", "name", DEVICE, "netns", there)
-        for namespace, address in zip(self.namespaces, ADDRESSES, strict=True):
-            _ip("-n", namespace, "addr", "add", f"{address}/24", "dev", DEVICE)
             _ip("-n", namespace, "link", "set", "lo", "up")
-            segment = str(self.shaping.segment_bytes)
-            _ip("-n", namespace, "link", "set", DEVICE, "gso_max_size", segment, "gso_max_segs", "64")
-            _ip("-n", namespace, "link", "set", DEVICE, "up")
-            rate, burst = f"{self.bits_per_s:.0f}bit", f"{self.shaping.burst_bytes}b"
-            shape = ("tbf", "rate", rate, "burst", burst, "latency", "200ms")
-            _call(["tc", "-n", namespace, "qdisc", "add", "dev", DEVICE, "root", *shape])
-        for namespace in self.namespaces:
-            _await_up(namespace)
+        ends = self._cable() if self._switch is None else self._star(self._switch)
+        for node, namespace in enumerate(self.namespaces):
+            _ip("-n", namespace, "addr", "add", f"{NETWORK}.{node + 1}/24", "dev", DEVICE)
+        for namespace, device in ends:
+            self._shape(namespace, device)
+        for namespace, device in ends:
+            _await_up(namespace, device)
+
+    def _cable(self) -> list[tuple[str, str]]:
+        """Two nodes joined directly; namespace and device of each end."""
+        here, there = self.namespaces
+        _ip("link", "add", DEVICE, "netns", here, "type", "veth", "peer", "name", DEVICE, "netns", there)
+        return [(here, DEVICE), (there, DEVICE)]
+
+    def _star(self, switch: str) -> list[tuple[str, str]]:
+        """All nodes joined to a switch; namespace and device of each end."""
+        _ip("netns", "add", switch)
+        _ip("-n", switch, "link", "add", BRIDGE, "type", "bridge")
+        _ip("-n", switch, "link", "set", BRIDGE, "up")
+        ends = []
+        for node, namespace in enumerate(self.namespaces):
+            port = f"port{node}"
+            _ip("link", "add", DEVICE, "netns", namespace, "type", "veth", "peer", "name", port, "netns", switch)
+            _ip("-n", switch, "link", "set", port, "master", BRIDGE)
+            ends += [(namespace, DEVICE), (switch, port)]
+        return ends
+
+    def _shape(self, namespace: str, device: str) -> None:
+        """Bring one end up with the rig's rate on what leaves it."""
+        segment = str(self.shaping.segment_bytes)
+        _ip("-n", namespace, "link", "set", device, "gso_max_size", segment, "gso_max_segs", "64")
+        _ip("-n", namespace, "link", "set", device, "up")
+        rate, burst = f"{self.bits_per_s:.0f}bit", f"{self.shaping.burst_bytes}b"
+        shape = ("tbf", "rate", rate, "burst", burst, "latency", "200ms")
+        _call(["tc", "-n", namespace, "qdisc", "add", "dev", device, "root", *shape])
 
     def close(self) -> None:
         """Remove everything. Safe to call twice."""
-        for namespace in self.namespaces:
+        for namespace in self.every_namespace:
             _remove(namespace)
 
-    def mpich(self, prefix: Path, netmod: str = "ofi", *, pin: bool = False) -> Launcher:
-        """Two ranks of an MPICH found under `prefix` (the wheel's environment), one on each node, over TCP.
+    def mpich(self, prefix: Path, netmod: str = "ofi", *, pin: bool = False, ranks: int | None = None) -> Launcher:
+        """Ranks of an MPICH found under `prefix` (the wheel's environment), one on each node, over TCP.
 
         Parameters
         ----------
         netmod
             "ofi" or "ucx".
         pin
-            Give each rank one half of the cores. Steadier small messages on few cores, unsteadier threads.
+            Give each rank its share of the cores. Steadier small messages on few cores, unsteadier threads.
+        ranks
+            Only so many, on the first nodes.
         """
         settings = {
             # libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank behind them hangs
@@ -211,32 +253,33 @@ class Rig:
             raise PreadyError(f"netmod = '{netmod}' is not valid", valid="ofi or ucx")
         return Launcher(
             prefix=(_executable(prefix),),
-            parts=tuple(("-n", "1", *self._inside(node, pin)) for node in (0, 1)),
+            parts=tuple(("-n", "1", *self._inside(node, pin)) for node in range(ranks or self.nodes)),
             environment={
                 "MPIR_CVAR_NOLOCAL": "1",  # no shared memory between the ranks
                 "MPIR_CVAR_CH4_NETMOD": netmod,
                 "OMP_WAIT_POLICY": "passive",
                 **settings[netmod],
             },
-            label=f"rig {self.bandwidth}, MPICH over {netmod}{', pinned' if pin else ''}",
+            label=f"rig {self._size}, MPICH over {netmod}{', pinned' if pin else ''}",
+            ranks=ranks or self.nodes,
         )
 
-    def openmpi(self, prefix: Path, *, pin: bool = False, crowded: bool = False) -> Launcher:
-        """Two ranks of an Open MPI found under `prefix`, one on each node, over TCP.
+    def openmpi(self, prefix: Path, *, pin: bool = False, crowded: bool = False, ranks: int | None = None) -> Launcher:
+        """Ranks of an Open MPI found under `prefix`, one on each node, over TCP.
 
-        Its runtime runs on the first node and is told to listen on the link instead of the loopback, so that the rank
-        on the second node reaches it (`ptl_base_if_include`). The runtime's own traffic is idle while ranks measure.
+        Its runtime runs on the first node and is told to listen on the link instead of the loopback, so that ranks
+        on other nodes reach it (`ptl_base_if_include`). The runtime's own traffic is idle while ranks measure.
 
         Parameters
         ----------
-        pin
+        pin, ranks
             As for `mpich`.
         crowded
             More threads than cores will wait inside MPI at once. Its RMA waits busily, so that without
             yielding, threads take turns of whole time slices: 4 puts of 90 KiB took 7 ms instead of 1.3 ms.
         """
         options = (
-            *("--allow-run-as-root", "--bind-to", "none"),
+            *("--allow-run-as-root", "--bind-to", "none", *(["--oversubscribe"] if self.nodes > 2 else [])),
             *("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", DEVICE),
             *("--mca", "osc", "^ucx"),
             # a yielding rank loses a time slice to any busy neighbour
@@ -245,13 +288,30 @@ class Rig:
         )
         return Launcher(
             prefix=("ip", "netns", "exec", self.namespaces[0], _executable(prefix), *options),
-            parts=(("-n", "1", *_preferred(), *_cores(0, pin)), ("-n", "1", *self._inside(1, pin))),
+            parts=(
+                ("-n", "1", *_preferred(), *self._cores(0, pin)),
+                *(("-n", "1", *self._inside(node, pin)) for node in range(1, ranks or self.nodes)),
+            ),
             environment={"OMP_WAIT_POLICY": "passive"},
-            label=f"rig {self.bandwidth}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
+            label=f"rig {self._size}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
+            ranks=ranks or self.nodes,
         )
 
+    @property
+    def _size(self) -> str:
+        """In words; two nodes are what labels of earlier records do not mention."""
+        return self.bandwidth if self.nodes == 2 else f"{self.bandwidth}, {self.nodes} nodes"
+
     def _inside(self, node: int, pin: bool) -> tuple[str, ...]:
-        return (*_preferred(), *_cores(node, pin), "ip", "netns", "exec", self.namespaces[node])
+        return (*_preferred(), *self._cores(node, pin), "ip", "netns", "exec", self.namespaces[node])
+
+    def _cores(self, node: int, pin: bool) -> tuple[str, ...]:
+        """Words that give a node its share of the cores this process may use."""
+        cores = sorted(os.sched_getaffinity(0))
+        share = len(cores) // self.nodes
+        if not pin or share == 0 or shutil.which("taskset") is None:
+            return ()
+        return ("taskset", "-c", ",".join(map(str, cores[node * share : (node + 1) * share])))
 
 
 _RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'
@@ -271,16 +331,6 @@ def _preferred() -> tuple[str, ...]:
     except (OSError, IndexError):
         return ()
     return ("sh", "-c", PREFER, own)
-
-
-def _cores(node: int, pin: bool) -> tuple[str, ...]:
-    """Words that give a node its half of the cores this process may use."""
-    cores = sorted(os.sched_getaffinity(0))
-    half = len(cores) // 2
-    if not pin or half == 0 or shutil.which("taskset") is None:
-        return ()
-    mine = cores[:half] if node == 0 else cores[half : 2 * half]
-    return ("taskset", "-c", ",".join(map(str, mine)))
 
 
 def _executable(prefix: Path) -> str:
@@ -317,10 +367,10 @@ def _start_time(pid: int) -> str:
     return stat.rpartition(")")[2].split()[19]  # field 22 of proc_pid_stat(5), counted after the name
 
 
-def _await_up(namespace: str) -> None:
+def _await_up(namespace: str, device: str) -> None:
     """The kernel announces a new link up to a second late; until then libfabric finds no address to listen on."""
     for _ in range(LINK_PATIENCE):
-        if "state UP" in _ip("-n", namespace, "-o", "link", "show", "dev", DEVICE):
+        if "state UP" in _ip("-n", namespace, "-o", "link", "show", "dev", device):
             return
         time.sleep(0.05)
     raise RigUnavailable(f"the link in {namespace} does not come up")
@@ -348,7 +398,7 @@ def remove_stale() -> list[str]:
     """Remove the namespaces of processes that are gone; returns their names."""
     stale = []
     for namespace in _existing():
-        match = re.fullmatch(rf"{PREFIX}-(\d+)-(\d*)-[0-9a-f]+-[ab]", namespace)
+        match = re.fullmatch(rf"{PREFIX}-(\d+)-(\d*)-[0-9a-f]+-(?:\d+|{SWITCH}|[ab])", namespace)
         if match is not None and _start_time(int(match[1])) != match[2]:
             _remove(namespace)
             stale.append(namespace)

@@ -1,7 +1,7 @@
 /* pready-bench: what every measurement shares.
  *
- * Two ranks take part. Rank 0 owns the clock, reads the points and writes the records. The two ranks share no
- * clock: a one-way time is always a round trip on one clock less half a zero-byte round trip (run->half_round_trip_s),
+ * Two ranks take part, in an exchange (measure_exchange.c) any number. Rank 0 owns the clock, reads the points and
+ * writes the records. Ranks share no clock: a one-way time is always a round trip on one clock less half a zero-byte round trip (run->half_round_trip_s),
  * or a difference of two readings of the same rank's clock. Each measurement says which at the line.
  */
 #ifndef PREADY_BENCH_H
@@ -30,20 +30,21 @@ enum { MAX_QUANTITIES = 4, MAX_PARAMETERS = 32, MAX_DERIVED = 8, MAX_REASON = 25
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-    int rank, peer;
+    int rank, ranks, peer;
     int thread_level;
     MPI_Comm data;    /* what is measured */
     MPI_Comm control; /* everything else */
     FILE *out;        /* rank 0 only */
     uint64_t seed;
-    const char *tool; /* version of the caller, as passed in */
+    const char *tool;   /* version of the caller, as passed in */
+    const char *folder; /* of plans and boards, as passed in; may be NULL */
 } Bench;
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
-typedef enum { INTEGER, REAL, WORD, REAL_LIST } Kind;
+typedef enum { INTEGER, REAL, WORD, NAME, REAL_LIST } Kind;
 
-/* `domain` is what a refusal names as valid: "a|b|c" for WORD, else "low to high". */
+/* NAME: of a file in the folder. `domain` is what a refusal names as valid: "a|b|c" for WORD, else "low to high". */
 typedef struct {
     const char *name;
     Kind kind;
@@ -114,6 +115,8 @@ typedef struct Measurement {
     /* Rank 0, after the samples: what follows from them, through run_derive. */
     void (*conclude)(Run *run, const Samples *samples);
     void (*teardown)(Run *run);
+    /* Instead of all these: takes and records its samples itself, with any number of ranks. Returns as measure_point. */
+    int (*whole)(Run *run);
 } Measurement;
 
 /* measurements.c */
@@ -142,8 +145,14 @@ void run_derive(Run *run, const char *name, double value);
 /* A table found while measuring, one per point; `values` must live until the record is written. */
 void run_list(Run *run, const char *name, const double *values, long rows, long columns);
 
-/* timing.c: the one timing loop. Returns 0, or 1 after a payload mismatch. */
+/* timing.c: the one timing loop of two ranks. Returns 0, or 1 after a payload mismatch. */
 int measure_point(Run *run);
+
+/* board.c: what this rank is doing, for whoever finds it dead or silent */
+typedef enum { IDLE, STARTING, RECEIVING, COMPUTING, FINISHING, CHECKING } Doing;
+void board_open(const Bench *b);
+void board_point(void);
+void board_note(long iteration, int phase, Doing doing);
 
 /* clock.c */
 typedef enum { SLEEPING, SPINNING, TESTING } Waiting;

@@ -5,7 +5,8 @@
  *   pready-bench [SETTINGS] environment                  library, hosts, compiler
  *   pready-bench [SETTINGS] points=FILE                  one point per line; "-" is standard input
  *
- * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION. Run with exactly two ranks.
+ * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans). Run with
+ * two ranks; for "exchange" with as many as its plan has.
  * A point may carry id=TEXT, which its record repeats. Points are read one at a time, so whoever writes them into a
  * pipe can decide on the next one after seeing a record. The line "end" or the end of the pipe ends the run; so does
  * silence for a minute, because a launcher may keep the pipe open after its own caller has died (Open MPI's does).
@@ -23,32 +24,34 @@
 
 enum { TAG_LINE = 9 };
 
-/* Rank 1's node may be rank 0's node: between points it must not use a core. */
+/* Another rank's node may be rank 0's node: between points it must not use a core. */
 static void await_politely(const Bench *b)
 {
     const struct timespec nap = {.tv_sec = 0, .tv_nsec = 500000};
     for (int there = 0; !there;) {
-        MPI_Iprobe(b->peer, TAG_LINE, b->control, &there, MPI_STATUS_IGNORE);
+        MPI_Iprobe(0, TAG_LINE, b->control, &there, MPI_STATUS_IGNORE);
         if (!there) {
             nanosleep(&nap, NULL);
         }
     }
 }
 
-/* Both ranks get rank 0's line; NULL ends the run. The caller frees it. */
+/* All ranks get rank 0's line; NULL ends the run. The caller frees it. */
 static char *share_line(const Bench *b, const char *line)
 {
     int length = 0;
     if (b->rank == 0) {
         length = line == NULL ? -1 : (int)strlen(line);
-        MPI_Send(&length, 1, MPI_INT, b->peer, TAG_LINE, b->control);
-        if (length > 0) {
-            MPI_Send(line, length, MPI_CHAR, b->peer, TAG_LINE, b->control);
+        for (int rank = 1; rank < b->ranks; rank++) {
+            MPI_Send(&length, 1, MPI_INT, rank, TAG_LINE, b->control);
+            if (length > 0) {
+                MPI_Send(line, length, MPI_CHAR, rank, TAG_LINE, b->control);
+            }
         }
         return line == NULL ? NULL : strdup(line);
     }
     await_politely(b);
-    MPI_Recv(&length, 1, MPI_INT, b->peer, TAG_LINE, b->control, MPI_STATUS_IGNORE);
+    MPI_Recv(&length, 1, MPI_INT, 0, TAG_LINE, b->control, MPI_STATUS_IGNORE);
     if (length < 0) {
         return NULL;
     }
@@ -58,12 +61,12 @@ static char *share_line(const Bench *b, const char *line)
         return NULL;
     }
     if (length > 0) {
-        MPI_Recv(copy, length, MPI_CHAR, b->peer, TAG_LINE, b->control, MPI_STATUS_IGNORE);
+        MPI_Recv(copy, length, MPI_CHAR, 0, TAG_LINE, b->control, MPI_STATUS_IGNORE);
     }
     return copy;
 }
 
-/* Same result on both ranks for everything but a payload mismatch, which only rank 0 counts. */
+/* Same result on all ranks for everything but a payload mismatch, which only rank 0 counts. */
 static int take_line(const Bench *b, char *line)
 {
     line[strcspn(line, "\r\n")] = '\0';
@@ -174,8 +177,8 @@ static int take_arguments(const Bench *b, int count, char **words)
 static int usage(int rank)
 {
     if (rank == 0) {
-        fputs("usage: pready-bench [out=FILE] [seed=N] [tool=VERSION] MEASUREMENT [key=value ...] | points=FILE |"
-              " environment | list\n",
+        fputs("usage: pready-bench [out=FILE] [seed=N] [tool=VERSION] [folder=FOLDER] MEASUREMENT [key=value ...] |"
+              " points=FILE | environment | list\n",
               stderr);
     }
     return 2;
@@ -194,11 +197,11 @@ int main(int argc, char **argv)
         return 0;
     }
     Bench b = {.seed = 1, .tool = ""};
-    int size, status;
+    int status;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &b.thread_level);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    b.peer = 1 - b.rank;
+    MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
+    b.peer = b.rank == 0 ? 1 : 0;
     const char *out = NULL, *points = NULL, *value;
     int at = 1;
     for (; at < argc; at++) {
@@ -208,19 +211,20 @@ int main(int argc, char **argv)
             b.seed = strtoull(value, NULL, 10);
         } else if ((value = after(argv[at], "tool=")) != NULL) {
             b.tool = value;
+        } else if ((value = after(argv[at], "folder=")) != NULL) {
+            b.folder = value;
         } else if ((value = after(argv[at], "points=")) != NULL) {
             points = value;
         } else {
             break;
         }
     }
-    if (size != 2) {
-        if (b.rank == 0) {
-            fprintf(stderr, "pready-bench: needs exactly 2 ranks, got %d\n", size);
-        }
+    if (b.ranks < 2) {
+        fputs("pready-bench: needs exactly 2 ranks, got 1\n", stderr);
         MPI_Finalize();
         return 2;
     }
+    board_open(&b);
     if (b.rank == 0) {
         b.out = out == NULL ? stdout : fopen(out, "a");
         if (b.out == NULL) {

@@ -85,12 +85,20 @@ static int parse_list(const char *text, double *into, int capacity)
     return count;
 }
 
+static bool is_name(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return *text != '\0' && strspn(text, letters) == strlen(text);
+}
+
 static bool valid(const Parameter *p, const char *text)
 {
     double value;
     switch (p->kind) {
     case WORD:
         return in_words(p->domain, text);
+    case NAME:
+        return is_name(text);
     case REAL_LIST:
         return parse_list(text, NULL, 0) >= 0;
     case INTEGER:

@@ -77,6 +77,7 @@ static void put_head(const Run *run)
             put_number(out, strtod(run->values[i], NULL));
             break;
         case WORD:
+        case NAME:
             put_string(out, run->values[i]);
             break;
         case REAL_LIST:
@@ -229,18 +230,31 @@ static const char *level_name(int level)
     }
 }
 
-/* Collective: rank 1 contributes its host and CPU. */
+enum { FIELD = 256 };
+
+/* "hosts" and "cpus": a list of one field of every rank. */
+static void put_of_all(FILE *out, const char *name, const char (*all)[2][FIELD], int ranks, int field)
+{
+    fprintf(out, ",\"%s\":[", name);
+    for (int i = 0; i < ranks; i++) {
+        fputs(i == 0 ? "" : ",", out);
+        put_string(out, all[i][field]);
+    }
+    fputc(']', out);
+}
+
+/* Collective: every rank contributes its host and CPU. */
 void record_environment(const Bench *bench)
 {
-    enum { FIELD = 256 };
-    char mine[2][FIELD] = {"unknown", ""}, theirs[2][FIELD] = {"", ""};
+    char mine[2][FIELD] = {"unknown", ""};
     gethostname(mine[0], FIELD - 1);
     cpu_model(mine[1], FIELD);
-    if (bench->rank == 1) {
-        MPI_Send(mine, 2 * FIELD, MPI_CHAR, 0, 0, bench->control);
+    char(*all)[2][FIELD] = allocate((size_t)bench->ranks * sizeof *all);
+    MPI_Gather(mine, (int)sizeof mine, MPI_CHAR, all, (int)sizeof mine, MPI_CHAR, 0, bench->control);
+    if (bench->rank != 0) {
+        free(all);
         return;
     }
-    MPI_Recv(theirs, 2 * FIELD, MPI_CHAR, 1, 0, bench->control, MPI_STATUS_IGNORE);
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, version, subversion;
     MPI_Get_library_version(library, &length);
@@ -248,15 +262,11 @@ void record_environment(const Bench *bench)
     FILE *out = bench->out;
     fputs("{\"measurement\":\"environment\",\"library\":", out);
     put_string(out, library);
-    fprintf(out, ",\"mpi_version\":\"%d.%d\",\"hosts\":[", version, subversion);
-    put_string(out, mine[0]);
-    fputc(',', out);
-    put_string(out, theirs[0]);
-    fputs("],\"cpus\":[", out);
-    put_string(out, mine[1]);
-    fputc(',', out);
-    put_string(out, theirs[1]);
-    fprintf(out, "],\"cores_online\":%ld,\"compiler\":", sysconf(_SC_NPROCESSORS_ONLN));
+    fprintf(out, ",\"mpi_version\":\"%d.%d\"", version, subversion);
+    put_of_all(out, "hosts", (const char(*)[2][FIELD])all, bench->ranks, 0);
+    put_of_all(out, "cpus", (const char(*)[2][FIELD])all, bench->ranks, 1);
+    free(all);
+    fprintf(out, ",\"cores_online\":%ld,\"compiler\":", sysconf(_SC_NPROCESSORS_ONLN));
 #ifdef __clang__
     put_string(out, __VERSION__);
 #else
@@ -274,7 +284,7 @@ void record_environment(const Bench *bench)
 
 static const char *kind_name(Kind kind)
 {
-    static const char *const names[] = {"integer", "real", "word", "reals"};
+    static const char *const names[] = {"integer", "real", "word", "name", "reals"};
     return names[kind];
 }
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
+from pready.calibrate.benchmark_list import APPROACHES, EXCHANGE, MEASUREMENTS
 from pready.calibrate.build import (
     SOURCE,
     BuildError,
@@ -271,7 +271,7 @@ def test_list_is_complete(listed: list[dict[str, Any]]) -> None:
 
 
 def test_names_read_from_the_sources_are_the_programs(listed: list[dict[str, Any]]) -> None:
-    assert tuple(entry["measurement"] for entry in listed) == MEASUREMENTS
+    assert tuple(entry["measurement"] for entry in listed) == tuple(sorted([*MEASUREMENTS, EXCHANGE]))
     [approach] = [entry for entry in listed if entry["measurement"] == "approach"]
     [ways] = [parameter for parameter in approach["parameters"] if parameter["name"] == "approach"]
     assert tuple(ways["valid"].split("|")) == APPROACHES

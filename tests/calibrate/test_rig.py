@@ -88,6 +88,30 @@ def test_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         available()
 
 
+@pytest.mark.parametrize("nodes", [1, 0, -3, 65])
+def test_nodes_that_make_no_sense(nodes: int) -> None:
+    with pytest.raises(ValueError, match=rf"nodes = {nodes} is not valid.*2 to 64"):
+        Rig("1 Gbit", nodes)
+
+
+def test_a_rank_on_each_node_or_on_the_first(tmp_path: Path) -> None:
+    executable = tmp_path / "bin" / "mpiexec"
+    executable.parent.mkdir()
+    executable.write_text("#!/bin/sh\n")
+    executable.chmod(0o755)
+    rig = Rig("200 Mbit", nodes=4)
+    for all_, two in (
+        (rig.mpich(tmp_path), rig.mpich(tmp_path, ranks=2)),
+        (rig.openmpi(tmp_path), rig.openmpi(tmp_path, ranks=2)),
+    ):
+        assert all_.ranks == len(all_.parts) == 4
+        assert two.ranks == len(two.parts) == 2
+        assert "4 nodes" in two.name  # the switch is in the way of two, too
+        words = all_.command(["x"])
+        assert [rig.namespaces[n] in words for n in range(4)] == [True] * 4
+    assert "nodes" not in Rig("200 Mbit").mpich(tmp_path).name  # as in records of before there were more
+
+
 def test_no_launcher_without_a_library(tmp_path: Path) -> None:
     with pytest.raises(RigUnavailable, match="mpiexec"):
         Rig("1 Gbit").mpich(tmp_path)
@@ -113,6 +137,20 @@ def test_made_shaped_and_removed() -> None:
 
 
 @pytest.mark.usefixtures("possible")
+def test_four_nodes_on_a_switch_are_shaped_both_ways_and_removed() -> None:
+    with Rig("200 Mbit", nodes=4) as rig:
+        made = {n for n in namespaces() if n.startswith(rig.namespaces[0].removesuffix("-0"))}
+        (switch,) = made - set(rig.namespaces)
+        ends = [(namespace, DEVICE) for namespace in rig.namespaces] + [(switch, f"port{n}") for n in range(4)]
+        for namespace, device in ends:
+            command = ["tc", "-n", namespace, "qdisc", "show", "dev", device]
+            shape = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            assert "tbf" in shape
+            assert "rate 200Mbit" in shape
+    assert not made & namespaces()
+
+
+@pytest.mark.usefixtures("possible")
 def test_removed_after_an_error_with_what_runs_inside() -> None:
     rig = Rig("500 Mbit")
 
@@ -134,7 +172,7 @@ def test_removed_after_an_error_with_what_runs_inside() -> None:
 
 @pytest.mark.usefixtures("possible")
 def test_half_a_rig_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(namespace: str) -> None:
+    def failing(namespace: str, device: str) -> None:
         raise RigUnavailable("not today")
 
     monkeypatch.setattr(rig_module, "_await_up", failing)
@@ -152,13 +190,14 @@ def test_two_rigs_at_once() -> None:
 
 
 @pytest.mark.usefixtures("possible")
-def test_what_a_killed_process_left_is_removed_and_the_living_kept() -> None:
-    script = "from pready.calibrate.rig import Rig; import time; r = Rig('100 Mbit'); r.__enter__()"
-    script += "; print(*r.namespaces, flush=True); time.sleep(600)"
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_what_a_killed_process_left_is_removed_and_the_living_kept(nodes: int) -> None:
+    script = f"from pready.calibrate.rig import Rig; import time; r = Rig('100 Mbit', {nodes}); r.__enter__()"
+    script += "; print(*r.every_namespace, flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         left = set(process.stdout.readline().split())
-        assert len(left) == 2
+        assert len(left) == (2 if nodes == 2 else nodes + 1)
         with Rig("500 Mbit") as mine:
             assert left <= namespaces()  # its process lives
         process.kill()

@@ -1,0 +1,185 @@
+/* The plan of an exchange: FOLDER/NAME.plan says who sends what to whom, FOLDER/NAME.ready when partitions are ready.
+ *
+ *   exchange RANKS THREADS THETA PHASES ITERATIONS
+ *   first PHASE                                        receives come before computing in this phase
+ *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
+ *   arena RANK OUT_BYTES IN_BYTES
+ *   end
+ *
+ * NAME.ready: doubles, [rank][iteration][phase][user partition], seconds. Python's side is calibrate/exchange_plan.py.
+ */
+#include "exchange.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PATH = 4096 };
+static const size_t MAX_ARENA = (size_t)4 << 30;
+
+static FILE *open_file(const Exchange *e, const char *name, const char *suffix, char reason[MAX_REASON])
+{
+    char path[MAX_PATH];
+    snprintf(path, sizeof path, "%s/%s%s", e->bench->folder == NULL ? "." : e->bench->folder, name, suffix);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        snprintf(reason, MAX_REASON, "rank %d cannot read %.150s: %s", e->bench->rank, path, strerror(errno));
+    }
+    return file;
+}
+
+static void append(Edge **list, int *count, Edge edge)
+{
+    Edge *longer = realloc(*list, ((size_t)*count + 1) * sizeof edge);
+    if (longer == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+        exit(3);
+    }
+    longer[(*count)++] = edge;
+    *list = longer;
+}
+
+static bool take_edge(Exchange *e, const char *line)
+{
+    int phase, sender, receiver, tag;
+    size_t bytes, sender_at, receiver_at;
+    if (sscanf(line, "edge %d %d %d %zu %d %zu %zu", &phase, &sender, &receiver, &bytes, &tag, &sender_at,
+               &receiver_at) != 7 ||
+        phase < 0 || phase >= e->phases || sender < 0 || receiver < 0 || sender >= e->bench->ranks ||
+        receiver >= e->bench->ranks || tag < 0) {
+        return false;
+    }
+    Phase *p = &e->phase[phase];
+    if (sender == e->bench->rank) {
+        append(&p->send, &p->sends, (Edge){receiver, tag, bytes, sender_at, receiver_at});
+    }
+    if (receiver == e->bench->rank) {
+        append(&p->receive, &p->receives, (Edge){sender, tag, bytes, receiver_at, 0});
+    }
+    e->most_tags = tag + 1 > e->most_tags ? tag + 1 : e->most_tags;
+    return bytes % (size_t)e->bins == 0;
+}
+
+static bool take_line(Exchange *e, const char *line)
+{
+    int rank, phase;
+    size_t out, in;
+    if (sscanf(line, "first %d", &phase) == 1 && phase >= 0 && phase < e->phases) {
+        return e->phase[phase].receives_first = true;
+    }
+    if (sscanf(line, "arena %d %zu %zu", &rank, &out, &in) == 3) {
+        if (rank == e->bench->rank) {
+            e->out_bytes = out;
+            e->in_bytes = in;
+        }
+        return out <= MAX_ARENA && in <= MAX_ARENA;
+    }
+    return take_edge(e, line);
+}
+
+static int *unique_peers(const Edge *edges, int count, int *found)
+{
+    int *peers = calloc((size_t)count + 1, sizeof *peers);
+    *found = 0;
+    for (int i = 0; peers != NULL && i < count; i++) {
+        bool known = false;
+        for (int k = 0; k < *found; k++) {
+            known = known || peers[k] == edges[i].peer;
+        }
+        if (!known) {
+            peers[(*found)++] = edges[i].peer;
+        }
+    }
+    return peers;
+}
+
+static bool read_plan(Exchange *e, FILE *file, char reason[MAX_REASON])
+{
+    char line[256];
+    int ranks, number = 1;
+    if (fgets(line, sizeof line, file) == NULL ||
+        sscanf(line, "exchange %d %d %d %d %d", &ranks, &e->threads, &e->theta, &e->phases, &e->iterations) != 5 ||
+        e->threads < 1 || e->theta < 1 || e->phases < 1 || e->iterations < 1) {
+        snprintf(reason, MAX_REASON, "the plan's first line makes no sense");
+        return false;
+    }
+    if (ranks != e->bench->ranks) {
+        snprintf(reason, MAX_REASON, "the exchange has %d ranks, the launcher started %d", ranks, e->bench->ranks);
+        return false;
+    }
+    e->partitions = e->threads * e->theta;
+    long asked = run_integer(e->run, "transport");
+    e->bins = asked == 0 ? e->partitions : (int)asked;
+    if (e->partitions % e->bins != 0) {
+        snprintf(reason, MAX_REASON, "transport = %d is not valid: a divisor of %d", e->bins, e->partitions);
+        return false;
+    }
+    e->per_bin = e->partitions / e->bins;
+    e->phase = calloc((size_t)e->phases, sizeof *e->phase);
+    while (fgets(line, sizeof line, file) != NULL) {
+        number++;
+        if (strncmp(line, "end", 3) == 0) {
+            for (int i = 0; i < e->phases; i++) {
+                Phase *p = &e->phase[i];
+                p->from = unique_peers(p->receive, p->receives, &p->from_count);
+                p->to = unique_peers(p->send, p->sends, &p->to_count);
+            }
+            return true;
+        }
+        if (!take_line(e, line)) {
+            snprintf(reason, MAX_REASON, "line %d of the plan makes no sense here", number);
+            return false;
+        }
+    }
+    snprintf(reason, MAX_REASON, "the plan has no end");
+    return false;
+}
+
+static bool read_ready(Exchange *e, FILE *file, char reason[MAX_REASON])
+{
+    size_t count = (size_t)e->iterations * (size_t)e->phases * (size_t)e->partitions;
+    e->ready = allocate(count * sizeof *e->ready);
+    if (fseek(file, (long)(count * sizeof(double)) * e->bench->rank, SEEK_SET) != 0 ||
+        fread(e->ready, sizeof(double), count, file) != count) {
+        snprintf(reason, MAX_REASON, "the ready times end before those of rank %d", e->bench->rank);
+        return false;
+    }
+    return true;
+}
+
+static bool read_both(Exchange *e, const char *name, char reason[MAX_REASON])
+{
+    FILE *file = open_file(e, name, ".plan", reason);
+    bool good = file != NULL && read_plan(e, file, reason);
+    if (file != NULL) {
+        fclose(file);
+    }
+    file = good ? open_file(e, name, ".ready", reason) : NULL;
+    good = file != NULL && read_ready(e, file, reason);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return good;
+}
+
+bool plan_read(Exchange *e, const char *name, char reason[MAX_REASON])
+{
+    int good = read_both(e, name, reason), least;
+    MPI_Allreduce(&good, &least, 1, MPI_INT, MPI_MIN, e->bench->control);
+    if (!least && good) {
+        snprintf(reason, MAX_REASON, "another rank cannot read the plan");
+    }
+    return least != 0;
+}
+
+void plan_free(Exchange *e)
+{
+    for (int i = 0; e->phase != NULL && i < e->phases; i++) {
+        free(e->phase[i].send);
+        free(e->phase[i].receive);
+        free(e->phase[i].from);
+        free(e->phase[i].to);
+    }
+    free(e->phase);
+    free(e->ready);
+}

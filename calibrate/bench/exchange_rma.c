@@ -1,0 +1,251 @@
+/* Exchanges by MPI_Put into the receivers' arenas: one window, or one per bin; active (post, start, complete, wait) or
+ * passive (a lock for the whole run, a flush, and empty messages that say when a buffer may be and has been written). */
+#include "exchange.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { TAG_EXPOSED = 20000, TAG_WRITTEN = 21000 };
+
+static void create(Exchange *e, int windows, bool locks)
+{
+    MPI_Group all;
+    MPI_Comm_group(e->bench->data, &all);
+    e->handles = windows;
+    e->windows = calloc((size_t)windows, sizeof *e->windows);
+    for (int i = 0; i < windows; i++) {
+        MPI_Win_create(e->in, (MPI_Aint)e->in_bytes, 1, MPI_INFO_NULL, e->bench->data, &e->windows[i]);
+        if (locks) {
+            MPI_Win_lock_all(MPI_MODE_NOCHECK, e->windows[i]);
+        }
+    }
+    for (int i = 0; i < e->phases; i++) {
+        Phase *p = &e->phase[i];
+        MPI_Group_incl(all, p->from_count, p->from, &p->from_group);
+        MPI_Group_incl(all, p->to_count, p->to, &p->to_group);
+        p->opened = calloc((size_t)p->to_count + 1, sizeof *p->opened);
+    }
+    MPI_Group_free(&all);
+    omp_init_lock(&e->opening);
+}
+
+static void single_active_init(Exchange *e)
+{
+    create(e, 1, false);
+}
+
+static void many_active_init(Exchange *e)
+{
+    create(e, e->bins, false);
+}
+
+static void single_passive_init(Exchange *e)
+{
+    create(e, 1, true);
+}
+
+static void many_passive_init(Exchange *e)
+{
+    create(e, e->bins, true);
+}
+
+static void destroy(Exchange *e)
+{
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_free(&e->windows[i]);
+    }
+    free(e->windows);
+    for (int i = 0; i < e->phases; i++) {
+        MPI_Group_free(&e->phase[i].from_group);
+        MPI_Group_free(&e->phase[i].to_group);
+        free(e->phase[i].opened);
+    }
+    omp_destroy_lock(&e->opening);
+}
+
+static void unlock_destroy(Exchange *e)
+{
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_unlock_all(e->windows[i]);
+    }
+    destroy(e);
+}
+
+static void put_all(Exchange *e, int bin, MPI_Win window)
+{
+    for (int i = 0; i < e->now->sends; i++) {
+        const Edge *s = &e->now->send[i];
+        size_t bytes = s->bytes / (size_t)e->bins;
+        MPI_Put(bin_of(e, s, e->out, bin), (int)bytes, MPI_BYTE, s->peer, (MPI_Aint)(s->there + bytes * (size_t)bin),
+                (int)bytes, MPI_BYTE, window);
+    }
+}
+
+/* ---- active ----------------------------------------------------------------------------------------------------- */
+
+static void active_receives(Exchange *e)
+{
+    for (int i = 0; e->now->from_count > 0 && i < e->handles; i++) {
+        MPI_Win_post(e->now->from_group, 0, e->windows[i]);
+    }
+}
+
+static void active_wait(Exchange *e)
+{
+    const struct timespec nap = {.tv_sec = 0, .tv_nsec = 20000};
+    for (int i = 0; e->now->from_count > 0 && i < e->handles; i++) {
+        int done = 0;
+        if (!e->naps) {
+            MPI_Win_wait(e->windows[i]);
+        }
+        while (e->naps && (MPI_Win_test(e->windows[i], &done), !done)) {
+            nanosleep(&nap, NULL);
+        }
+    }
+}
+
+static void single_active_sends(Exchange *e)
+{
+    if (e->now->to_count > 0) {
+        MPI_Win_start(e->now->to_group, 0, e->windows[0]);
+    }
+}
+
+static void single_ready(Exchange *e, int bin)
+{
+    put_all(e, bin, e->windows[0]);
+}
+
+static void single_active_join(Exchange *e)
+{
+    if (e->now->to_count > 0) {
+        MPI_Win_complete(e->windows[0]);
+    }
+}
+
+static void many_active_ready(Exchange *e, int bin)
+{
+    if (e->now->to_count > 0) {
+        MPI_Win_start(e->now->to_group, 0, e->windows[bin]);
+        put_all(e, bin, e->windows[bin]);
+        MPI_Win_complete(e->windows[bin]);
+    }
+}
+
+const ExchangeWay exchange_rma_single_active = {
+    .splits = true,
+    .init = single_active_init,
+    .begin_receives = active_receives,
+    .wait_receives = active_wait,
+    .begin_sends = single_active_sends,
+    .ready = single_ready,
+    .join = single_active_join,
+    .free = destroy,
+};
+
+const ExchangeWay exchange_rma_many_active = {
+    .splits = true,
+    .init = many_active_init,
+    .begin_receives = active_receives,
+    .wait_receives = active_wait,
+    .ready = many_active_ready,
+    .free = destroy,
+};
+
+/* ---- passive ---------------------------------------------------------------------------------------------------- */
+
+static void passive_receives(Exchange *e)
+{
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_sync(e->windows[i]);
+    }
+    for (int i = 0; i < e->now->from_count; i++) {
+        MPI_Send(NULL, 0, MPI_BYTE, e->now->from[i], TAG_EXPOSED + e->step, e->bench->data);
+    }
+}
+
+static void passive_sends(Exchange *e)
+{
+    atomic_store(&e->is_open, false);
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->to[i], TAG_EXPOSED + e->step, e->bench->data, &e->now->opened[i]);
+    }
+}
+
+/* Whoever puts first waits for the receivers' go-ahead; the others wait for it. */
+static void await_open(Exchange *e)
+{
+    if (atomic_load(&e->is_open)) {
+        return;
+    }
+    omp_set_lock(&e->opening);
+    if (!atomic_load(&e->is_open)) {
+        exchange_wait(e, e->now->to_count, e->now->opened);
+        atomic_store(&e->is_open, true);
+    }
+    omp_unset_lock(&e->opening);
+}
+
+static void single_passive_ready(Exchange *e, int bin)
+{
+    await_open(e);
+    put_all(e, bin, e->windows[0]);
+}
+
+static void many_passive_ready(Exchange *e, int bin)
+{
+    await_open(e);
+    put_all(e, bin, e->windows[bin]);
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Win_flush(e->now->to[i], e->windows[bin]);
+    }
+}
+
+static void say_written(Exchange *e)
+{
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Send(NULL, 0, MPI_BYTE, e->now->to[i], TAG_WRITTEN + e->step, e->bench->data);
+    }
+}
+
+static void single_passive_join(Exchange *e)
+{
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Win_flush(e->now->to[i], e->windows[0]);
+    }
+    say_written(e);
+}
+
+static void passive_wait(Exchange *e)
+{
+    for (int i = 0; i < e->now->from_count; i++) {
+        MPI_Request written;
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->from[i], TAG_WRITTEN + e->step, e->bench->data, &written);
+        exchange_wait(e, 1, &written);
+    }
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_sync(e->windows[i]);
+    }
+}
+
+const ExchangeWay exchange_rma_single_passive = {
+    .splits = true,
+    .init = single_passive_init,
+    .begin_receives = passive_receives,
+    .wait_receives = passive_wait,
+    .begin_sends = passive_sends,
+    .ready = single_passive_ready,
+    .join = single_passive_join,
+    .free = unlock_destroy,
+};
+
+const ExchangeWay exchange_rma_many_passive = {
+    .splits = true,
+    .init = many_passive_init,
+    .begin_receives = passive_receives,
+    .wait_receives = passive_wait,
+    .begin_sends = passive_sends,
+    .ready = many_passive_ready,
+    .join = say_written,
+    .free = unlock_destroy,
+};

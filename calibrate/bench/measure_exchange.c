@@ -1,0 +1,409 @@
+/* An exchange among all ranks as an application performs it: iteration after iteration without a barrier, so that a
+ * delay travels from rank to rank. Threads are ready when the plan says, which are the model's own draws.
+ *
+ * iteration      = from a rank's start of an iteration to its end, mean over the ranks
+ * communication  = of that, what is not computing: from the last ready partition (of each phase) to the end
+ *
+ * lists.ranks_s, a row per iteration: for each rank when it began, how long it computed, and when it ended; in seconds
+ * on that rank's clock since all ranks began together.
+ *
+ * Before the timed iterations and after them one is checked: every byte of every buffer.
+ *
+ * Threads compute by spinning where each has a core, else by sleeping; where there are fewer cores than ranks, ranks
+ * wait with naps, or they would take each other's time slices. `cores`: of this rank's host, over its ranks' threads.
+ */
+#include "exchange.h"
+#include "team.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIELDS = 3 };
+static const long NAP_NS = 20000;
+
+static const struct {
+    const char *name;
+    const ExchangeWay *way;
+} ways[] = {
+#define WAY(variable, name) {name, &exchange_##variable},
+#include "exchange_ways.def"
+#undef WAY
+};
+
+#define WAY(variable, name) "|" name
+static const char names[] = /* with a | before each */
+#include "exchange_ways.def"
+    ;
+#undef WAY
+
+static const Parameter parameters[] = {
+    {"approach", WORD, "single", names + 1},
+    {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
+    {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
+    {"compute_by", WORD, "auto", "auto|sleep|spin"},
+    {"wait_by", WORD, "auto", "auto|poll|nap"},
+    {"wait", WORD, "auto", "auto|thread|master"}, /* who completes messages of "many" */
+    {"fault", WORD, "none", "none|crash|hang|corrupt"}, /* on purpose, to test who notices */
+    {"fault_rank", INTEGER, "0", "0 to 1000000"},
+    {"fault_iteration", INTEGER, "0", "0 to 1000000"},
+    END_OF_PARAMETERS,
+};
+
+static const ExchangeWay *way_of(const Run *run)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (run_is(run, "approach", ways[i].name)) {
+            return ways[i].way;
+        }
+    }
+    return NULL;
+}
+
+void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
+{
+    const struct timespec nap = {.tv_sec = 0, .tv_nsec = NAP_NS};
+    if (!e->naps) {
+        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        for (int done = 0; MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), !done;) {
+            nanosleep(&nap, NULL);
+        }
+    }
+}
+
+/* ---- setting up ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char host[256];
+    cpu_set_t cores;
+} Place;
+
+/* Cores of this rank's host that its ranks may use, and how many ranks those are. */
+static int cores_here(const Bench *b, int *ranks)
+{
+    Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
+    memset(&mine, 0, sizeof mine);
+    gethostname(mine.host, sizeof mine.host - 1);
+    sched_getaffinity(0, sizeof mine.cores, &mine.cores);
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
+    cpu_set_t together;
+    CPU_ZERO(&together);
+    *ranks = 0;
+    for (int i = 0; i < b->ranks; i++) {
+        if (strcmp(all[i].host, mine.host) == 0) {
+            CPU_OR(&together, &together, &all[i].cores);
+            (*ranks)++;
+        }
+    }
+    free(all);
+    return CPU_COUNT(&together);
+}
+
+/* A choice that all ranks make alike: the most careful one. */
+static void choose_waiting(Exchange *e, Run *run)
+{
+    int ranks, cores = cores_here(e->bench, &ranks), mine[2], least[2];
+    mine[0] = cores >= ranks * e->threads;
+    mine[1] = cores >= ranks;
+    MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, e->bench->control);
+    e->computing = run_is(run, "compute_by", "auto") ? (least[0] ? SPINNING : SLEEPING)
+                                                     : waiting_of(run_word(run, "compute_by"));
+    e->naps = run_is(run, "wait_by", "auto") ? !least[1] : run_is(run, "wait_by", "nap");
+    e->wait_in_thread = run_is(run, "wait", "auto") ? least[0] : run_is(run, "wait", "thread");
+    run_derive(run, "cores", cores);
+    run_derive(run, "ranks_here", ranks);
+    run_derive(run, "spins", e->computing == SPINNING);
+    run_derive(run, "naps", e->naps);
+    run_derive(run, "threads_wait", e->wait_in_thread);
+}
+
+static void set_up(Exchange *e, Run *run)
+{
+    choose_waiting(e, run);
+    e->parts = e->way->splits ? e->bins : 1;
+    e->out = allocate(e->out_bytes);
+    e->in = allocate(e->in_bytes);
+    e->missing = allocate((size_t)e->bins * sizeof *e->missing);
+    e->team = allocate((size_t)e->threads * sizeof *e->team);
+    for (int i = 0; i < e->threads; i++) {
+        e->team[i].sent = allocate((size_t)e->theta * sizeof(int));
+    }
+    if (e->way->init != NULL) {
+        e->way->init(e);
+    }
+}
+
+static void tear_down(Exchange *e)
+{
+    if (e->way->free != NULL) {
+        e->way->free(e);
+    }
+    for (int i = 0; i < e->threads; i++) {
+        free(e->team[i].sent);
+    }
+    free(e->team);
+    free(e->missing);
+    free(e->out);
+    free(e->in);
+}
+
+/* ---- one iteration ---------------------------------------------------------------------------------------------- */
+
+static void call(void (*act)(Exchange *e), Exchange *e)
+{
+    if (act != NULL) {
+        act(e);
+    }
+}
+
+static void compute(Exchange *e, int thread, double start, const double *ready)
+{
+    Worker *self = &e->team[thread];
+    self->sent_count = 0;
+    for (int k = 0; k < e->theta; k++) {
+        int partition = thread * e->theta + k, bin = partition / e->per_bin;
+        if (ready != NULL) {
+            wait_until(start + ready[partition], e->computing, e->bench->data);
+        }
+        self->last = now_s();
+        if (atomic_fetch_sub(&e->missing[bin], 1) == 1) {
+            self->sent[self->sent_count++] = bin;
+            if (e->way->ready != NULL) {
+                e->way->ready(e, bin);
+            }
+        }
+    }
+    if (e->way->thread_done != NULL) {
+        e->way->thread_done(e, thread);
+    }
+}
+
+/* One phase; returns how long the threads computed. `ready` NULL: all partitions at once. */
+static double perform(Exchange *e, long iteration, const double *ready)
+{
+    for (int bin = 0; bin < e->bins; bin++) {
+        atomic_store(&e->missing[bin], e->per_bin);
+    }
+    board_note(iteration, e->step, STARTING);
+    call(e->way->begin_receives, e);
+    double start = now_s(), last = 0;
+    if (e->now->receives_first) {
+        board_note(iteration, e->step, RECEIVING);
+        call(e->way->wait_receives, e);
+        start = now_s();
+    }
+    call(e->way->begin_sends, e);
+    board_note(iteration, e->step, COMPUTING);
+#pragma omp parallel num_threads(e->threads)
+    {
+        team_check(e->threads);
+        if (e->computing == SLEEPING) {
+            prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us by default, of this thread alone */
+        }
+        compute(e, omp_get_thread_num(), start, ready);
+    }
+    board_note(iteration, e->step, FINISHING);
+    call(e->way->join, e);
+    if (!e->now->receives_first) {
+        call(e->way->wait_receives, e);
+    }
+    call(e->way->wait_sends, e);
+    for (int i = 0; i < e->threads; i++) {
+        last = fmax(last, e->team[i].last);
+    }
+    return last - start;
+}
+
+static double iterate(Exchange *e, long iteration, bool ready_at_once)
+{
+    double computed = 0;
+    for (e->step = 0; e->step < e->phases; e->step++) {
+        e->now = &e->phase[e->step];
+        size_t row = ((size_t)iteration * (size_t)e->phases + (size_t)e->step) * (size_t)e->partitions;
+        computed += perform(e, iteration, ready_at_once ? NULL : e->ready + row);
+    }
+    return computed;
+}
+
+/* ---- checking --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int rank, from, phase; /* rank -1: all bytes are right */
+} Wrong;
+
+static bool faulty(const Exchange *e, const char *kind)
+{
+    return run_is(e->run, "fault", kind) && run_integer(e->run, "fault_rank") == e->bench->rank;
+}
+
+/* An edge's place in the pattern of its sender: both ends know phase and tag. */
+static size_t place(const Exchange *e, int phase, const Edge *edge)
+{
+    return ((size_t)phase * (size_t)e->most_tags + (size_t)edge->tag) << 33;
+}
+
+static Wrong check(Exchange *e)
+{
+    Wrong mine = {-1, -1, -1};
+    for (int p = 0; p < e->phases; p++) {
+        for (int i = 0; i < e->phase[p].sends; i++) {
+            const Edge *s = &e->phase[p].send[i];
+            payload_fill(e->run, e->out + s->at, s->bytes, e->bench->rank, place(e, p, s));
+            if (faulty(e, "corrupt")) {
+                e->out[s->at + s->bytes / 2] ^= 1;
+            }
+        }
+    }
+    payload_spoil(e->in, e->in_bytes);
+    MPI_Barrier(e->bench->control);
+    iterate(e, 0, true);
+    board_note(0, 0, CHECKING);
+    for (int p = 0; p < e->phases; p++) {
+        for (int i = 0; i < e->phase[p].receives && mine.rank < 0; i++) {
+            const Edge *r = &e->phase[p].receive[i];
+            if (!payload_right(e->run, e->in + r->at, r->bytes, r->peer, place(e, p, r))) {
+                mine = (Wrong){e->bench->rank, r->peer, p};
+            }
+        }
+    }
+    Wrong *all = allocate((size_t)e->bench->ranks * sizeof mine), found = {-1, -1, -1};
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, e->bench->control);
+    for (int i = e->bench->ranks - 1; i >= 0; i--) {
+        found = all[i].rank >= 0 ? all[i] : found;
+    }
+    free(all);
+    return found;
+}
+
+/* ---- all iterations --------------------------------------------------------------------------------------------- */
+
+static void misbehave(const Exchange *e, long iteration)
+{
+    if (iteration != run_integer(e->run, "fault_iteration")) {
+        return;
+    }
+    if (faulty(e, "crash")) {
+        board_note(iteration, 0, STARTING);
+        abort();
+    }
+    while (faulty(e, "hang")) {
+        board_note(iteration, 0, COMPUTING);
+        pause();
+    }
+}
+
+static void record(Run *run, const Exchange *e, const double *all)
+{
+    int n = e->iterations, ranks = e->bench->ranks;
+    double *iteration = allocate((size_t)n * sizeof(double)), *communication = allocate((size_t)n * sizeof(double));
+    double *rows = allocate((size_t)n * (size_t)ranks * FIELDS * sizeof(double));
+    for (int i = 0; i < n; i++) {
+        for (int r = 0; r < ranks; r++) {
+            const double *one = all + ((size_t)r * (size_t)n + (size_t)i) * FIELDS;
+            memcpy(rows + ((size_t)i * (size_t)ranks + (size_t)r) * FIELDS, one, FIELDS * sizeof(double));
+            iteration[i] += (one[2] - one[0]) / ranks;
+            communication[i] += (one[2] - one[0] - one[1]) / ranks;
+        }
+    }
+    Samples samples = {.count = n, .quantities = 2, .inner = 1};
+    samples.values[0] = iteration;
+    samples.values[1] = communication;
+    run_list(run, "ranks_s", rows, n, (long)ranks * FIELDS);
+    record_samples(run, &samples);
+    free(iteration);
+    free(communication);
+    free(rows);
+}
+
+/* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */
+static double *time_all(Exchange *e)
+{
+    size_t mine = (size_t)e->iterations * FIELDS;
+    double *own = allocate(mine * sizeof(double)), *all = NULL;
+    if (e->bench->rank == 0) {
+        all = allocate(mine * (size_t)e->bench->ranks * sizeof(double));
+    }
+    MPI_Barrier(e->bench->control);
+    double zero = now_s();
+    for (long i = 0; i < e->iterations; i++) {
+        misbehave(e, i);
+        double begun = now_s(), computed = iterate(e, i, false);
+        own[i * FIELDS] = begun - zero;
+        own[i * FIELDS + 1] = computed;
+        own[i * FIELDS + 2] = now_s() - zero;
+    }
+    MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, e->bench->control);
+    free(own);
+    return all;
+}
+
+static int refuse(Run *run, const char *kind, const char *reason)
+{
+    record_refusal(run, kind, reason);
+    return strcmp(kind, REFUSED_ERROR) == 0 ? 2 : 0;
+}
+
+static int say_wrong(Run *run, Wrong wrong, const char *when)
+{
+    char reason[MAX_REASON];
+    snprintf(reason, sizeof reason, "wrong bytes: rank %d received from rank %d what was not sent, in phase %d of the "
+             "checked iteration %s the timed ones", wrong.rank, wrong.from, wrong.phase, when);
+    record_refusal(run, REFUSED_ERROR, reason);
+    return 1;
+}
+
+static int whole(Run *run)
+{
+    Exchange e = {.run = run, .bench = run->bench, .way = way_of(run)};
+    char reason[MAX_REASON] = "";
+    if (e.way->partitioned && !PREADY_HAS_PARTITIONED) {
+        return refuse(run, REFUSED_UNSUPPORTED, NO_PARTITIONED);
+    }
+    board_point();
+    if (!plan_read(&e, run_word(run, "plan"), reason)) {
+        plan_free(&e);
+        return refuse(run, REFUSED_ERROR, reason);
+    }
+    if (e.threads > 1 && e.way->ready != NULL && run->bench->thread_level < MPI_THREAD_MULTIPLE) {
+        plan_free(&e);
+        return refuse(run, REFUSED_UNSUPPORTED, NO_THREADS);
+    }
+    set_up(&e, run);
+    int status = 0;
+    Wrong wrong = check(&e);
+    const char *when = "before";
+    if (wrong.rank < 0) {
+        double *all = time_all(&e);
+        run->iteration++; /* another pattern */
+        wrong = check(&e);
+        when = "after";
+        if (wrong.rank < 0 && all != NULL) {
+            record(run, &e, all);
+        }
+        free(all);
+    }
+    if (wrong.rank >= 0) {
+        status = say_wrong(run, wrong, when);
+    }
+    tear_down(&e);
+    plan_free(&e);
+    board_note(-1, 0, IDLE);
+    return status;
+}
+
+static const Measurement exchange = {
+    .name = "exchange",
+    .summary = "an exchange among all ranks, iteration after iteration, threads ready when a plan says",
+    .parameters = parameters,
+    .quantities = {"iteration", "communication"},
+    .flags = LOCAL, /* no half round trip */
+    .whole = whole,
+};
+
+MEASUREMENT(exchange)
