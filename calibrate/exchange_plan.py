@@ -114,27 +114,39 @@ def exchange_plan(workload: Workload, iterations: int, seed: int) -> ExchangePla
     PreadyError
         What the benchmark cannot perform.
     """
-    if workload.thread_grid is not None:
-        raise PreadyError("thread_grid is not performed by the benchmark", valid="no thread_grid")
+    for name, given in (("thread_grid", workload.thread_grid), ("exchanges", workload.exchanges)):
+        if given is not None:
+            raise PreadyError(f"{name} is nothing that the benchmark performs", valid=f"no {name}")
     what = layout(workload)
     pattern = what.pattern(workload)
-    sizes = what.sizes or (workload.buffer,) * 3
     steps = pattern.exchanges(what.blocks)
     if steps > MOST_PHASES:
         raise PreadyError(f"blocks = {what.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
-    if max(sizes) > LARGEST_MESSAGE:
-        raise PreadyError(f"buffer = {max(sizes):.0f} B", valid=f"at most {LARGEST_MESSAGE} B to measure")
-    phases = tuple(_sweep(pattern, sizes[0], steps)) if pattern.name == "sweep3d" else (_together(pattern, sizes),)
+    sweep = pattern.name == "sweep3d"
+    phases = tuple(_sweep(pattern, workload.buffer, steps)) if sweep else (_together(workload, pattern),)
+    for edge in (e for phase in phases for e in phase.edges):
+        if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.n_partitions:
+            raise PreadyError(
+                f"{edge.bytes} B for a neighbour",
+                valid=f"a multiple of the {workload.n_partitions} partitions, at most {LARGEST_MESSAGE} B, to measure",
+            )
     drawn = [arrivals.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     return ExchangePlan(pattern.ranks, workload.threads, workload.partitions_per_thread, phases, ready)
 
 
-def _together(pattern: Pattern, sizes: tuple[float, float, float]) -> Phase:
+def _together(workload: Workload, pattern: Pattern) -> Phase:
     """All ranks with all their neighbours at once; the direction is the tag."""
+    by_direction, listed = workload.sizes, workload.neighbour_sizes
+
+    def size(rank: int, direction: int) -> int:
+        if listed is not None:
+            return int(listed[rank][direction])
+        return int(workload.buffer if by_direction is None else by_direction.towards(pattern.steps[direction]))
+
     return Phase(
         tuple(
-            Edge(rank, there, int(sizes[pattern.classes[direction]]), direction)
+            Edge(rank, there, size(rank, direction), direction)
             for rank in range(pattern.ranks)
             for direction, there in enumerate(pattern.neighbours(rank))
             if there is not None

@@ -17,18 +17,35 @@ from pready.model.errors import PreadyError
 
 @contextmanager
 def two_ranks(
-    launcher: str | None, rig: str | None, prefix: Path | None, netmod: str, *, crowded: bool = False
+    launcher: str | None,
+    rig: str | None,
+    prefix: Path | None,
+    netmod: str,
+    *,
+    crowded: bool = False,
+    nodes: int | None = None,
 ) -> Iterator[tuple[Launcher, Path | None]]:
-    """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`."""
+    """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`.
+
+    With more than two `nodes` of a rig they are the first two on a switch.
+    """
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
         raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2" or --rig 1Gbit')
+    check_nodes(nodes, rig)
     if launcher is not None:
         yield Launcher.parse(launcher), prefix
         return
     home = mpi_home(prefix)
-    with Rig(str(rig)) as made:
-        yield (made.openmpi(home, crowded=crowded) if is_open_mpi(home) else made.mpich(home, netmod)), home
+    with Rig(str(rig), nodes or 2) as made:
+        open_mpi = is_open_mpi(home)
+        yield made.openmpi(home, crowded=crowded, ranks=2) if open_mpi else made.mpich(home, netmod, ranks=2), home
+
+
+def check_nodes(nodes: int | None, rig: str | None) -> None:
+    """Refuse a number of nodes for anything but the rig."""
+    if nodes is not None and rig is None:
+        raise PreadyError(f"--nodes {nodes} without --rig", valid="--nodes with --rig; a launcher says its own nodes")
 
 
 def mpi_home(prefix: Path | None) -> Path:

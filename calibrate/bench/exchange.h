@@ -86,6 +86,7 @@ bool plan_read(Exchange *e, const char *name, char reason[MAX_REASON]);
 void plan_free(Exchange *e);
 
 /* measure_exchange.c */
+void nap(void);
 void exchange_wait(const Exchange *e, int count, MPI_Request *requests);
 
 static inline char *bin_of(const Exchange *e, const Edge *edge, char *arena, int bin)

@@ -1,9 +1,11 @@
 /* Exchanges by MPI_Put into the receivers' arenas: one window, or one per bin; active (post, start, complete, wait) or
- * passive (a lock for the whole run, a flush, and empty messages that say when a buffer may be and has been written). */
+ * passive (a lock for the whole run, a flush, and empty messages that say when a buffer may be and has been written).
+ *
+ * With active synchronisation each phase has windows of its own: MPICH 5.0 counts exposures without asking from whom, so
+ * that of a phase to come would open the epoch of this one. */
 #include "exchange.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { TAG_EXPOSED = 20000, TAG_WRITTEN = 21000 };
 
@@ -31,12 +33,12 @@ static void create(Exchange *e, int windows, bool locks)
 
 static void single_active_init(Exchange *e)
 {
-    create(e, 1, false);
+    create(e, e->phases, false);
 }
 
 static void many_active_init(Exchange *e)
 {
-    create(e, e->bins, false);
+    create(e, e->phases * e->bins, false);
 }
 
 static void single_passive_init(Exchange *e)
@@ -83,23 +85,33 @@ static void put_all(Exchange *e, int bin, MPI_Win window)
 
 /* ---- active ----------------------------------------------------------------------------------------------------- */
 
+/* This phase's windows, and how many they are. */
+static MPI_Win *windows_now(const Exchange *e, int *count)
+{
+    *count = e->handles / e->phases;
+    return &e->windows[e->step * *count];
+}
+
 static void active_receives(Exchange *e)
 {
-    for (int i = 0; e->now->from_count > 0 && i < e->handles; i++) {
-        MPI_Win_post(e->now->from_group, 0, e->windows[i]);
+    int count;
+    MPI_Win *windows = windows_now(e, &count);
+    for (int i = 0; e->now->from_count > 0 && i < count; i++) {
+        MPI_Win_post(e->now->from_group, 0, windows[i]);
     }
 }
 
 static void active_wait(Exchange *e)
 {
-    const struct timespec nap = {.tv_sec = 0, .tv_nsec = 20000};
-    for (int i = 0; e->now->from_count > 0 && i < e->handles; i++) {
+    int count;
+    MPI_Win *windows = windows_now(e, &count);
+    for (int i = 0; e->now->from_count > 0 && i < count; i++) {
         int done = 0;
         if (!e->naps) {
-            MPI_Win_wait(e->windows[i]);
+            MPI_Win_wait(windows[i]);
         }
-        while (e->naps && (MPI_Win_test(e->windows[i], &done), !done)) {
-            nanosleep(&nap, NULL);
+        while (e->naps && (MPI_Win_test(windows[i], &done), !done)) {
+            nap();
         }
     }
 }
@@ -107,28 +119,30 @@ static void active_wait(Exchange *e)
 static void single_active_sends(Exchange *e)
 {
     if (e->now->to_count > 0) {
-        MPI_Win_start(e->now->to_group, 0, e->windows[0]);
+        MPI_Win_start(e->now->to_group, 0, e->windows[e->step]);
     }
 }
 
-static void single_ready(Exchange *e, int bin)
+static void single_active_ready(Exchange *e, int bin)
 {
-    put_all(e, bin, e->windows[0]);
+    put_all(e, bin, e->windows[e->step]);
 }
 
 static void single_active_join(Exchange *e)
 {
     if (e->now->to_count > 0) {
-        MPI_Win_complete(e->windows[0]);
+        MPI_Win_complete(e->windows[e->step]);
     }
 }
 
 static void many_active_ready(Exchange *e, int bin)
 {
+    int count;
+    MPI_Win window = windows_now(e, &count)[bin];
     if (e->now->to_count > 0) {
-        MPI_Win_start(e->now->to_group, 0, e->windows[bin]);
-        put_all(e, bin, e->windows[bin]);
-        MPI_Win_complete(e->windows[bin]);
+        MPI_Win_start(e->now->to_group, 0, window);
+        put_all(e, bin, window);
+        MPI_Win_complete(window);
     }
 }
 
@@ -138,7 +152,7 @@ const ExchangeWay exchange_rma_single_active = {
     .begin_receives = active_receives,
     .wait_receives = active_wait,
     .begin_sends = single_active_sends,
-    .ready = single_ready,
+    .ready = single_active_ready,
     .join = single_active_join,
     .free = destroy,
 };

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIELDS = 3 };
+enum { FIELDS = 3, MAX_WINDOWS = 256 };
 static const long NAP_NS = 20000;
 
 static const struct {
@@ -63,16 +63,21 @@ static const ExchangeWay *way_of(const Run *run)
     return NULL;
 }
 
+void nap(void)
+{
+    const struct timespec some = {.tv_sec = 0, .tv_nsec = NAP_NS};
+    nanosleep(&some, NULL);
+}
+
 void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
 {
-    const struct timespec nap = {.tv_sec = 0, .tv_nsec = NAP_NS};
     if (!e->naps) {
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         return;
     }
     for (int i = 0; i < count; i++) {
         for (int done = 0; MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), !done;) {
-            nanosleep(&nap, NULL);
+            nap();
         }
     }
 }
@@ -369,6 +374,12 @@ static int whole(Run *run)
     if (!plan_read(&e, run_word(run, "plan"), reason)) {
         plan_free(&e);
         return refuse(run, REFUSED_ERROR, reason);
+    }
+    if (strncmp(run_word(run, "approach"), "rma-many", 8) == 0 && (long)e.bins * e.phases > MAX_WINDOWS) {
+        snprintf(reason, sizeof reason, "transport × exchanges of an iteration = %ld: at most %d windows",
+                 (long)e.bins * e.phases, MAX_WINDOWS);
+        plan_free(&e);
+        return refuse(run, REFUSED_UNSUPPORTED, reason);
     }
     if (e.threads > 1 && e.way->ready != NULL && run->bench->thread_level < MPI_THREAD_MULTIPLE) {
         plan_free(&e);

@@ -40,6 +40,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--rig", metavar="BANDWIDTH", help="Instead: a two-node cluster on this machine, such as 1Gbit (needs root)."
 )
+@options.nodes()
 @click.option(
     "--mpi", "prefix", type=click.Path(path_type=Path), metavar="PREFIX", help="Where bin/mpiexec and bin/mpicc lie."
 )
@@ -71,6 +72,7 @@ def calibrate(
     context: click.Context,
     launcher: str | None,
     rig: str | None,
+    nodes: int | None,
     prefix: Path | None,
     netmod: str,
     mpicc: str | None,
@@ -102,7 +104,7 @@ def calibrate(
         _write_job(slurm, launcher, budget_s)
         return
     if not fit_only:
-        _measure(launcher, rig, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
+        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
     _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin)
 
 
@@ -119,6 +121,7 @@ def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
 def _measure(
     launcher: str | None,
     rig: str | None,
+    nodes: int | None,
     prefix: Path | None,
     netmod: str,
     mpicc: str | None,
@@ -128,7 +131,7 @@ def _measure(
     only: list[str] | None,
     seed: int,
 ) -> None:
-    with two_ranks(launcher, rig, prefix, netmod) as (ranks, home):
+    with two_ranks(launcher, rig, prefix, netmod, nodes=nodes) as (ranks, home):
         built = built_for(home, mpicc)
         columns = (
             TextColumn("{task.description}"),

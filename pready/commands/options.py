@@ -88,6 +88,11 @@ def approach(help: str = "what 'predict' advises if absent") -> Option:
     return click.option("--approach", metavar="KEY[:T[:V]]", help=f"Interface, transport partitions, VCIs; {help}.")
 
 
+def nodes() -> Option:
+    """``--nodes`` of ``--rig``; None if it is not given."""
+    return click.option("--nodes", type=click.IntRange(2), metavar="N", help="Of --rig: more than 2 hang on a switch.")
+
+
 def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
     """A grid such as ``--ranks``; None if it is not given."""
 

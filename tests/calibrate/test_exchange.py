@@ -1,0 +1,260 @@
+"""A whole exchange among many ranks: its plan, and real MPI that performs it and says which rank went wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.calibrate import board
+from pready.calibrate.benchmark_list import EXCHANGE_WAYS
+from pready.calibrate.build import Built, build, find_mpicc
+from pready.calibrate.exchange_plan import Edge, ExchangePlan, exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import MeasureError, Outcome, measure
+from pready.calibrate.records import Point, read
+from pready.model import arrivals
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.workload import Workload
+
+
+def workload(**fields: Any) -> Workload:
+    told = {"threads": 2, "partitions_per_thread": 2, "buffer": "64 KiB", **fields}
+    return validated(Workload, {"arrivals": {"model": "laggard", "delay": "3 ms"}, **told}, "test")
+
+
+# ---- plans ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_ring_is_its_list() -> None:
+    plan = exchange_plan(workload(pattern="neighbours", neighbour_list=[[1], [2], [0]]), 5, seed=3)
+    (phase,) = plan.phases
+    assert phase.edges == (Edge(0, 1, 65536, 0), Edge(1, 2, 65536, 0), Edge(2, 0, 65536, 0))
+    assert not phase.receives_first
+    assert plan.ready.shape == (3, 5, 1, 4)
+
+
+def test_two_ranks_along_a_periodic_axis_are_neighbours_twice() -> None:
+    # 2 × 2 ranks that wrap around: below and above are the same rank, so 4 buffers leave each of the 4 ranks.
+    (phase,) = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).phases
+    assert len(phase.edges) == 16
+    assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 1)) == [0, 1]
+    assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 2)) == [2, 3]
+
+
+def test_sizes_by_direction() -> None:
+    faces = workload(pattern="halo3d", grid=[2, 2, 2], buffer=None, faces=["64 KiB", "4 KiB", "8 KiB"])
+    (phase,) = exchange_plan(faces, 1, seed=0).phases
+    # directions -x, +x, -y, +y, -z, +z are tags 0 to 5
+    assert {(e.tag, e.bytes) for e in phase.edges} == {
+        (0, 65536),
+        (1, 65536),
+        (2, 4096),
+        (3, 4096),
+        (4, 8192),
+        (5, 8192),
+    }
+    listed = workload(pattern="neighbours", neighbour_list=[[1], [{"to": 0, "size": "1 KiB"}]])
+    assert [e.bytes for e in exchange_plan(listed, 1, seed=0).phases[0].edges] == [65536, 1024]
+
+
+def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
+    plan = exchange_plan(workload(pattern="sweep3d", grid=[2, 2], blocks=3), 2, seed=0)
+    assert len(plan.phases) == 8 * 3  # octants × blocks
+    assert all(phase.receives_first for phase in plan.phases)
+    assert plan.ready.shape == (4, 2, 24, 4)
+    ways = [{(e.sender, e.receiver) for e in phase.edges} for phase in plan.phases]
+    # ranks 0 1 / 2 3: from rank 0 outwards, then from 1, from 3, from 2; two octants of three blocks each
+    from_0 = {(0, 1), (2, 3), (0, 2), (1, 3)}
+    from_1 = {(1, 0), (3, 2), (1, 3), (0, 2)}
+    reverse = {(b, a) for a, b in from_0}, {(b, a) for a, b in from_1}
+    assert ways == [from_0] * 6 + [from_1] * 6 + [reverse[0]] * 6 + [reverse[1]] * 6
+
+
+def test_the_moments_are_the_engine_s_draws() -> None:
+    what = workload(pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "normal", "noise": 0.1})
+    plan = exchange_plan(what, 7, seed=11)
+    for rank in range(4):
+        assert np.array_equal(plan.ready[rank, :, 0], arrivals.draw(what, 7, 11, rank=rank))
+
+
+def test_buffers_do_not_overlap() -> None:
+    plan = exchange_plan(workload(pattern="halo3d26", grid=[2, 2, 2], edge="4 KiB", corner="512 B"), 1, seed=0)
+    for column in (6, 7):  # where a buffer lies at its sender, and at its receiver
+        taken: dict[str, list[tuple[int, int]]] = {}
+        arenas = {}
+        for line in plan.text().splitlines():
+            words = line.split()
+            if words[0] == "edge":
+                place = int(words[column])
+                taken.setdefault(words[column - 4], []).append((place, place + int(words[4])))
+            if words[0] == "arena":
+                arenas[words[1]] = int(words[column - 4])
+        assert taken.keys() == arenas.keys()
+        for rank, places in taken.items():
+            places.sort()
+            assert all(end <= begin for (_, end), (begin, _) in pairwise(places))
+            assert places[-1][1] <= arenas[rank]
+
+
+def test_a_plan_is_named_by_what_it_holds() -> None:
+    what = workload(
+        pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "uniform", "noise": 0.1}
+    )
+    assert exchange_plan(what, 3, 1).name == exchange_plan(what, 3, 1).name
+    assert exchange_plan(what, 3, 1).name != exchange_plan(what, 3, 2).name
+    assert exchange_plan(what, 3, 1).name != exchange_plan(what.changed(buffer=2.0**17), 3, 1).name
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"pattern": "halo3d", "grid": [2, 2], "thread_grid": [2, 1, 1]}, "thread_grid"),
+        ({"pattern": "sweep3d", "grid": [2, 2], "blocks": 200}, "blocks = 200"),
+        ({"pattern": "halo3d", "grid": [2, 2], "buffer": "4 GiB"}, "at most 2147483647 B"),
+        ({"pattern": "halo3d26", "grid": [2, 2, 2], "corner": "6 B"}, "a multiple of the 4 partitions"),
+    ],
+)
+def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(PreadyError, match=named):
+        exchange_plan(workload(**fields), 1, 0)
+
+
+# ---- boards ---------------------------------------------------------------------------------------------------------
+
+
+def rank(number: int, *, iteration: int = 5, phase: int = 0, doing: int = 4, ended: int = 0) -> board.Rank:
+    return board.Rank(number, 1000 + number, 1, iteration, phase, doing, ended)
+
+
+def test_who_is_blamed() -> None:
+    fine = [rank(0), rank(1)]
+    crashed = board.blame([*fine, rank(2, ended=signal.SIGSEGV, doing=3)], "", silent=False)
+    assert crashed == "rank 2 (process 1002) died by SIGSEGV in iteration 5, computing and sending"
+    killed = board.blame([rank(0, ended=signal.SIGTERM), rank(1)], "PID 1001 KILLED BY SIGNAL 9", silent=False)
+    assert killed == "rank 1 (process 1001) died in iteration 5, completing its messages"
+    silent = board.blame([*fine, rank(2, iteration=4, doing=3)], "", silent=True)
+    assert silent.startswith("rank 2 (process 1002) is silent in iteration 4, computing and sending; the others: in")
+    assert board.blame([], "", silent=True) == "no rank has begun"
+
+
+# ---- real MPI -------------------------------------------------------------------------------------------------------
+
+LIBRARIES = {
+    "mpich": ("PREADY_MPICH_PREFIX", ()),
+    "openmpi": ("PREADY_OPENMPI_PREFIX", ("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx")),
+}
+RANKS = 4
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Launcher, Built]:
+    variable, options = LIBRARIES[request.param]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {request.param} to test with")
+    prefix = Path(os.environ[variable])
+    flags = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
+    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=tmp_path_factory.mktemp("build"))
+    words = (str(prefix / "bin" / "mpiexec"), *options, "-n", str(RANKS))
+    return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
+
+
+def performed(
+    started: tuple[Launcher, Built],
+    plan: ExchangePlan,
+    out: Path,
+    points: list[dict[str, Any]],
+    patience_s: float = 60.0,
+) -> Outcome:
+    launcher, built = started
+    folder = out / "plans"
+    name = plan.write(folder)
+    each = [Point.of("exchange", plan=name, **p) for p in points]
+    return measure(
+        each, launcher, out / "raw.jsonl", 300.0, built=built, folder=folder, point_budget_s=0.1, patience_s=patience_s
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_every_way_performs_it_and_every_byte_is_right(
+    started: tuple[Launcher, Built], tmp_path: Path, pattern: str
+) -> None:
+    plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), 4, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 4)]
+    outcome = performed(started, plan, tmp_path, ways)
+    assert outcome.failures == {}
+    for line in read(tmp_path / "raw.jsonl").points.values():
+        record = line["record"]
+        times = np.array(record["lists"]["ranks_s"]).reshape(4, RANKS, 3)
+        begun, computed, ended = np.moveaxis(times, 2, 0)
+        late = 3e-3 * len(plan.phases)  # one partition of every exchange is late by 3 ms
+        assert (computed >= late).all()
+        assert (ended - begun >= computed).all()
+        assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
+        assert record["median_s"] >= late
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("crash", "rank 2 .* died by SIGABRT in iteration 3, starting an iteration"),
+        (
+            "hang",
+            "rank 2 .* is silent in iteration 3, computing and sending; the others: in iteration [34], completing",
+        ),
+        ("corrupt", "wrong bytes: rank [0-3] received from rank 2 what was not sent"),
+    ],
+)
+def test_a_rank_that_goes_wrong_is_named_with_its_step(
+    started: tuple[Launcher, Built], tmp_path: Path, fault: str, said: str
+) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 6, seed=0)
+    wrong = {"approach": "single", "fault": fault, "fault_rank": 2, "fault_iteration": 3}
+    outcome = performed(started, plan, tmp_path, [wrong, {"approach": "single"}], patience_s=8.0)
+    (reason,) = outcome.failures.values()
+    assert re.match(said, reason), reason
+    assert outcome.measured == 1  # what comes after is measured all the same
+
+
+@pytest.mark.thorough
+def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4000, seed=0)
+    folder = tmp_path / "plans"
+
+    def kill() -> None:
+        for _ in range(600):
+            there = [r for r in board.read(folder) if r.rank == 1 and r.iteration > 2] if folder.exists() else []
+            if there:
+                os.kill(there[0].pid, signal.SIGKILL)
+                return
+            time.sleep(0.1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
+        (reason,) = outcome.failures.values()
+    except MeasureError as error:
+        reason = str(error)
+    killer.join()
+    assert "rank 1 (process" in reason
+    assert "in iteration" in reason
+
+
+@pytest.mark.thorough
+def test_a_plan_for_other_ranks_is_refused(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 1]), 2, seed=0)
+    outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
+    (reason,) = outcome.failures.values()
+    assert reason == "the exchange has 2 ranks, the launcher started 4"
