@@ -203,7 +203,7 @@ def against_loggopsim(iterations: int = 5) -> None:
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for grid in ((4, 4, 4), (16, 16, 16)):
         for approach in (Approach(BY_KEY["single"]), PART):
-            w = workload("halo3d").changed(buffer=8)
+            w = workload("halo3d").changed(buffer="8 B")
             with tempfile.TemporaryDirectory() as scratch:
                 text, binary = Path(scratch) / "run.goal", Path(scratch) / "run.bin"
                 with text.open("w") as file:

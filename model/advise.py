@@ -46,6 +46,9 @@ class Evaluated(Protocol):
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Evaluate these together, where that is faster than one after the other."""
 
+    def gains(self, approaches: Sequence[Approach]) -> list[float]:
+        """η of each."""
+
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
 

@@ -148,6 +148,11 @@ class Evaluation:
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Nothing: timelines are made on request."""
 
+    def gains(self, approaches: Sequence[Approach]) -> list[float]:
+        """η of each, as `predict` says it."""
+        bulk = self.mean_time(BULK)
+        return [float(metrics.eta(bulk, self.mean_time(a))) for a in approaches]
+
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
         line, bulk = self.timeline(approach), self.timeline(BULK)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import tomlkit
@@ -11,6 +10,7 @@ from tomlkit.items import InlineTable, Table
 from pready.model.machine import Machine
 from pready.model.units import Unit, format_exact
 from pready.model.values import Strict, Value
+from pready.model.written import unit_in
 
 
 def dumps(machine: Machine, comment: str = "") -> str:
@@ -39,7 +39,7 @@ def _fill(into: Any, table: Strict) -> None:
         elif isinstance(item, Strict) or _is_tables(item):
             later.append((key, item))  # TOML: plain keys come before tables
         else:
-            into.add(key, _plain(item, _unit([*info.metadata, info.annotation])))
+            into.add(key, _plain(item, unit_in([*info.metadata, info.annotation])))
     for key, item in later:
         if isinstance(item, Strict):
             sub: Table = tomlkit.table()
@@ -60,7 +60,7 @@ def _is_tables(item: object) -> bool:
 
 def _inline(item: Value[Any]) -> InlineTable:
     (argument,) = type(item).__pydantic_generic_metadata__["args"]
-    unit = _unit([argument])
+    unit = unit_in([argument])
     out = tomlkit.inline_table()
     out.add("value", _plain(item.value, unit))
     if item.interval is not None:
@@ -68,18 +68,6 @@ def _inline(item: Value[Any]) -> InlineTable:
     out.add("source", item.source)
     out.add("why", item.why)
     return out
-
-
-def _unit(annotations: Iterable[Any]) -> Unit | None:
-    """The unit that stands somewhere in a field's annotation, ``tuple[units.Time, ...]`` included."""
-    for annotation in annotations:
-        if isinstance(annotation, Unit):
-            return annotation
-        inside = [*getattr(annotation, "__metadata__", ()), *getattr(annotation, "__args__", ())]
-        found = _unit(inside) if inside else None
-        if found is not None:
-            return found
-    return None
 
 
 def _plain(item: Any, unit: Unit | None) -> Any:

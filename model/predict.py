@@ -85,7 +85,12 @@ def wished(machine: Machine, workload: Workload, library: str | None) -> list[tu
 
 
 def evaluator(
-    machine: Machine, workload: Workload, seed: int = 0, engine: Engine | None = None, draws: int | None = None
+    machine: Machine,
+    workload: Workload,
+    seed: int = 0,
+    engine: Engine | None = None,
+    draws: int | None = None,
+    cores: int | None = None,
 ) -> tuple[Evaluation | ManyRanks, list[str]]:
     """What answers for a workload, and what to say if it is not what the pattern asks for.
 
@@ -95,6 +100,8 @@ def evaluator(
         Absent: the timeline for two ranks, the engine for more, where it can.
     draws
         Of the machine's parameters; absent, as many as the engine needs.
+    cores
+        That the engine may use; absent, all.
 
     Raises
     ------
@@ -108,7 +115,7 @@ def evaluator(
     if engine == "engine" and why is not None:
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
     if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
-        many = ManyRanks(machine, workload, seed, draws)
+        many = ManyRanks(machine, workload, seed, draws, cores=cores)
         return many, stands_for(workload, many)
     notes: list[str] = []
     if workload.pattern != "pt2pt":

@@ -165,6 +165,20 @@ def fraction(text: object, field: str = "value", largest: float = 10.0) -> float
     return value
 
 
+def ratio(unit: str, other: str, field: str) -> float:
+    """How many of `other` one `unit` is; both as a user writes them.
+
+    Raises
+    ------
+    PreadyError
+        They do not measure the same.
+    """
+    try:
+        return float(registry().Quantity(1.0, unit).to(other).magnitude)
+    except Exception:  # as in `parse`
+        raise PreadyError(f"{field} has a unit that does not fit", valid=f"one as in {shown(other)}") from None
+
+
 def _split_unspaced(text: str) -> tuple[str, str]:
     """``"1MiB"`` as ``("1", "MiB")``: the longest prefix that is a plain decimal number."""
     for end in range(len(text) - 1, 0, -1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pready.model.approach import INTERFACES
+from pready.model.approach import INTERFACES, Approach
 from pready.model.prediction import ApproachPrediction, Verdict
 
 INDISTINCT = 0.01
@@ -22,9 +22,18 @@ PREFERENCE = {interface: n for n, interface in enumerate(INTERFACES)}
 
 def simplest_of_the_best(usable: Sequence[ApproachPrediction]) -> ApproachPrediction:
     """Of the approaches hardly slower than the fastest, the one that is simplest to program."""
-    top = max(p.eta for p in usable)
-    close = [p for p in usable if p.eta >= top * (1 - INDISTINCT)]
-    return min(close, key=lambda p: (PREFERENCE[p.approach.interface], p.vcis, p.transport_partitions))
+    return usable[simplest([(p.approach, p.eta) for p in usable])]
+
+
+def simplest(gains: Sequence[tuple[Approach, float]]) -> int:
+    """The same of approaches and their η: its place."""
+    top = max(eta for _, eta in gains)
+    close = [i for i, (_, eta) in enumerate(gains) if eta >= top * (1 - INDISTINCT)]
+    return min(close, key=lambda i: _trouble(gains[i][0]))
+
+
+def _trouble(approach: Approach) -> tuple[int, int, int]:
+    return PREFERENCE[approach.interface], approach.vcis, approach.transport_partitions
 
 
 def verdict_of(best: ApproachPrediction, min_gain: float = MIN_GAIN) -> Verdict:

@@ -34,7 +34,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
-from pready.model import gain_numpy, units
+from pready.model import gain_numpy, units, written
 from pready.model.closed_form import FLOPS_PER_CYCLE
 from pready.model.errors import PreadyError, shown
 from pready.model.files import field_names, one_line, read_toml, validated
@@ -637,11 +637,26 @@ class Workload(Strict):
         return self.compute.mu * self.partition_size * self.partitions_per_thread
 
     def changed(self, **fields: Any) -> Workload:
-        """A copy with other values of some fields (already in SI), checked as a file is."""
-        data = {name: getattr(self, name) for name in self.model_fields_set}  # what is open stays open
-        if "buffer" in fields and self.faces is not None and "faces" not in fields:
-            data |= {"faces": self.at_buffer(fields["buffer"]).faces}
-        return validated(Workload, _written(data | fields), "workload")
+        """A copy with other values of some fields, written and checked as in a file: ``changed(buffer="512 KiB")``.
+
+        Parameters
+        ----------
+        fields
+            By name; dotted ones as ``changed(**{"arrivals.noise": 0.1})``. None leaves a field out. With another
+            `buffer`, faces change in proportion.
+
+        Raises
+        ------
+        PreadyError
+            As `load`.
+        """
+        data = written.written(self)
+        if self.faces is not None or self.exchanges is not None:
+            del data["buffer"]  # follows from them
+        if self.faces is not None and "buffer" in fields and "faces" not in fields:
+            size = units.parse(fields.pop("buffer"), units.Unit.SIZE, "buffer")
+            fields["faces"] = [f"{face:.17g} B" for face in self.at_buffer(size).faces or ()]
+        return validated(Workload, {**written.changed(data, fields), "folder": self.folder}, "workload")
 
     def at_buffer(self, size: float) -> Workload:
         """A copy with another buffer, which need not be whole; faces and listed sizes grow in proportion.

@@ -19,7 +19,7 @@ COMMANDS = {
     "predict": "Predict what every way of sending the buffer costs, with advice.",
     "simulate": "Simulate a workload over a grid of ranks against bulk.",
     "sst": "Simulate with SST's packet-level networks.",
-    "sweep": "Predict over a grid of a workload's fields, into a file.",
+    "sweep": "Predict over any fields of a workload, machines and libraries.",
     "validate": "Compare predictions with the papers, real MPI and SST.",
 }
 """What the list of commands says of each.

@@ -197,6 +197,11 @@ def compare(
     return out
 
 
+def all_cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass
 class ManyRanks:
     """All that approaches share for one machine and workload; simulations are made on request.
@@ -223,6 +228,8 @@ class ManyRanks:
     """Absent: `DRAWS` or `FEW_DRAWS`."""
     race: bool = True
     """Few draws for approaches that have lost."""
+    cores: int | None = None
+    """Absent: all that this process may use."""
 
     def __post_init__(self) -> None:
         abilities.check(self.workload, "engine")
@@ -237,7 +244,7 @@ class ManyRanks:
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
         self._over: dict[tuple[Approach, float], tuple[float, float]] = {}
-        self._cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._cores = self.cores or all_cores()
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -404,6 +411,12 @@ class ManyRanks:
         few = min(RACED, self._draws)
         self._prepare_drawn({a: self._draws if a in leading else few for a in (BULK, *approaches)})
         return [self.predict(a) for a in approaches]
+
+    def gains(self, approaches: Sequence[Approach]) -> list[float]:
+        """η of each, as `predict` says it, from the parameters' values alone."""
+        self.prepare([BULK, *approaches])
+        bulk = exchange_s(self.nominal(BULK))
+        return [float(metrics.eta(bulk, exchange_s(self.nominal(a)))) for a in approaches]
 
     def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""

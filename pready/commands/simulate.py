@@ -22,7 +22,6 @@ from pready.model.engine.many_ranks import compare
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.predict import effective_library, predict
-from pready.model.units import Unit, parse
 from pready.model.workload import Workload
 from pready.show import picture_files
 from pready.show.simulation import per_iteration, report, simulation_view
@@ -125,8 +124,8 @@ def simulate(
         grid=ranks if engine == "engine" else None,
         boundaries=boundaries,
         blocks=blocks,
-        edge=None if edge is None else parse(edge, Unit.SIZE, "--edge"),
-        corner=None if corner is None else parse(corner, Unit.SIZE, "--corner"),
+        edge=edge,
+        corner=corner,
         neighbour_list=None if neighbour_file is None else str(neighbour_file.absolute()),
         thread_grid=thread_grid,
     )

@@ -1,19 +1,18 @@
-"""``pready sweep``: predictions over a grid of workloads, into a file."""
+"""``pready sweep``: predictions over any fields of a workload, machines and libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from pready import sweep as sweeps
-from pready.commands import options
-from pready.files import rows
+from pready.commands import options, whatif
 from pready.model import machine as machines
 from pready.model import workload as workloads
-from pready.show.terminal import progress
+from pready.whatif.fields import parse_axis
+from pready.whatif.points import Options, Work
+from pready.whatif.sweep import product
 
 
 @click.command()
@@ -24,22 +23,41 @@ from pready.show.terminal import progress
     multiple=True,
     required=True,
     metavar="FIELD=VALUES",
-    help="buffer=1KiB:64MiB:2x or threads=1,2,4; repeatable.",
+    help="A field by its dotted name, with values as a file has them: buffer=1KiB:64MiB:2x, arrivals.noise=0.01,0.1, "
+    "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.csv|.parquet")
+@whatif.output()
+@whatif.overwrite()
 @options.machine()
 @options.library()
 @options.seed("Of arrivals and parameter draws.")
-def sweep(workload: str, axes: Sequence[str], output: Path, machine: str, library: str | None, seed: int) -> None:
-    """Predict WORKLOAD over a grid of fields; run again after an interruption, it resumes."""
-    rows.check(output)
-    on = machines.load(machine)
-    points = sweeps.grid(workloads.load(workload), [sweeps.parse_axis(a) for a in axes])
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with progress(*columns) as bar:
-        task = bar.add_task("predicting", total=len(points))
-        computed, reused = sweeps.sweep(
-            on, points, output, library=library, seed=seed, on_point=lambda: bar.advance(task)
-        )
-    again = f", {reused} from an earlier run" if reused else ""
-    click.echo(f"wrote {output}: {computed + reused} points{again}, seed {seed}", err=True)
+@whatif.engine()
+@whatif.work()
+@click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best.")
+@options.min_gain()
+@whatif.cores()
+@options.as_json()
+@options.as_csv("One line per point, or with --all per approach.")
+@options.picture("Draw η and what an iteration saves over the field with the most values.")
+def sweep(
+    workload: str,
+    axes: Sequence[str],
+    machine: str,
+    library: str | None,
+    seed: int,
+    engine: Any,
+    every: bool,
+    min_gain: float,
+    work: Work,
+    **how: Any,
+) -> None:
+    """Predict WORKLOAD (a TOML file) over all combinations of some fields' values.
+
+    A row per point, with the best approach and the verdict. With -o, finished points are kept beside the file, and no
+    point is computed twice: a sweep that was interrupted goes on, one that has grown computes what is new.
+    """
+    over = [parse_axis(a) for a in axes]
+    base = [workloads.load(workload)]
+    points = product(machines.load(machine), base, over, library=library, seed=seed, work=work)
+    shared = Options(engine=engine, min_gain=min_gain, every=every)
+    whatif.run(points, base, over, shared, work=work, **how)

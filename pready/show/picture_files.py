@@ -14,6 +14,7 @@ from pready.model.engine import Simulation
 from pready.model.machine import Machine
 from pready.model.prediction import Prediction
 from pready.model.workload import Workload
+from pready.whatif.table import Table
 
 if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
     from pready.calibrate.fit import Fit
@@ -41,6 +42,14 @@ def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload,
     from pready.show import figures, prediction_figures
 
     figures.save(path, prediction_figures.figure(kind, machine, workload, prediction))
+
+
+def draw_table(path: Path, table: Table, min_gain: float) -> None:
+    """Draw a sweep or a comparison; errors as for `check`."""
+    check(path)
+    from pready.show import figures, whatif_figures
+
+    figures.save(path, whatif_figures.figure(table, min_gain))
 
 
 def draw_fit(path: Path, title: str, fit: Fit) -> None:

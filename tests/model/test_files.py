@@ -201,7 +201,7 @@ def test_ranks_of_a_workload(tmp_path: Path) -> None:
     )
     w = workload.load(path)
     assert (w.grid, w.boundaries, w.edge, w.corner, w.thread_grid) == ((4, 4, 2), "open", 8192.0, None, (2, 2, 2))
-    again = w.changed(corner=64.0, grid=(2, 2))
+    again = w.changed(corner="64 B", grid=(2, 2))
     assert (again.grid, again.edge, again.corner, again.buffer) == ((2, 2), 8192.0, 64.0, w.buffer)
 
 

@@ -347,9 +347,9 @@ def test_public_api() -> None:
 
 def test_workload_round_trip() -> None:
     w = workload.load("examples/halo3d.toml")
-    assert w.changed(buffer=2 * w.buffer).buffer == 2 * w.buffer
+    assert w.changed(buffer=f"{2 * w.buffer} B").buffer == 2 * w.buffer
     with pytest.raises(pready.PreadyError, match="is not divided by"):
-        w.changed(buffer=1000.0)
+        w.changed(buffer="1000 B")
 
 
 def test_intra_node_needs_an_intra_node_path() -> None:

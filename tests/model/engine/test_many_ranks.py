@@ -208,7 +208,7 @@ ARRIVAL_MODELS: list[Any] = [
 @pytest.mark.parametrize("buffer", [4096.0, 2.0**18, 2.0**22])
 def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> None:
     # Every row's values, and the intervals of those that are shown, are the same to the last bit.
-    machine, w = load(name), workload("halo3d", model).changed(buffer=buffer)
+    machine, w = load(name), workload("halo3d", model).changed(buffer=f"{buffer:.17g} B")
     tried = approaches(machine, w, effective_library(machine))
     raced = ManyRanks(machine, w).predict_all(tried)
     whole = ManyRanks(machine, w, race=False).predict_all(tried)
@@ -238,7 +238,7 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
 
     def alone(a: Approach, size: float) -> float:
-        there = ManyRanks(machine, w.changed(buffer=size), draws=0)
+        there = ManyRanks(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
         first = there._first(there.per_draw)
         made = there._plan(a, there.workload)
         return exchange_s(run_alone(made, first + there.per_draw).after(first))

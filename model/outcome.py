@@ -1,0 +1,85 @@
+"""What `predict` says of a workload, in brief: the best approach and the verdict.
+
+The figures are those of `predict`, from the same draws; what a row of a table does not show is not simulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pready.model.advise import pays_for
+from pready.model.approach import BULK
+from pready.model.break_even import Range, nearest
+from pready.model.engine.many_ranks import ManyRanks
+from pready.model.machine import Machine
+from pready.model.predict import Engine, approaches, effective_library, evaluator
+from pready.model.prediction import ApproachPrediction, Verdict
+from pready.model.verdict import MIN_GAIN, simplest, verdict_of
+from pready.model.workload import Workload
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best approach of one prediction, and what it is worth."""
+
+    library: str
+    engine: str
+    """As of a `Prediction`."""
+    ranks: tuple[int, ...]
+    best: ApproachPrediction
+    verdict: Verdict
+    rows: tuple[ApproachPrediction, ...]
+    """Of all approaches, `best` among them; empty: only the best was asked for."""
+    pays: tuple[Range, ...] | None
+    """Buffers per peer for which the best saves enough of an iteration; None: nobody asked."""
+    here: Range | None
+    """Of `pays`, what holds the workload's buffer, else the next larger."""
+
+
+def outcome(
+    machine: Machine,
+    workload: Workload,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    min_gain: float = MIN_GAIN,
+    every: bool = False,
+    sizes: bool = False,
+    cores: int | None = None,
+) -> Outcome:
+    """What `predict` would advise; arguments and errors as there, and
+
+    Parameters
+    ----------
+    every
+        Also all other approaches.
+    sizes
+        Also for which buffers the best one pays.
+    cores
+        That the engine may use; absent, all.
+    """
+    profile = effective_library(machine, library)
+    evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
+    able = approaches(machine, workload, profile)
+    usable = [a for a in able if a != BULK and not a.interface.needs]
+    rows: tuple[ApproachPrediction, ...] = ()
+    if every:
+        rows = tuple(evaluation.predict_all(able))
+        by_approach = {row.approach: row for row in rows}
+        best = by_approach[usable[simplest([(a, by_approach[a].eta) for a in usable])]]
+    else:
+        gains = evaluation.gains(able)
+        eta = dict(zip(able, gains, strict=True))
+        best = evaluation.predict(usable[simplest([(a, eta[a]) for a in usable])])
+    pays = tuple(pays_for(evaluation, best.approach, min_gain)) if sizes else None
+    return Outcome(
+        library=profile.name,
+        engine="engine" if isinstance(evaluation, ManyRanks) else "timeline",
+        ranks=evaluation.grid if isinstance(evaluation, ManyRanks) else (),
+        best=best,
+        verdict=verdict_of(best, min_gain),
+        rows=rows,
+        pays=pays,
+        here=None if pays is None else nearest(pays, workload.buffer),
+    )

@@ -1,0 +1,164 @@
+"""What ``sweep`` and ``compare`` have in common: their options, and how a table comes and goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+from pready.commands import options
+from pready.files import rows as files
+from pready.files.rows import csv_text
+from pready.files.writing import check_writable
+from pready.model.errors import PreadyError
+from pready.model.workload import Workload
+from pready.show import picture_files
+from pready.show.terminal import console, print_json, progress
+from pready.show.whatif import flat, table_csv, table_view
+from pready.whatif.fields import Axis
+from pready.whatif.kept import Kept
+from pready.whatif.points import Options, Point, Work
+from pready.whatif.sweep import tabulate
+from pready.whatif.table import Table
+
+STANDARD_OUTPUT = Path("-")
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def engine() -> Option:
+    """``--engine``, without SST."""
+    return click.option(
+        "--engine",
+        type=click.Choice(["timeline", "engine"]),
+        help="One exchange of two ranks, or many.  [default: timeline for pt2pt, else engine]",
+    )
+
+
+def work() -> Option:
+    """``--work``."""
+    return click.option(
+        "--work",
+        type=click.Choice(["per-thread", "total"]),
+        default="per-thread",
+        show_default=True,
+        help="Where threads vary: what stays as the file has it, each thread's compute.time or the sum over all.",
+    )
+
+
+def cores() -> Option:
+    """``--cores``."""
+    return click.option("--cores", type=click.IntRange(1, 4096), help="Worker threads.  [default: all]")
+
+
+def output() -> Option:
+    """``-o``."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="FILE.csv|.parquet|-",
+        help="Rows as a file, finished points kept beside it; - is standard output.",
+    )
+
+
+def overwrite() -> Option:
+    """``--overwrite``."""
+    return click.option("--overwrite", is_flag=True, help="Replace FILE if it holds other rows.")
+
+
+def run(
+    points: Sequence[Point],
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    shared: Options,
+    *,
+    work: Work,
+    cores: int | None,
+    output: Path | None,
+    overwrite: bool,
+    picture: Path | None,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Compute the points, and show or write their table."""
+    to_file = output is not None and output != STANDARD_OUTPUT
+    _one_way(output, as_json=as_json, as_csv=as_csv)
+    if output is not None and to_file:
+        files.check(output)
+    if picture is not None:
+        picture_files.check(picture)
+    kept = Kept(output) if output is not None and to_file else None
+    keys = {p.key(shared) for p in points} if kept is not None else set()
+    before = sum(kept.get(key) is not None for key in keys) if kept is not None else 0
+    if output is not None and output.exists() and to_file and not overwrite and before < len(keys):
+        raise PreadyError(
+            f"is there already, and {len(keys) - before} of these {len(keys)} points are new",
+            valid="another name, or --overwrite (finished points are not computed again)",
+            source=str(output),
+        )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    done = 0
+    try:
+        with progress(*columns) as bar:
+            task = bar.add_task("predicting", total=len(points))
+
+            def told() -> None:
+                nonlocal done
+                done += 1
+                bar.advance(task)
+
+            table = tabulate(points, workloads, axes, shared, work=work, kept=kept, cores=cores, on_point=told)
+    except KeyboardInterrupt:
+        if kept is None:
+            said = f"{done} of {len(points)} points are lost: -o FILE keeps them"
+        else:
+            there = sum(kept.get(key) is not None for key in keys)
+            said = f"{there} of {len(keys)} points are kept in {kept.path}: the same command goes on from there"
+        click.echo(f"pready: interrupted, {said}", err=True)
+        raise SystemExit(130) from None
+    if picture is not None:
+        picture_files.draw_table(picture, table, shared.min_gain)
+    _show(table, output, as_json=as_json, as_csv=as_csv, overwrite=overwrite)
+    if picture is not None:
+        click.echo(f"wrote {picture}", err=True)
+    if output is not None and to_file:
+        again = f", {before} of them from earlier runs" if before else ""
+        click.echo(f"wrote {output}: {len(points)} points{again}, seed {points[0].seed}", err=True)
+    if as_json or as_csv or output is not None:
+        for note in table.notes:
+            click.echo(f"note {note}", err=True)
+
+
+def _one_way(output: Path | None, *, as_json: bool, as_csv: bool) -> None:
+    """Refuse two forms for one place."""
+    options.one_form(as_json, as_csv)
+    if output == STANDARD_OUTPUT and as_json:
+        raise PreadyError("-o - and --json both go to standard output", valid="one of them")
+
+
+def _show(table: Table, output: Path | None, *, as_json: bool, as_csv: bool, overwrite: bool) -> None:
+    if output is not None and output != STANDARD_OUTPUT:
+        _write(output, table, overwrite=overwrite)
+    if as_json:
+        print_json({"varied": table.varied, "notes": table.notes, "rows": table.to_dicts()})
+    elif as_csv or output == STANDARD_OUTPUT:
+        click.echo(table_csv(table), nl=False)
+    elif output is None:
+        console().print(table_view(table))
+
+
+def _write(output: Path, table: Table, *, overwrite: bool) -> None:
+    """Write the rows, unless others are there."""
+    rows = flat(table)
+    if output.exists() and not overwrite:
+        check_writable(output)
+        same = output.suffix.lower() == ".csv" and output.read_bytes() == csv_text(rows).encode()
+        if not same:
+            raise PreadyError(
+                "is there already, with other rows", valid="another name, or --overwrite", source=str(output)
+            )
+    files.write(output, rows)

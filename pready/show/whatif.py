@@ -1,0 +1,107 @@
+"""Sweeps and comparisons as a terminal table, text and HTML. Shows; computes nothing."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from pready.files.rows import csv_text
+from pready.model.units import format_size
+from pready.show.prediction import VERDICT_STYLE
+from pready.whatif.table import Table
+
+
+def table_view(table: Table) -> RenderableType:
+    """A row per point, or per approach; what holds for all rows in the title."""
+    grid = Grid(title=title(table), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=0)
+    sizes, every = "pays_bytes" in table.rows[0], any(not row["best"] for row in table)
+    for name in table.varied:
+        grid.add_column(name, justify="right" if _numbers(table, name) else "left")
+    for name, justify in (
+        ("best approach" if not every else "approach", "left"),
+        ("parts\n× VCIs", "right"),
+        ("η = T_b/T_p\n(95 %)", "left"),
+        ("run\ntime", "right"),
+        ("verdict", "left"),
+        *((("pays with buffers", "left"),) if sizes else ()),
+    ):
+        grid.add_column(name, justify=justify)
+    for row in table:
+        grid.add_row(
+            *(str(row[name]) for name in table.varied),
+            str(row["name"]) + ("" if row["available"] else " *"),
+            f"{row['transport_partitions']} × {row['vcis']}",
+            f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
+            run_time(row),
+            Text(row["verdict"], style=VERDICT_STYLE[row["verdict"]]) if row["best"] else Text(""),
+            *((_pays(row["pays_bytes"]),) if sizes else ()),
+            style="bold" if every and row["best"] else "",
+        )
+    said = [*table.notes]
+    if not all(row["available"] for row in table):
+        said.insert(0, "* " + "; ".join(dict.fromkeys(f"needs {r['needs']}" for r in table if not r["available"])))
+    return Group(grid, *(Text(line, style="dim") for line in said))
+
+
+def run_time(row: dict[str, Any]) -> str:
+    """By how much an iteration gets longer or, below 0, shorter."""
+    percent = row["speedup_percent"]
+    return f"{-percent:+.1f} %" if abs(percent) >= 0.05 else "0 %"
+
+
+def title(table: Table) -> str:
+    """What all rows have in common."""
+    common = {n: table.rows[0][n] for n in ("workload", "machine", "library") if n not in table.varied}
+    same = {n: v for n, v in common.items() if all(row[n] == v for row in table)}
+    words = [str(same["workload"])] if "workload" in same else []
+    words += [f"on {same['machine']}"] if "machine" in same else []
+    words += [f"({same['library']})"] if "library" in same else []
+    return " ".join(words)
+
+
+def _numbers(table: Table, name: str) -> bool:
+    return all(isinstance(row[name], (int, float)) for row in table)
+
+
+def _pays(ranges: list[list[float | None]]) -> str:
+    said = []
+    for low, high in ranges:
+        ends = [f"from {format_size(low)}"] if low else []
+        ends += [f"to {format_size(high)}"] if high is not None and not math.isinf(high) else []
+        said.append(" ".join(ends) or "of any size")
+    return ", ".join(said) or "none up to 1 GiB"
+
+
+def table_csv(table: Table) -> str:
+    """As CSV; what is a list in it as JSON."""
+    return csv_text(flat(table))
+
+
+def flat(table: Table) -> list[dict[str, Any]]:
+    """Rows of plain values: what is a list in one is JSON."""
+    return [{n: json.dumps(v) if isinstance(v, (list, tuple, dict)) else v for n, v in row.items()} for row in table]
+
+
+def table_html(table: Table) -> str:
+    """What Jupyter shows."""
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in (*table.varied, "approach", "η (95 %)", "run time", "verdict"))
+    body = ""
+    for row in table:
+        shown = (
+            *(row[name] for name in table.varied),
+            f"{row['name']}, {row['transport_partitions']} × {row['vcis']}",
+            f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
+            run_time(row),
+            row["verdict"] if row["best"] else "",
+        )
+        body += "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in shown) + "</tr>"
+    notes = "".join(f"<p>{html.escape(line)}</p>" for line in table.notes)
+    caption = html.escape(title(table))
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"

@@ -1,0 +1,150 @@
+"""Pictures of sweeps and comparisons: what an iteration saves, and η."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from pready.model.errors import PreadyError
+from pready.model.units import Unit, format_size, format_time, parse
+from pready.show.figures import COLOURS, STYLE
+from pready.show.whatif import title
+from pready.whatif.fields import magnitude
+from pready.whatif.table import Table
+
+MOST_LINES = 8
+MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x", "full")}
+
+
+def figure(table: Table, min_gain: float) -> Figure:
+    """η and what an iteration saves: over the axis with the most values, a line for each of the others' combinations.
+
+    Where no axis is one of numbers, or lines would be too many to tell apart, a bar for each point.
+
+    Raises
+    ------
+    PreadyError
+        More points than a page has lines for.
+    """
+    with rc_context(STYLE):
+        return _figure(table, min_gain)
+
+
+def _figure(table: Table, min_gain: float) -> Figure:
+    best = [row for row in table if row["best"]]
+    axis = max(table.varied, key=lambda n: (_is_axis(best, n), len({str(r[n]) for r in best})))
+    if not _is_axis(best, axis):
+        return _bars(table, min_gain)
+    others = [n for n in table.varied if n != axis]
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for row in best:
+        lines.setdefault(", ".join(f"{n} {row[n]}" for n in others), []).append(row)
+    if len(lines) > MOST_LINES:
+        return _bars(table, min_gain)
+    return _lines(title(table), axis, lines, min_gain)
+
+
+def _is_axis(rows: Sequence[dict[str, Any]], name: str) -> bool:
+    places = {magnitude(row[name]) for row in rows}
+    return None not in places and len(places) > 2
+
+
+def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gain: float) -> Figure:
+    drawn = Figure(figsize=(7.2, 5.6), layout="constrained")
+    above, below = drawn.subplots(2, 1, sharex=True)
+    for i, (label, rows) in enumerate(lines.items()):
+        rows.sort(key=lambda r: magnitude(r[axis]) or 0.0)
+        x = [magnitude(r[axis]) for r in rows]
+        colour = COLOURS[i % len(COLOURS)]
+        style = "-" if i < len(COLOURS) else "--"
+        for axes, value, low, high in (
+            (above, "eta", "eta_low", "eta_high"),
+            (below, "speedup_percent", "speedup_low_percent", "speedup_high_percent"),
+        ):
+            axes.fill_between(x, [r[low] for r in rows], [r[high] for r in rows], color=colour, alpha=0.15, lw=0)
+            axes.plot(
+                x, [r[value] for r in rows], style, color=colour, label=label if axes is above and label else None
+            )
+            for verdict, (marker, fill) in MARKS.items():
+                there = [(p, r[value]) for p, r in zip(x, rows, strict=True) if r["verdict"] == verdict]
+                axes.plot(
+                    [p for p, _ in there],
+                    [v for _, v in there],
+                    marker,
+                    ms=4.5,
+                    color=colour,
+                    fillstyle=fill,
+                )
+    above.axhline(1, color="0.4", lw=1)
+    above.set_ylabel("η = T_bulk / T")
+    below.axhline(0, color="0.4", lw=1)
+    below.axhline(100 * min_gain, color="0.4", lw=1, ls=":")
+    below.set_ylabel("iteration shorter by, %")
+    _scale(below, axis, [r[axis] for rows in lines.values() for r in rows])
+    _legend(drawn, above)
+    drawn.suptitle(said, fontsize=9)
+    return drawn
+
+
+def _scale(axes: Axes, name: str, values: Sequence[object]) -> None:
+    """Logarithmic over more than a decade; ticks as a reader would write them."""
+    places = sorted({p for v in values if (p := magnitude(v)) is not None})
+    if places[0] > 0 and places[-1] >= 10 * places[0]:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    for unit, form in ((Unit.SIZE, format_size), (Unit.TIME, format_time)):
+        if isinstance(values[0], str) and _measures(values[0], unit):
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _, form=form: form(x)))
+            if len(places) <= 8:
+                axes.set_xticks(places)
+            elif unit is Unit.SIZE:
+                axes.set_xscale("log", base=2)
+    axes.set_xlabel(name)
+
+
+def _measures(value: str, unit: Unit) -> bool:
+    try:
+        parse(value, unit)
+    except PreadyError:
+        return False
+    return True
+
+
+def _legend(drawn: Figure, axes: Axes) -> None:
+    """The lines, and what the marks mean, beside the axes."""
+    for verdict, (marker, fill) in MARKS.items():
+        axes.plot([], [], marker, color="0.3", ms=4.5, fillstyle=fill, label=verdict)
+    drawn.legend(loc="outside right upper", frameon=False, fontsize=8)
+
+
+def _bars(table: Table, min_gain: float) -> Figure:
+    """What an iteration saves at each point, with its interval; a row for each."""
+    rows = [row for row in table if row["best"]]
+    if len(rows) > 60:
+        raise PreadyError(
+            f"a picture of {len(rows)} points has no room for them", valid="an axis of numbers, or 60 points"
+        )
+    drawn = Figure(figsize=(7.2, 1.2 + 0.28 * len(rows)), layout="constrained")
+    axes = drawn.subplots()
+    y = np.arange(len(rows))[::-1]
+    saved = np.array([r["speedup_percent"] for r in rows])
+    low, high = (np.array([r[f"speedup_{end}_percent"] for r in rows]) for end in ("low", "high"))
+    colours = {"port": COLOURS[2], "undecided": COLOURS[4], "do not port": "0.65"}
+    for verdict, colour in colours.items():
+        of = np.array([r["verdict"] == verdict for r in rows])
+        if of.any():
+            axes.barh(y[of], saved[of], color=colour, label=verdict, height=0.7)
+    axes.errorbar(saved, y, xerr=[saved - low, high - saved], fmt="none", ecolor="0.2", elinewidth=1, capsize=2)
+    axes.axvline(0, color="0.4", lw=1)
+    axes.axvline(100 * min_gain, color="0.4", lw=1, ls=":")
+    axes.set_yticks(y, [", ".join(str(r[n]) for n in table.varied) or r["name"] for r in rows])
+    axes.set_xlabel("iteration shorter by, %")
+    drawn.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    drawn.suptitle(title(table), fontsize=9)
+    return drawn

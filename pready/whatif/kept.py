@@ -1,0 +1,47 @@
+"""Finished points beside the file that they are for, one line each, found again by what they depend on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pready.files.writing import check_writable
+from pready.whatif.rows import Rows
+
+SUFFIX = ".points"
+
+
+class Kept:
+    """The points kept in one file; damaged lines are as if they were not there."""
+
+    def __init__(self, output: Path) -> None:
+        self.path = output.with_name(output.name + SUFFIX)
+        check_writable(self.path)
+        self._rows: dict[str, Rows] = {}
+        self._ends = True
+        try:
+            text = self.path.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return
+        self._ends = not text or text.endswith("\n")
+        for line in text.splitlines():
+            try:
+                value = json.loads(line)
+                self._rows[value["point"]] = value["rows"]
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, key: str) -> Rows | None:
+        """A point's rows, if it is finished."""
+        return self._rows.get(key)
+
+    def add(self, key: str, rows: Rows) -> None:
+        """Keep a finished point."""
+        line = json.dumps({"point": key, "rows": rows}, allow_nan=False) + "\n"
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.write(line if self._ends else "\n" + line)
+        self._ends = True
+        self._rows[key] = rows

@@ -1,0 +1,180 @@
+"""The points of a sweep: every combination of what is varied, each checked as files are."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pready.model import machine as machines
+from pready.model import written
+from pready.model.engine.simulate import LARGEST_SEED
+from pready.model.errors import PreadyError, shown
+from pready.model.files import LARGEST_DATA, read_bytes, validated
+from pready.model.libraries import library as library_by_name
+from pready.model.machine import Machine
+from pready.model.predict import Engine
+from pready.model.verdict import MIN_GAIN
+from pready.model.version import VERSION
+from pready.model.workload import ComputeTime, Workload
+from pready.whatif.fields import LARGEST, OF_THE_MACHINE, OPTIONS, Axis
+
+Work = Literal["per-thread", "total"]
+"""What stays as it is where the number of threads varies: each one's computation, or that of all together."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What all points share."""
+
+    engine: Engine | None = None
+    min_gain: float = MIN_GAIN
+    every: bool = False
+    """Rows of all approaches, not only of the best."""
+    sizes: bool = False
+    """Also for which buffers the best one pays."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One prediction to make."""
+
+    machine: Machine
+    workload: Workload
+    library: str | None
+    seed: int
+    label: dict[str, object] = field(default_factory=dict)
+    """What was varied, as it was written."""
+
+    def key(self, options: Options) -> str:
+        """A digest of all that its rows depend on, files that the workload names included."""
+        named = [n for w in self.workload.parts for n in (getattr(w.arrivals, "file", None), w.neighbour_list)]
+        files = [_digest(str(Path(self.workload.folder) / n)) for n in named if isinstance(n, str)]
+        identity = [
+            VERSION,
+            self.machine.model_dump_json(by_alias=True),
+            self.workload.model_dump_json(),
+            files,
+            None if self.library is None else asdict(library_by_name(self.library)),
+            self.seed,
+            asdict(options),
+        ]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+
+    @property
+    def said(self) -> str:
+        """What was varied, in a line."""
+        return ", ".join(f"{name} = {value}" for name, value in self.label.items())
+
+
+@cache
+def _digest(path: str) -> str:
+    return hashlib.sha256(read_bytes(Path(path), LARGEST_DATA)).hexdigest()
+
+
+def points(
+    machine: Machine,
+    workload: Workload,
+    axes: Sequence[Axis],
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    work: Work = "per-thread",
+) -> list[Point]:
+    """Every combination of the axes' values, the last one's changing fastest.
+
+    Parameters
+    ----------
+    library, seed
+        Where no axis has them.
+    work
+        Where the number of threads varies: does `compute.time` stay each thread's ("per-thread"), or is it divided so
+        that all threads together compute as long ("total")?
+
+    Raises
+    ------
+    PreadyError
+        A field that there is none of, or values that a file with them could not have; which point it is, is said.
+    """
+    names = [a.field for a in axes]
+    if len(set(names)) < len(names):
+        raise PreadyError(f"{', '.join(names)}: a field twice", valid="each field once")
+    if (count := _count(axes)) > LARGEST:
+        raise PreadyError(f"the sweep has {count} points", valid=f"at most {LARGEST}")
+    out = []
+    for combination in itertools.product(*(a.values for a in axes)):
+        label = dict(zip(names, combination, strict=True))
+        try:
+            out.append(_point(machine, workload, label, library, seed, work))
+        except PreadyError as error:
+            said = ", ".join(f"{n} = {v}" for n, v in label.items())
+            raise error.at(f"where {said}") from None
+    return out
+
+
+def _count(axes: Sequence[Axis]) -> int:
+    count = 1
+    for a in axes:
+        count *= len(a.values)
+    return count
+
+
+def _point(
+    machine: Machine, workload: Workload, label: dict[str, Any], library: str | None, seed: int, work: Work
+) -> Point:
+    if "machine" in label:
+        given = label["machine"]
+        machine = given if isinstance(given, Machine) else machines.load(given)
+        label = {**label, "machine": machine.name if isinstance(given, Machine) else given}
+    library = label.get("library", library)
+    if library is not None:
+        library = library_by_name(str(library)).name
+    seed = label.get("seed", seed)
+    if not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
+        raise PreadyError(f"seed = {shown(seed)}", valid="0 to 2^64 - 1")
+    of_machine = {n.removeprefix(OF_THE_MACHINE): v for n, v in label.items() if n.startswith(OF_THE_MACHINE)}
+    if of_machine:
+        machine = validated(Machine, written.changed(written.written(machine), of_machine), "machine")
+    fields = {n: v for n, v in label.items() if n not in OPTIONS and not n.startswith(OF_THE_MACHINE)}
+    fields |= {n: (v,) for n, v in fields.items() if n.endswith("transport_partitions") and isinstance(v, int)}
+    changed = workload.changed(**fields) if fields else workload
+    if work == "total" and changed.threads != workload.threads:
+        changed = _same_work(changed, changed.threads / workload.threads, fields)
+    return Point(machine, changed, library, seed, label)
+
+
+def _same_work(workload: Workload, more: float, fields: dict[str, Any]) -> Workload:
+    """`more` times the threads that compute for as long all together."""
+    times = _times(workload)
+    if times is None or any("compute" in n for n in fields):
+        raise PreadyError(
+            "the same work in total is compute.time divided among the threads, which this workload computes otherwise",
+            valid="--work per-thread, with compute.time in the file alone",
+        )
+    return workload.changed(**{name: f"{time / more!r} s" for name, time in times.items() if time})
+
+
+def _times(workload: Workload) -> dict[str, float] | None:
+    """Each exchange's compute time by its dotted name; None where one follows from flops."""
+    if workload.exchanges is None:
+        each = {"compute.time": workload.compute}
+    else:
+        each = {f"exchanges[{i}].compute.time": e.compute for i, e in enumerate(workload.exchanges)}
+    times = {name: compute.time for name, compute in each.items() if isinstance(compute, ComputeTime)}
+    return times if len(times) == len(each) else None
+
+
+def notes(workload: Workload, axes: Sequence[Axis], work: Work) -> list[str]:
+    """What the reader of a sweep has to know of how its points were made."""
+    if "threads" not in [a.field for a in axes]:
+        return []
+    if _times(workload) is None:
+        return ["threads vary: each computes what its part of the buffer asks for"]
+    if work == "total":
+        return ["threads vary: their work is fixed in total, compute.time is divided among them (--work total)"]
+    return ["threads vary: the work is fixed per thread, compute.time is each one's (--work per-thread)"]

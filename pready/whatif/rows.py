@@ -1,0 +1,57 @@
+"""One row per point: what was varied, what was predicted, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pready.model.outcome import Outcome, outcome
+from pready.model.prediction import ApproachPrediction
+from pready.whatif.points import Options, Point
+
+Rows = list[dict[str, Any]]
+
+
+def rows_of(point: Point, options: Options, cores: int | None = None) -> Rows:
+    """Predict a point: the best approach's row, or with `every` each approach's.
+
+    Raises
+    ------
+    PreadyError
+        As `predict`; which point it is, is not said.
+    """
+    found = outcome(
+        point.machine,
+        point.workload,
+        library=point.library,
+        seed=point.seed,
+        engine=options.engine,
+        min_gain=options.min_gain,
+        every=options.every,
+        sizes=options.sizes,
+        cores=cores,
+    )
+    return [_row(point, found, row, options) for row in found.rows or (found.best,)]
+
+
+def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options) -> dict[str, Any]:
+    w = point.workload
+    out: dict[str, Any] = {
+        "workload": w.name,
+        "machine": point.machine.name,
+        "library": found.library,
+        "engine": found.engine,
+        "seed": point.seed,
+        "pattern": w.pattern,
+        "threads": w.threads,
+        "partitions_per_thread": w.partitions_per_thread,
+        "buffer_bytes": int(w.buffer),
+        "peers": w.peers,
+        "verdict": found.verdict,
+        "best": row is found.best,
+        **row.to_dict(),
+    }
+    if options.sizes:
+        ranges = [[r.low, None if math.isinf(r.high) else r.high] for r in found.pays or ()]
+        out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}
+    return out

@@ -1,0 +1,71 @@
+"""Sweeps and comparisons: the product of what is varied, computed and put into one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.workload import Workload
+from pready.whatif.compute import compute
+from pready.whatif.fields import Axis
+from pready.whatif.kept import Kept
+from pready.whatif.points import Options, Point, Work, notes, points
+from pready.whatif.table import Table
+
+
+def product(
+    machine: Machine,
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    work: Work = "per-thread",
+) -> list[Point]:
+    """The points of several workloads; arguments and errors as of `points`. Several say which it is."""
+    out = []
+    for workload in workloads:
+        some = points(machine, workload, axes, library=library, seed=seed, work=work)
+        if len(workloads) > 1:
+            some = [replace(p, label={"workload": workload.name, **p.label}) for p in some]
+        out += some
+    return out
+
+
+def varied(workloads: Sequence[Workload], axes: Sequence[Axis]) -> tuple[str, ...]:
+    """The columns that say which point a row is of."""
+    return (*(("workload",) if len(workloads) > 1 else ()), *(a.field for a in axes))
+
+
+def tabulate(
+    some: Sequence[Point],
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    options: Options,
+    *,
+    work: Work = "per-thread",
+    kept: Kept | None = None,
+    cores: int | None = None,
+    on_point: Callable[[], object] = lambda: None,
+) -> Table:
+    """Compute points of `product` and put their rows into a table; further arguments and errors as of `compute`."""
+    rows = compute(some, options, kept=kept, cores=cores, on_point=on_point)
+    said = dict.fromkeys(note for w in workloads for note in notes(w, axes, work))
+    return Table(varied(workloads, axes), [row for of in rows for row in of], tuple(said))
+
+
+def distinct(workloads: Sequence[Workload]) -> Sequence[Workload]:
+    """Workloads that can be told apart by name.
+
+    Raises
+    ------
+    PreadyError
+        They cannot.
+    """
+    names = [w.name for w in workloads]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise PreadyError(f"two workloads are called {twice!r}", valid="a name of its own for each")
+    return workloads

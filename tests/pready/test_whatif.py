@@ -1,0 +1,339 @@
+"""What-if: fields by dotted name, points kept by content, one answer with `predict`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from pready.cli import main
+from pready.model import machine, workload, written
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.machine import Machine
+from pready.model.outcome import outcome
+from pready.model.predict import predict
+from pready.model.workload import Workload
+from pready.whatif.compute import compute
+from pready.whatif.fields import Axis, axis, magnitude, parse_axis
+from pready.whatif.kept import Kept
+from pready.whatif.points import Options, Point, points
+
+MELUXINA = machine.load("meluxina")
+HALO = workload.load("examples/halo3d.toml")
+LAGGARD = workload.load("examples/laggard.toml")
+EXAMPLES = sorted(Path("examples").glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", [*machine.profiles()])
+def test_a_machine_is_what_is_written_of_it(name: str) -> None:
+    whole = machine.load(name)
+    assert validated(Machine, written.written(whole), name) == whole
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_a_workload_is_what_is_written_of_it(path: Path) -> None:
+    whole = workload.load(path)
+    assert whole.changed() == whole
+    assert whole.changed().model_fields_set == whole.model_fields_set
+
+
+@settings(deadline=None)
+@given(buffer=st.integers(1, 10**9), time=st.floats(1e-9, 10, allow_nan=False), noise=st.floats(0, 10))
+def test_no_digit_is_lost(buffer: int, time: float, noise: float) -> None:
+    fields = {"threads": 1, "partitions_per_thread": 1, "buffer": f"{buffer} B", "compute": {"time": f"{time!r} s"}}
+    w = HALO.changed(**fields, **{"arrivals.noise": noise})
+    assert (w.buffer, w.thread_time, w.arrivals.noise) == (buffer, time, noise)  # type: ignore[union-attr]
+    assert w.changed() == w
+
+
+def test_changed_is_checked_as_a_file_is() -> None:
+    assert HALO.changed(buffer="512 KiB").buffer == 512 * 1024
+    assert HALO.changed(**{"compute.time": "1 ms"}).thread_time == 1e-3
+    assert HALO.changed(iterations=None).iterations == Workload.model_fields["iterations"].default
+    for fields, said in (
+        ({"buffer": 512}, "buffer = 512 has no unit"),
+        ({"bufer": "1 MiB"}, "bufer is not a field"),
+        ({"arrivals.nois": 1}, "arrivals.nois is not a field"),
+        ({"compute.time.x": 1}, "leads nowhere"),
+        ({"transport_partitions[0]": 1}, "leads nowhere"),
+        ({"a..b": 1}, "is no dotted name"),
+    ):
+        with pytest.raises(PreadyError, match=said.replace("[", r"\[")):
+            HALO.changed(**fields)
+
+
+def test_a_machines_value_is_exact_once_it_is_changed() -> None:
+    (point,) = points(MELUXINA, HALO, [axis("machine.inter.segments[0].L", "10 us")])
+    value = point.machine.inter.segments[0].L
+    assert value.value == pytest.approx(1e-5)
+    assert (value.interval, value.source) == (None, "assumed")
+    assert point.machine.inter.segments[1] == MELUXINA.inter.segments[1]
+    with pytest.raises(PreadyError, match=r"\[9\] is past the end; valid: \[0\] to"):
+        points(MELUXINA, HALO, [axis("machine.inter.segments[9].L", "10 us")])
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "values"),
+    [
+        ("buffer=1KiB:4KiB:2x", "buffer", ("1KiB", "2KiB", "4KiB")),
+        ("buffer=1 KiB, 1 MiB", "buffer", ("1 KiB", "1 MiB")),
+        ("buffer=1KiB:2KiB:512B", "buffer", ("1KiB", "1.5KiB", "2KiB")),
+        ("threads=1:7:2", "threads", (1, 3, 5, 7)),
+        ("threads=1:10:3x", "threads", (1, 3, 9)),
+        ("grid=[2,2,2],[4,4,4]", "grid", ([2, 2, 2], [4, 4, 4])),
+        ("arrivals.noise=1%,4%", "arrivals.noise", ("1%", "4%")),
+        ("arrivals.noise=1%:3%:1%", "arrivals.noise", ("1%", "2%", "3%")),
+        ("arrivals.noise=0.1:0.3:0.1", "arrivals.noise", (0.1, 0.2, 0.3)),
+        ('arrivals.late="thread",partition', "arrivals.late", ("thread", "partition")),
+        ("machine=meluxina,a:b:c.toml", "machine", ("meluxina", "a:b:c.toml")),
+        ("compute.time=1ms:1s:10x", "compute.time", ("1ms", "10ms", "100ms", "1000ms")),
+    ],
+)
+def test_axes(text: str, field: str, values: tuple[object, ...]) -> None:
+    assert parse_axis(text) == Axis(field, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("buffer=1 B:1 TiB:1 B", "at most 100000 values"),
+        ("buffer=1:2", "is no range"),
+        ("threads=1:9:1x", "factor '1x'"),
+        ("threads=9:1:1", "9 to 1 by 1"),
+        ("threads=1:9:0", "1 to 9 by 0"),
+        ("buffer=1KiB:1ms:2x", "'1ms' has a unit that does not fit"),
+        ("threads=one:9:1", "'one' is no number"),
+        ("threads", "varies nothing"),
+        ("threads=", "varies nothing"),
+        ("a..b=1", "no dotted name"),
+    ],
+)
+def test_axes_that_are_none(text: str, said: str) -> None:
+    with pytest.raises(PreadyError, match=said):
+        parse_axis(text)
+
+
+def test_places_on_an_axis() -> None:
+    assert [magnitude(v) for v in ("1 KiB", "2 ms", "5 %", 3, "thread", True)] == [1024.0, 2e-3, 0.05, 3.0, None, None]
+
+
+def test_thread_counts_say_what_stays() -> None:
+    # 8 threads of 2 ms each; as much work in total is 4 ms of each of 4.
+    (each,) = points(MELUXINA, HALO, [axis("threads", 4)])
+    (total,) = points(MELUXINA, HALO, [axis("threads", 4)], work="total")
+    assert (each.workload.thread_time, total.workload.thread_time) == (2e-3, 4e-3)
+    rate = HALO.changed(
+        compute={"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"},
+    )
+    with pytest.raises(PreadyError, match="where threads = 4: the same work in total"):
+        points(MELUXINA, rate, [axis("threads", 4)], work="total")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["halo3d", "laggard"])
+def test_a_row_says_what_predict_says(name: str) -> None:
+    w = workload.load(f"examples/{name}.toml")
+    whole = predict(MELUXINA, w, seed=3)
+    best = outcome(MELUXINA, w, seed=3, sizes=True)
+    every = outcome(MELUXINA, w, seed=3, every=True)
+    assert best.best == every.best == whole.advice.best
+    assert best.verdict == every.verdict == whole.advice.verdict
+    assert list(best.pays or ()) == whole.advice.pays
+    assert [*every.rows] == whole.approaches[: len(every.rows)]
+
+
+def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:
+    axes = [axis("buffer", ["4 MiB", "8 MiB"]), axis("machine", ["meluxina", "niagara"]), axis("seed", [0, 1])]
+    shared = Options()
+    some = points(MELUXINA, LAGGARD, [*axes, axis("library", ["mpipcl", "emulated"])])
+    assert len({p.key(shared) for p in some}) == len(some) == 16
+    one = some[0]
+    options = [shared, Options(every=True), Options(sizes=True), Options(min_gain=0.5), Options(engine="engine")]
+    assert len({one.key(o) for o in options}) == len(options)
+    # The same contents by other names are the same point.
+    copied = tmp_path / "copy.toml"
+    copied.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    (again,) = points(MELUXINA, workload.load(copied), [axis("buffer", "4 MiB")])
+    (there,) = points(MELUXINA, LAGGARD, [axis("buffer", "4096 KiB")])
+    assert again.key(shared) == there.key(shared)
+
+
+def test_a_measured_file_is_part_of_the_point(tmp_path: Path) -> None:
+    keys = []
+    for folder, times in (("a", "1 2\n"), ("b", "1 3\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "times.txt").write_text(times, encoding="utf-8")
+        text = (
+            'threads = 2\nbuffer = "1 MiB"\nname = "m"\n[arrivals]\nmodel = "trace"\nfile = "times.txt"\nunit = "ms"\n'
+        )
+        (tmp_path / folder / "m.toml").write_text(text, encoding="utf-8")
+        (point,) = points(MELUXINA, workload.load(tmp_path / folder / "m.toml"), [])
+        keys.append(point.key(Options()))
+    assert keys[0] != keys[1]
+
+
+def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, axes = tmp_path / "s.csv", [axis("buffer", ["4 MiB", "8 MiB", "16 MiB"])]
+    some, shared = points(MELUXINA, LAGGARD, axes), Options()
+    first = compute(some[:2], shared, kept=Kept(out))
+    path = Kept(out).path
+    path.write_text(path.read_text(encoding="utf-8") + '{"half a li', encoding="utf-8")
+    called: list[float] = []
+
+    def predicted(point: Point, *_: object) -> list[dict[str, int]]:
+        called.append(point.workload.buffer)
+        return [{"new": 1}]
+
+    monkeypatch.setattr("pready.whatif.compute.rows_of", predicted)
+    done: list[int] = []
+    rows = compute(some, shared, kept=Kept(out), on_point=lambda: done.append(1))
+    assert called == [16 * 2**20]
+    assert (rows[:2], len(done)) == (first, 3)
+    assert len(Kept(out)) == 3
+    assert compute(some, shared, kept=Kept(out)) == rows
+
+
+def test_what_had_begun_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two workers: the first point is told, which stops the sweep, while the second is under way.
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(point: object, *_: object) -> list[dict[str, int]]:
+        if point is some[0]:
+            begun.wait(10)
+        else:
+            begun.set()
+            go_on.wait(10)
+        return [{"done": 1}]
+
+    def stop() -> None:
+        go_on.set()
+        raise KeyboardInterrupt
+
+    some = points(MELUXINA, LAGGARD, [axis("buffer", ["4 MiB", "8 MiB"])])
+    monkeypatch.setattr("pready.whatif.compute.rows_of", slow)
+    with pytest.raises(KeyboardInterrupt):
+        compute(some, Options(), kept=Kept(tmp_path / "s.csv"), cores=2, on_point=stop)
+    assert len(Kept(tmp_path / "s.csv")) == 2
+
+
+def test_an_error_names_its_point() -> None:
+    some = points(MELUXINA, LAGGARD, [axis("threads", [4, 1024])])
+    with pytest.raises(PreadyError, match=r"where threads = 1024: .* is known for 1 to"):
+        compute(some, Options(), cores=1)
+
+
+def sweep(*arguments: str) -> int:
+    return main(["sweep", "examples/laggard.toml", *arguments])
+
+
+def test_files_are_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "s.csv")
+    small, large = ("--over", "buffer=4MiB,8MiB"), ("--over", "buffer=4MiB,8MiB,16MiB")
+    assert sweep(*small, "-o", out) == 0
+    before = Path(out).read_bytes()
+    assert sweep(*small, "-o", out) == 0
+    assert "2 points, 2 of them from earlier runs, seed 0" in capsys.readouterr().err
+    assert sweep(*large, "-o", out) == 2
+    assert "1 of these 3 points are new; valid: another name, or --overwrite" in capsys.readouterr().err
+    assert Path(out).read_bytes() == before
+    assert sweep(*large, "-o", out, "--overwrite") == 0
+    # The smaller sweep's points are all there, its file is not.
+    assert sweep(*small, "-o", out) == 2
+    assert "is there already, with other rows" in capsys.readouterr().err
+    stranger = tmp_path / "mine.csv"
+    stranger.write_text("a,b\n", encoding="utf-8")
+    assert sweep(*small, "-o", str(stranger)) == 2
+    assert stranger.read_text(encoding="utf-8") == "a,b\n"
+
+
+def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    over = ("--over", "buffer=4MiB,8MiB", "--over", "machine=meluxina,niagara", "--all")
+    for name in ("s.csv", "s.parquet"):
+        assert sweep(*over, "-o", str(tmp_path / name)) == 0
+    capsys.readouterr()
+    assert sweep(*over, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert sweep(*over, "-o", "-") == 0
+    piped = capsys.readouterr().out
+    text = (tmp_path / "s.csv").read_text(encoding="utf-8")
+    table = parquet.read_table(tmp_path / "s.parquet").to_pylist()
+    rows = list(csv.DictReader(text.splitlines()))
+    assert piped == text
+    assert data["varied"] == ["buffer", "machine"]
+    assert data["rows"] == table
+    assert [float(r["eta"]) for r in rows] == [r["eta"] for r in table]
+    assert len(rows) > 4 * 10
+    assert [r["best"] for r in table].count(True) == 4
+    assert {r["machine"] for r in table} == {"meluxina", "niagara"}
+
+
+def test_ctrl_c_says_what_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "s.csv"
+
+    def interrupted(point: Point, *_: object) -> list[dict[str, int]]:
+        if point.workload.buffer > 4 * 2**20:
+            raise KeyboardInterrupt
+        return [{"done": 1}]
+
+    monkeypatch.setattr("pready.whatif.compute.rows_of", interrupted)
+    for arguments, said in (
+        (("-o", str(out)), f"1 of 2 points are kept in {out}.points: the same command goes on from there"),
+        ((), "1 of 2 points are lost: -o FILE keeps them"),
+    ):
+        with pytest.raises(SystemExit, match="130"):
+            sweep("--over", "buffer=4MiB,8MiB", "--cores", "1", *arguments)
+        assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_picture_over_numbers_and_one_over_names(tmp_path: Path) -> None:
+    for over in ("buffer=1MiB:8MiB:2x", "machine=meluxina,niagara"):
+        assert sweep("--over", over, "--plot", str(tmp_path / "s.svg")) == 0
+        text = (tmp_path / "s.svg").read_text(encoding="utf-8")
+        assert "<svg" in text
+
+
+STEP = """
+format = 2
+name = "step"
+threads = 2
+pattern = "halo3d"
+[[exchanges]]
+name = "u"
+faces = ["64 KiB", "32 KiB", "16 KiB"]
+compute = {time = "2 ms"}
+[[exchanges]]
+name = "v"
+pattern = "pt2pt"
+buffer = "8 KiB"
+compute = {time = "1 ms"}
+"""
+
+
+def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
+    path = tmp_path / "step.toml"
+    path.write_text(STEP, encoding="utf-8")
+    step = workload.load(path)
+    assert step.changed() == step
+    other = step.changed(**{"exchanges[0].faces[1]": "48 KiB", "exchanges[1].buffer": "1 MiB"})
+    assert [w.buffer for w in other.parts] == [64 * 1024, 2**20]
+    assert other.parts[0].faces == (64 * 1024, 48 * 1024, 16 * 1024)
+    assert other.buffer == 2**20
+    (total,) = points(MELUXINA, step, [axis("threads", 4)], work="total")
+    assert [w.thread_time for w in total.workload.parts] == [1e-3, 0.5e-3]
+
+
+def test_faces_change_in_proportion_to_the_buffer() -> None:
+    w = HALO.changed(buffer=None, faces=["1 MiB", "512 KiB", "256 KiB"])
+    half = w.changed(buffer="512 KiB")
+    assert (half.buffer, half.faces) == (512 * 1024, (512 * 1024, 256 * 1024, 128 * 1024))
+    assert w.changed(**{"faces[0]": "256 KiB"}).buffer == 512 * 1024
