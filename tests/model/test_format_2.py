@@ -65,7 +65,7 @@ def test_faces(tmp_path: Path) -> None:
     assert w.buffer == 2 * 2**20  # the largest
     assert w.sizes is not None
     assert [w.sizes.towards(s) for s in ((-1, 0, 0), (0, 1, 0), (0, 0, 1))] == [2 * 2**20, 2**19, 8]
-    half = w.changed(buffer=2.0**20)
+    half = w.changed(buffer="1 MiB")
     assert half.faces == (2**20, 2**18, 4)
     assert w.at_buffer(3.0 * 2**20).faces == (3 * 2**20, 0.75 * 2**20, 12)
     assert loaded(tmp_path, HALO + 'buffer = "1 MiB"\n').sizes is None
