@@ -13,6 +13,7 @@ from pready.model.version import VERSION
 
 COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
+    "compare": "Workloads, machines, libraries and values of fields side by side.",
     "explain": "The equations and the timeline's steps with a workload's numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
     "machines": "List the machine profiles, or show one with all its values.",

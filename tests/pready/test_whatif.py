@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -337,3 +338,45 @@ def test_faces_change_in_proportion_to_the_buffer() -> None:
     half = w.changed(buffer="512 KiB")
     assert (half.buffer, half.faces) == (512 * 1024, (512 * 1024, 256 * 1024, 128 * 1024))
     assert w.changed(**{"faces[0]": "256 KiB"}).buffer == 512 * 1024
+
+
+def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
+    assert main(["compare", *arguments, "--json"]) == 0
+    rows: list[dict[str, object]] = json.loads(capsys.readouterr().out)["rows"]
+    return rows
+
+
+@pytest.mark.thorough
+def test_a_comparison_has_a_row_for_each_combination(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8").replace('"laggard"', '"b"', 1))
+    rows = compared(
+        capsys, "examples/laggard.toml", str(other), "--machine", "meluxina", "--machine", "niagara",
+        "--library", "mpipcl", "--library", "emulated", "--set", "buffer=1 MiB,4 MiB",
+    )  # fmt: skip
+    said = [tuple(row[n] for n in ("workload", "machine", "library", "buffer")) for row in rows]
+    assert len(set(said)) == len(said) == 16
+    assert said[0] == ("laggard", "meluxina", "mpipcl", "1 MiB")
+    # Each is what `predict` says of it, break-even included.
+    advice = predict(machine.load("niagara"), LAGGARD.changed(buffer="1 MiB"), library="mpipcl").advice
+    row = rows[said.index(("laggard", "niagara", "mpipcl", "1 MiB"))]
+    assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
+    assert row["break_even_bytes"] == advice.break_even_bytes
+    assert row["pays_bytes"] == advice.to_dict()["pays_bytes"]
+
+
+def test_comparing_one_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(compared(capsys, "examples/laggard.toml")) == 1
+    assert len(compared(capsys, "examples/laggard.toml", "--machine", "hpc3", "--machine", "hpc3")) == 1
+    assert main(["compare", "examples/laggard.toml", "examples/laggard.toml"]) == 2
+    assert "two workloads are called 'laggard'; valid: a name of its own for each" in capsys.readouterr().err
+
+
+def test_a_comparisons_table_names_what_differs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = str(tmp_path / "c.svg")
+    assert main(["compare", "examples/laggard.toml", "--machine", "meluxina", "--machine", "hpc3", "--plot", out]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("laggard")
+    assert "pays with buffers" in text
+    assert [line.split()[0] for line in text.splitlines() if re.search(r"\d× \(", line)] == ["meluxina", "hpc3"]
+    assert "iteration shorter by" in Path(out).read_text(encoding="utf-8")
