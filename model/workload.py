@@ -27,7 +27,7 @@ as at the top::
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -298,6 +298,10 @@ class Measured(Strict):
     partitions: Literal["together", "in turn"] = "together"
 
 
+WIDTHS = frozenset(
+    ("noise", "imbalance", "delta", *(w for m in (Laggard, Uniform, Normal, Gaussian) for w in m.widths))
+)
+"""All fields that say how wide arrivals are, older names too."""
 Arrivals = Annotated[NoArrivals | Laggard | Uniform | Normal | Gaussian | Measured, Field(discriminator="model")]
 
 
@@ -656,7 +660,12 @@ class Workload(Strict):
         if self.faces is not None and "buffer" in fields and "faces" not in fields:
             size = units.parse(fields.pop("buffer"), units.Unit.SIZE, "buffer")
             fields["faces"] = [f"{face:.17g} B" for face in self.at_buffer(size).faces or ()]
-        return validated(Workload, {**written.changed(data, fields), "folder": self.folder}, "workload")
+        other = written.changed(data, fields)
+        for table, names in _arrivals(other, fields):
+            if WIDTHS & names:  # one takes the place of another
+                for name in WIDTHS - names:
+                    table.pop(name, None)
+        return validated(Workload, {**other, "folder": self.folder}, "workload")
 
     def at_buffer(self, size: float) -> Workload:
         """A copy with another buffer, which need not be whole; faces and listed sizes grow in proportion.
@@ -674,6 +683,15 @@ class Workload(Strict):
                 for ranks, row in zip(self._lists.ranks, sizes, strict=True)
             )
         return self.model_copy(update=update)
+
+
+def _arrivals(data: dict[str, Any], fields: Mapping[str, object]) -> Iterator[tuple[dict[str, Any], set[str]]]:
+    """Tables of arrivals of written data, each with those of its fields that are given by their dotted names."""
+    tables = {"arrivals.": data.get("arrivals")}
+    tables |= {f"exchanges[{i}].arrivals.": e.get("arrivals") for i, e in enumerate(data.get("exchanges", ()))}
+    for prefix, table in tables.items():
+        if isinstance(table, dict):
+            yield table, {n.removeprefix(prefix) for n in fields if n.startswith(prefix)}
 
 
 def _written(fields: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pready.whatif.sweep import product
     multiple=True,
     required=True,
     metavar="FIELD=VALUES",
-    help="A field by its dotted name, with values as a file has them: buffer=1KiB:64MiB:2x, arrivals.noise=0.01,0.1, "
+    help="A field by its dotted name, with values as a file has them: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
     "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
 )
 @whatif.output()

@@ -46,11 +46,11 @@ def test_a_workload_is_what_is_written_of_it(path: Path) -> None:
 
 
 @settings(deadline=None)
-@given(buffer=st.integers(1, 10**9), time=st.floats(1e-9, 10, allow_nan=False), noise=st.floats(0, 10))
+@given(buffer=st.integers(1, 10**9), time=st.floats(1e-9, 10, allow_nan=False), noise=st.floats(0, 1))
 def test_no_digit_is_lost(buffer: int, time: float, noise: float) -> None:
     fields = {"threads": 1, "partitions_per_thread": 1, "buffer": f"{buffer} B", "compute": {"time": f"{time!r} s"}}
-    w = HALO.changed(**fields, **{"arrivals.noise": noise})
-    assert (w.buffer, w.thread_time, w.arrivals.noise) == (buffer, time, noise)  # type: ignore[union-attr]
+    w = HALO.changed(**fields, **{"arrivals.epsilon": noise})
+    assert (w.buffer, w.thread_time, w.arrivals.epsilon) == (buffer, time, noise)  # type: ignore[union-attr]
     assert w.changed() == w
 
 
@@ -62,12 +62,26 @@ def test_changed_is_checked_as_a_file_is() -> None:
         ({"buffer": 512}, "buffer = 512 has no unit"),
         ({"bufer": "1 MiB"}, "bufer is not a field"),
         ({"arrivals.nois": 1}, "arrivals.nois is not a field"),
+        ({"arrivals.spread": 5}, "arrivals.spread = 5 is 500 %"),
+        ({"arrivals.spread": 0.1, "arrivals.epsilon": 0.1}, "has spread and epsilon"),
         ({"compute.time.x": 1}, "leads nowhere"),
         ({"transport_partitions[0]": 1}, "leads nowhere"),
         ({"a..b": 1}, "is no dotted name"),
     ):
         with pytest.raises(PreadyError, match=said.replace("[", r"\[")):
             HALO.changed(**fields)
+
+
+def test_one_width_of_arrivals_takes_the_place_of_another() -> None:
+    gaussian = HALO.changed(arrivals={"model": "gaussian", "epsilon": "4 %", "delta": "10 %"})
+    spread = gaussian.changed(**{"arrivals.spread": "5 %"})
+    assert written.written(spread)["arrivals"] == {"model": "gaussian", "spread": 0.05}
+    assert written.written(spread.changed(**{"arrivals.noise": 0.1}))["arrivals"] == {
+        "model": "gaussian",
+        "epsilon": 0.1,
+    }
+    wide = gaussian.changed(arrivals={"model": "laggard", "spread": "300 %"}, threads=16)
+    assert wide.changed() == wide
 
 
 def test_a_machines_value_is_exact_once_it_is_changed() -> None:
