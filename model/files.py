@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, printable, shown
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -19,6 +19,8 @@ LARGEST_TOML = 4 * 2**20
 """Bytes. A machine or workload file is a few KiB; tomllib would take minutes over a gigabyte."""
 LARGEST_DATA = 256 * 2**20
 """Bytes of a file of thread timings."""
+PROSE = ("description", "why")
+"""Fields that may have several lines."""
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
@@ -57,11 +59,29 @@ def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as nested dictionaries."""
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     try:
-        return tomllib.loads(text)
+        data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=str(path)) from None
     except ValueError as error:  # integers of more than 4300 digits
         raise PreadyError(f"is not TOML: {error}", valid="TOML", source=str(path)) from None
+    _check_printable(data, str(path))
+    return data
+
+
+def _check_printable(data: object, source: str, field: str = "") -> None:
+    """Refuse texts that would move a terminal's cursor; only `PROSE` has more than one line."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            _check_printable(name, source, "a field's name")
+            _check_printable(value, source, name)
+    elif isinstance(data, list):
+        for value in data:
+            _check_printable(value, source, field)
+    elif isinstance(data, str):
+        text = data.replace("\n", " ").replace("\t", " ") if field in PROSE else data
+        if printable(text) != text:
+            valid = "printable characters" if field in PROSE else "one line of printable characters"
+            raise PreadyError(f"{field} = {shown(data)}", valid=valid, source=source)
 
 
 def validated(model: type[M], data: dict[str, Any], source: str) -> M:

@@ -12,7 +12,7 @@ from pready.model import workload as workloads
 from pready.model.errors import PreadyError
 from pready.model.explanation import explain as explained
 from pready.show.explanation import equations_latex, equations_view, latex, view
-from pready.show.terminal import console
+from pready.show.terminal import console, status
 
 
 @click.command()
@@ -52,7 +52,8 @@ def explain(
         return
     on, what = machines.load(machine or options.DEFAULT_MACHINE), workloads.load(workload)
     chosen = None if approach is None else options.parse_approach(approach, what)
-    explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)
+    with status("predicting"):
+        explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)
     if as_latex:
         click.echo(latex(explanation))
     else:

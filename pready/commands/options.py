@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pready.model.approach import BY_KEY, Approach
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.units import Unit, format_exact, fraction
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload, check_transport_partitions
@@ -49,7 +50,8 @@ def parse_approach(text: str, workload: Workload) -> Approach:
     key, *numbers = text.split(":")
     if key not in BY_KEY:
         raise PreadyError(
-            f"--approach = {shown(text)}", valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}"
+            f"--approach = {shown(text)}{did_you_mean(key, BY_KEY)}",
+            valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}",
         )
     try:
         counts = [int(n) for n in numbers]
@@ -163,3 +165,12 @@ def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise PreadyError(f"{option} is nothing that --engine {engine} can do", valid=f"{option} with {instead}")
+
+
+@contextmanager
+def keeping(said: str) -> Iterator[None]:
+    """Where Ctrl-C stops the work inside, the command line's last words are what is kept of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(said) from None

@@ -15,7 +15,7 @@ from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
 from pready.show import picture_files
 from pready.show.prediction import prediction_rows, prediction_view
-from pready.show.terminal import console, print_json
+from pready.show.terminal import console, print_json, status
 
 PICTURES_HELP = "η over size; η over transport partitions and size; one exchange, bulk above."
 
@@ -70,9 +70,11 @@ def predict(
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), workloads.load(workload)
-    prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
-    if picture is not None:
-        picture_files.draw_prediction(kind, picture, on, what, prediction)
+    with status("predicting") as said:
+        prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
+        if picture is not None:
+            said.update("drawing")
+            picture_files.draw_prediction(kind, picture, on, what, prediction)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:

@@ -25,7 +25,7 @@ from pready.model.predict import effective_library, predict
 from pready.model.workload import Workload
 from pready.show import picture_files
 from pready.show.simulation import per_iteration, report, simulation_view
-from pready.show.terminal import console, print_json, progress
+from pready.show.terminal import console, print_json, progress, status
 
 MOST_ITERATIONS = 100
 """Default limit of simulated iterations; the workload's own number if that is smaller."""
@@ -144,11 +144,11 @@ def simulate(
         )
         return
     count = iterations or min(what.iterations, MOST_ITERATIONS)
-    chosen = (
-        options.parse_approach(approach, what)
-        if approach is not None
-        else predict(on, what, library=library, seed=seed, draws=0).advised.approach
-    )
+    if approach is not None:
+        chosen = options.parse_approach(approach, what)
+    else:
+        with status("predicting, for the approach"):
+            chosen = predict(on, what, library=library, seed=seed, draws=0).advised.approach
     settings = {**layout(what).options, "seed": seed}
     if export is not None:
         _export(export[1], on, what, chosen, count, settings)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, TeamTimes
 from pready.model.terms import unit_of
 from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.show.table import Readable
 
 
 def machines_view(machines: list[Machine]) -> RenderableType:
     """All profiles, a line each."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable()
     for column in ("profile", "bandwidth", "latency", "contexts", "library", "described by"):
         table.add_column(column)
     for m in machines:
@@ -32,13 +31,7 @@ def machines_view(machines: list[Machine]) -> RenderableType:
 
 def machine_view(machine: Machine) -> RenderableType:
     """Every value with its interval and provenance."""
-    table = Table(
-        title=f"{machine.name}: {machine.description} ({machine.created_by}, {machine.created})",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    table = Readable(heading=f"{machine.name}: {machine.description} ({machine.created_by}, {machine.created})")
     for column in ("value of", "value", "95 % interval", "source", "why"):
         table.add_column(column, overflow="fold")
     for name, item in machine.values():
