@@ -40,13 +40,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\u00a0" else repr(c)[1:-1] for c in text)
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'buffer'?)`` behind a word that is none of `known` but near one; empty if none is near."""
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """`` (did you mean "buffer"?)`` behind a word that is none of `known` but near one; empty if none is near."""
+    if not isinstance(word, str):
+        return ""
     by_letters = {_letters(k): k for k in reversed(list(known))}
     wanted = _letters(word)
     begun = [k for k in by_letters if wanted and k.startswith(wanted)]
     near = begun[-1:] or get_close_matches(wanted, by_letters, n=1)
-    return f" (did you mean {by_letters[near[0]]!r}?)" if near else ""
+    return f' (did you mean "{by_letters[near[0]]}"?)' if near else ""
 
 
 def _letters(word: str) -> str:

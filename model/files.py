@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pready.model.errors import PreadyError, printable, shown
+from pready.model.errors import PreadyError, did_you_mean, printable, shown
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -110,10 +109,11 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     kind, value, context = first["type"], first.get("input"), first.get("ctx", {})
     field = _dotted(first["loc"], model, unknown=kind == "extra_forbidden")
     if kind == "extra_forbidden":
-        names = [n for t in _spelt(model, first["loc"][:-1])[1] for n in field_names(t)]
-        return PreadyError(
-            f"{field} is not a field{did_you_mean(first['loc'][-1], names)}", valid=", ".join(names) or None
-        )
+        tables, name = _spelt(model, first["loc"][:-1])[1], first["loc"][-1]
+        names = [n for t in tables for n in field_names(t)]
+        elsewhere = [f"{n}.{name}" for t in tables for n in _tables_with(t, name)]
+        meant = f" (did you mean {elsewhere[0]}?)" if elsewhere else did_you_mean(name, names)
+        return PreadyError(f"{field} is not a field{meant}", valid=", ".join(names) or None)
     if kind == "missing":
         return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
     if kind == "union_tag_invalid":
@@ -125,7 +125,9 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     if kind == "union_tag_not_found":
         return PreadyError(f"{field}.model is missing", valid="the kind of model, such as model = 'laggard'")
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return PreadyError(f"{field} = {shown(value)} is not a table", valid=f"a table [{field}]")
+        lines = [f"{field_names(t)[0]} = {json.dumps(value)}" for t in _spelt(model, first["loc"])[1]]
+        line = f" with the line {lines[0]}" if lines and isinstance(value, str) else ""
+        return PreadyError(f"{field} = {shown(value)} is not a table", valid=f"a table [{field}]{line}")
     inner = context.get("error")
     if isinstance(inner, PreadyError):
         problem = inner.problem
@@ -137,12 +139,6 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     message = first["msg"]
     valid = message.removeprefix("Input should be ").removeprefix("Value error, ")
     return PreadyError(f"{field} = {shown(value)}" if field else shown(value), valid=valid)
-
-
-def did_you_mean(given: object, names: Iterable[str]) -> str:
-    """What to add to an error about a name that is nearly one of `names`; empty if it is near none."""
-    near = get_close_matches(given, list(names), n=1) if isinstance(given, str) else []
-    return f' (did you mean "{near[0]}"?)' if near else ""
 
 
 def _quoted(choices: str) -> list[str]:
@@ -191,6 +187,12 @@ def _tables(annotations: list[Any]) -> list[type[BaseModel]]:
         else:
             found += _tables(list(getattr(annotation, "__args__", ())))
     return found
+
+
+def _tables_with(table: type[BaseModel], name: int | str) -> list[str]:
+    """Fields of a table that are tables themselves and have a field of a name."""
+    inside = {n: _tables([i.annotation, *i.metadata]) for n, i in table.model_fields.items() if not i.exclude}
+    return [n for n, tables in inside.items() if any(name in field_names(t) for t in tables)]
 
 
 def field_names(table: type[BaseModel]) -> list[str]:

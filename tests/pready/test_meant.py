@@ -19,9 +19,9 @@ HALO = "examples/halo3d.toml"
 @pytest.mark.parametrize(
     ("word", "known", "said"),
     [
-        ("predikt", ("predict", "explain"), " (did you mean 'predict'?)"),
-        ("mpich", tuple(LIBRARIES), " (did you mean 'mpich-release'?)"),  # the first that begins so
-        ("Open MPI", tuple(LIBRARIES), " (did you mean 'openmpi-persist'?)"),
+        ("predikt", ("predict", "explain"), ' (did you mean "predict"?)'),
+        ("mpich", tuple(LIBRARIES), ' (did you mean "mpich-release"?)'),  # the first that begins so
+        ("Open MPI", tuple(LIBRARIES), ' (did you mean "openmpi-persist"?)'),
         ("xyz", tuple(LIBRARIES), ""),
         ("", tuple(LIBRARIES), ""),
         ("---", tuple(LIBRARIES), ""),
@@ -48,13 +48,32 @@ def test_the_command_line_says_what_was_meant(
 ) -> None:
     assert main(list(arguments)) == 2
     said = capsys.readouterr().err
-    assert f"id you mean '{meant}'?" in said
+    assert f'id you mean "{meant}"?' in said.replace("'", '"')  # click's own has single quotes
     assert said.count("\n") == 1
 
 
 def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict"]) == 2
     assert capsys.readouterr().err.endswith("(see pready predict --help)\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('compute = "8 ms"', 'valid: a table [compute] with the line time = "8 ms"'),
+        ('arrivals = "laggard"', 'valid: a table [arrivals] with the line model = "laggard"'),
+        ("compute = 8", "compute = 8 is not a table; valid: a table [compute]\n"),
+        ("noise = 5", "noise is not a field (did you mean arrivals.noise?)"),
+        ('time = "3 ms"', "time is not a field (did you mean compute.time?)"),
+    ],
+)
+def test_a_bare_value_is_met_with_the_table_to_write(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")
+    assert main(["predict", str(path)]) == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
