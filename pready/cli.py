@@ -15,8 +15,10 @@ from pready.show.plain_text import plainly
 COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
     "compare": "Workloads, machines, libraries and values of fields side by side.",
+    "completion": "Print what makes a shell complete commands, machines and fields.",
     "explain": "The equations and the timeline's steps with a workload's numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
+    "libraries": "List the MPI library profiles, or say all of one.",
     "machines": "List the machine profiles, or show one with all its values.",
     "predict": "Predict what every way of sending the buffer costs, with advice.",
     "simulate": "Simulate a workload over a grid of ranks against bulk.",
@@ -41,7 +43,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"pready.commands.{cmd_name}"), cmd_name)
-        return command
+        return import_module("pready.commands.examples").attach(command, cmd_name)  # type: ignore[no-any-return]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from pready.commands import completing
 from pready.model.approach import BY_KEY, Approach
 from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.units import Unit, format_exact, fraction
@@ -72,12 +73,24 @@ def parse_approach(text: str, workload: Workload) -> Approach:
 
 def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:
     """``--machine``, with the one default."""
-    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help=help)
+    return click.option(
+        "--machine",
+        default=DEFAULT_MACHINE,
+        show_default=True,
+        metavar="NAME|FILE",
+        help=help,
+        shell_complete=completing.machines,
+    )
 
 
 def library() -> Option:
     """``--library``."""
-    return click.option("--library", metavar="NAME", help="MPI library profile; the machine's own if absent.")
+    return click.option(
+        "--library",
+        metavar="NAME",
+        help="MPI library profile ('pready libraries'); the machine's own if absent.",
+        shell_complete=completing.libraries,
+    )
 
 
 def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
@@ -87,7 +100,12 @@ def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
 
 def approach(help: str = "what 'predict' advises if absent") -> Option:
     """``--approach``: text, for `parse_approach` needs the workload."""
-    return click.option("--approach", metavar="KEY[:T[:V]]", help=f"Interface, transport partitions, VCIs; {help}.")
+    return click.option(
+        "--approach",
+        metavar="KEY[:T[:V]]",
+        help=f"Interface, transport partitions, VCIs; {help}.",
+        shell_complete=completing.approaches,
+    )
 
 
 def nodes() -> Option:
