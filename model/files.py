@@ -56,15 +56,20 @@ def decoded(data: bytes, source: str) -> str:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as nested dictionaries."""
-    text = decoded(read_bytes(path, LARGEST_TOML), str(path))
+    return parsed_toml(read_bytes(path, LARGEST_TOML), str(path))
+
+
+def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
+    """TOML as nested dictionaries; `source` is how an error names where it came from."""
+    text = decoded(data, source)
     try:
-        data = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=str(path)) from None
+        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=source) from None
     except ValueError as error:  # integers of more than 4300 digits
-        raise PreadyError(f"is not TOML: {error}", valid="TOML", source=str(path)) from None
-    _check_printable(data, str(path))
-    return data
+        raise PreadyError(f"is not TOML: {error}", valid="TOML", source=source) from None
+    _check_printable(tables, source)
+    return tables
 
 
 def _check_printable(data: object, source: str, field: str = "") -> None:

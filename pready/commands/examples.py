@@ -22,6 +22,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate report mymachine.jsonl -o fit.png",
         "pready calibrate report mymachine.jsonl --environment 3f2a --seed 1",
     ),
+    "compare": (
+        "pready compare examples/halo3d.toml --machine meluxina --machine niagara",
+        "pready compare examples/halo3d.toml examples/laggard.toml --library mpipcl --library emulated --csv",
+        "pready compare examples/halo3d.toml --set arrivals.spread=1%,4%,10% --engine timeline --json",
+        "pready compare examples/halo3d.toml --set threads=4,8 --work total --seed 1 --cores 2 --min-gain '5 %'",
+        "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --overwrite --plot compare.svg",
+    ),
     "completion": (
         "pready completion bash > ~/.local/share/bash-completion/completions/pready",
         "pready completion zsh > ~/.zfunc/_pready",
@@ -47,7 +54,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/halo3d.toml --json",
         "pready predict examples/halo3d.toml --csv",
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
-        "pready predict examples/halo3d.toml -o report/",
         "pready predict - < examples/halo3d.toml",
     ),
     "simulate": (
@@ -76,8 +82,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready sst run examples/halo3d.toml --parameters m.json --set iterations=5 --keep runs/ --seed 1 --json",
     ),
     "sweep": (
-        "pready sweep examples/halo3d.toml --over buffer=64KiB:4MiB:4x -o sweep.csv",
-        "pready sweep examples/halo3d.toml --over threads=1,2,4 --machine bebop --library emulated --seed 1 -o s.csv",
+        "pready sweep examples/halo3d.toml --over buffer=64KiB:4MiB:4x",
+        "pready sweep examples/halo3d.toml --over arrivals.spread=1%,4%,10% --over machine=bebop,hpc3 -o sweep.csv",
+        "pready sweep examples/halo3d.toml --over threads=4,8,16 --work total --engine timeline --cores 2 --csv",
+        "pready sweep examples/halo3d.toml --over seed=0:9:1 --machine bebop --library emulated --seed 1 --json",
+        'pready sweep examples/halo3d.toml --over buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet --overwrite '
+        "--plot s.svg",
     ),
     "validate": (
         "pready validate papers",

@@ -8,7 +8,6 @@ import click
 
 from pready.commands import options
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.errors import PreadyError
 from pready.model.explanation import explain as explained
 from pready.show.explanation import equations_latex, equations_view, latex, view
@@ -16,7 +15,7 @@ from pready.show.terminal import console, status
 
 
 @click.command()
-@click.argument("workload", required=False)
+@options.workload(required=False)
 @click.option("--machine", metavar="NAME|FILE", help=f"A profile or a TOML file.  [default: {options.DEFAULT_MACHINE}]")
 @options.library()
 @options.approach()
@@ -50,7 +49,7 @@ def explain(
         else:
             console().print(equations_view())
         return
-    on, what = machines.load(machine or options.DEFAULT_MACHINE), workloads.load(workload)
+    on, what = machines.load(machine or options.DEFAULT_MACHINE), options.read_workload(workload)
     chosen = None if approach is None else options.parse_approach(approach, what)
     with status("predicting"):
         explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)

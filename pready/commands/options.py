@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ import click
 from pready.commands import completing
 from pready.model.approach import BY_KEY, Approach
 from pready.model.errors import PreadyError, did_you_mean, shown
+from pready.model.files import LARGEST_TOML
 from pready.model.units import Unit, format_exact, fraction
 from pready.model.verdict import MIN_GAIN
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.workload import Workload, check_transport_partitions, load, loads
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
@@ -69,6 +71,28 @@ def parse_approach(text: str, workload: Workload) -> Approach:
     elif transports != 1:
         raise PreadyError(f"--approach = {shown(text)}", valid=f"{key} sends one message")
     return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
+
+
+def workload(*, required: bool = True, several: bool = False) -> Option:
+    """The argument WORKLOAD: a TOML file, or ``-`` for standard input; text, for `read_workload`."""
+    nargs = -1 if several else 1
+    return click.argument("workload", nargs=nargs, required=required, shell_complete=completing.workload)
+
+
+def read_workload(text: str) -> Workload:
+    """The workload that an argument names.
+
+    Raises
+    ------
+    PreadyError
+        As `pready.model.workload.load`.
+    """
+    if text != "-":
+        return load(text)
+    data = sys.stdin.buffer.read(LARGEST_TOML + 1)
+    if len(data) > LARGEST_TOML:
+        raise PreadyError("standard input is larger than a workload", valid=f"at most {LARGEST_TOML >> 20} MiB")
+    return loads(data)
 
 
 def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:

@@ -10,7 +10,6 @@ import click
 from pready.commands import options
 from pready.files.rows import csv_text
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
 from pready.show import picture_files
@@ -21,7 +20,7 @@ PICTURES_HELP = "η over size; η over transport partitions and size; one exchan
 
 
 @click.command()
-@click.argument("workload")
+@options.workload()
 @options.machine()
 @options.library()
 @options.seed("Of arrivals and parameter draws.")
@@ -61,7 +60,10 @@ def predict(
     picture: Path | None,
     kind: str,
 ) -> None:
-    """Predict what every way of sending the buffer of WORKLOAD (a TOML file) costs, with advice."""
+    """Predict what every way of sending the buffer of WORKLOAD costs, with advice.
+
+    WORKLOAD is a TOML file, or - for standard input.
+    """
     options.one_form(as_json, as_csv)
     if engine == "sst":
         raise PreadyError(
@@ -69,7 +71,7 @@ def predict(
         )
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), workloads.load(workload)
+    on, what = machines.load(machine), options.read_workload(workload)
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
         if picture is not None:

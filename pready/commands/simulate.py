@@ -14,7 +14,6 @@ from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_sh
 from pready.files.rows import csv_text
 from pready.files.writing import write_with
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.approach import Approach
 from pready.model.engine import export_goal
 from pready.model.engine.layout import layout
@@ -32,7 +31,7 @@ MOST_ITERATIONS = 100
 
 
 @click.command()
-@click.argument("workload")
+@options.workload()
 @options.machine()
 @options.library()
 @options.approach("what 'predict' advises if absent, for sst what the library offers")
@@ -118,7 +117,7 @@ def simulate(
         options.refuse(engine, {"--topology": topology}, "--engine sst")
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), workloads.load(workload)
+    on, what = machines.load(machine), options.read_workload(workload)
     what = _overridden(
         what,
         grid=ranks if engine == "engine" else None,
