@@ -64,7 +64,7 @@ def file_tables(top: type[BaseModel]) -> list[FileTable]:
 
 
 def dotted_names(top: type[BaseModel]) -> list[str]:
-    """Every field that holds a value, with the tables it is in: ``arrivals.noise``; each once."""
+    """Every field that holds a value, with the tables it is in: ``arrivals.spread``; each once."""
 
     def names(table: type[BaseModel], before: str) -> list[str]:
         out = []

@@ -177,7 +177,7 @@ def test_field_descriptions() -> None:
     assert takes(Value[Time]) == 'a value (value, interval, source, why): a time, such as "1.22 us"'
     assert takes(tuple[int, ...] | None) == "a list of an integer"
     names = dotted_names(Workload)
-    assert {"threads", "buffer", "compute.time", "arrivals.noise", "arrivals.file"} <= set(names)
+    assert {"threads", "buffer", "compute.time", "arrivals.spread", "arrivals.file"} <= set(names)
     assert "folder" not in names
     tables = file_tables(Machine)
     assert tables[0].name == ""

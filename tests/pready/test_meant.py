@@ -63,7 +63,7 @@ def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) ->
         ('compute = "8 ms"', 'valid: a table [compute] with the line time = "8 ms"'),
         ('arrivals = "laggard"', 'valid: a table [arrivals] with the line model = "laggard"'),
         ("compute = 8", "compute = 8 is not a table; valid: a table [compute]\n"),
-        ("noise = 5", "noise is not a field (did you mean arrivals.noise?)"),
+        ('spread = "5 %"', "spread is not a field (did you mean arrivals.spread?)"),
         ('time = "3 ms"', "time is not a field (did you mean compute.time?)"),
     ],
 )
