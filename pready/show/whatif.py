@@ -33,7 +33,9 @@ def table_view(table: Table) -> RenderableType:
         ("verdict", "left"),
         *((("pays with buffers", "left"),) if sizes else ()),
     ):
-        grid.add_column(name, justify=justify, no_wrap=name in FIGURES)
+        grid.add_column(
+            name, justify=justify, no_wrap=name in FIGURES, min_width=17 if name.startswith("pays") else None
+        )
     for row in table:
         grid.add_row(
             *(str(row[name]) for name in table.varied),

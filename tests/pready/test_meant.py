@@ -127,7 +127,7 @@ def test_an_interrupted_calibration_says_where_its_points_are(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "two_ranks", lambda *_: nullcontext((None, None)))
+    monkeypatch.setattr(command, "two_ranks", lambda *_, **__: nullcontext((None, None)))
     monkeypatch.setattr(command, "built_for", lambda *_: None)
     monkeypatch.setattr(command, "run_measurements", stop)
     assert main(["calibrate", "--launcher", "x", "-o", str(tmp_path / "m.toml")]) == 130
