@@ -119,10 +119,10 @@ def build(
     BuildError
         With the compiler's words.
     """
-    version = _version(mpicc)
+    version = version_of(mpicc)
     identity = source_identity()
     flags = dict(flags or {})
-    words = [identity, *mpicc, version, _wrapped(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
+    words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
     folder = (cache or user_cache_path("pready")) / "bench"
     folder = folder / hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
     program = folder / PROGRAM
@@ -145,19 +145,26 @@ def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: s
     if tool == "make":
         variables = [f"{name}={value}" for name, value in flags.items()]
         out = [f"CC={shlex.join(mpicc)}", f"OUT={scratch}", *variables]
-        _run(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
+        run_tool(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
         return scratch / PROGRAM
     if tool == "cmake":
         if flags:
             raise BuildError(f"the flags {sorted(flags)} are the Makefile's; install make to use them")
         compiler = shutil.which(mpicc[0]) or mpicc[0]
-        _run(["cmake", "-S", str(SOURCE), "-B", str(scratch), f"-DMPI_C_COMPILER={compiler}"])
-        _run(["cmake", "--build", str(scratch)])
+        run_tool(["cmake", "-S", str(SOURCE), "-B", str(scratch), f"-DMPI_C_COMPILER={compiler}"])
+        run_tool(["cmake", "--build", str(scratch)])
         return scratch / PROGRAM
     raise BuildError("building the benchmarks takes make or cmake; neither is on PATH")
 
 
-def _run(command: Sequence[str]) -> str:
+def run_tool(command: Sequence[str]) -> str:
+    """What a build tool prints.
+
+    Raises
+    ------
+    BuildError
+        It failed; with its last words.
+    """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -168,16 +175,17 @@ def _run(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def _version(mpicc: Sequence[str]) -> str:
-    return (_run([*mpicc, "--version"]).splitlines() or [""])[0]
+def version_of(mpicc: Sequence[str]) -> str:
+    """First line of the compiler's own `--version`."""
+    return (run_tool([*mpicc, "--version"]).splitlines() or [""])[0]
 
 
-def _wrapped(mpicc: Sequence[str]) -> str:
+def wrapped_command(mpicc: Sequence[str]) -> str:
     """What the wrapper really calls: `-show` in MPICH and its descendants, `--showme` in Open MPI, `-craype-verbose`
     has no counterpart; a wrapper that knows neither is told apart by its path and version alone."""
     for option in ("-show", "--showme"):
         try:
-            return _run([*mpicc, option])
+            return run_tool([*mpicc, option])
         except BuildError:
             continue
     return ""

@@ -77,8 +77,7 @@ def advise(
     approach = best.approach
     verdict = verdict_of(best, min_gain)
     pays = pays_for(evaluation, approach, min_gain)
-    w = evaluation.workload
-    settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
+    settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
     return Advice(
         verdict=verdict,
         best=best,

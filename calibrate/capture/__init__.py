@@ -1,0 +1,5 @@
+"""What an unmodified MPI+threads program does: a preloaded library records it, the rest of this folder reads it.
+
+`preload/` is the library. `records` reads its files, `symbols` names places in the code, `regions` has when threads
+finished, `summary` the run in a few numbers.
+"""

@@ -1,0 +1,97 @@
+// The layout of a capture file, which `records.py` reads: a header, a table of places in the code, then chunks.
+//
+// All little-endian. The file grows chunk by chunk; a chunk belongs to one thread. Nothing is ever moved or rewritten, so
+// that a process killed at any point leaves a file that can be read up to its last record.
+#pragma once
+
+#include <stdint.h>
+
+#define FORMAT_MAGIC "pready capture 1"
+enum {
+    FORMAT_SITES = 1024,      // places in the code
+    FORMAT_SITE_BYTES = 512,  // of one place
+    FORMAT_HEADER = 8192,     // bytes before the places
+    FORMAT_CHUNK = 65536,     // bytes of a chunk, its head among them
+    FORMAT_RECORD = 32,
+};
+
+// How the process ended, as far as it came.
+enum { ENDED_UNKNOWN, ENDED_EXIT, ENDED_ABORT };
+
+// The header's numbers; texts follow at fixed offsets.
+struct header {
+    char magic[16];
+    uint32_t header_bytes, site_bytes, sites, chunk_bytes; // of this file's layout
+    int32_t rank, ranks;                                   // of MPI_COMM_WORLD; -1 without MPI
+    int32_t pid, thread_level;                             // what MPI_Init_thread provided; -1 without
+    int64_t started_ns, wall_ns;                           // monotonic and wall-clock time at the same moment
+    int64_t mpi_started_ns, mpi_ended_ns;                  // end of MPI_Init, begin of MPI_Finalize; 0 if not reached
+    int64_t ended_ns;                                      // at exit; 0 if not reached
+    uint32_t ended;                                        // ENDED_*
+    uint32_t openmp;                                       // OPENMP_*
+    uint32_t threads;                                      // that have recorded something
+    uint32_t chunks;                                       // in the file
+    uint32_t used_sites;                                   //
+    uint32_t forks;                                        // children are not captured
+    uint64_t dropped;                                      // records without room
+    uint64_t dropped_requests;                             // persistent requests that are not known
+    uint32_t execs, pad;                                   // the process was replaced that often before
+};
+
+enum { OPENMP_NONE, OPENMP_GOMP, OPENMP_OMPT };
+
+// Texts in the header: offset and room, each ended by 0.
+enum {
+    TEXT_HOST = 512,
+    TEXT_HOST_ROOM = 256,
+    TEXT_LIBRARY = 768,
+    TEXT_LIBRARY_ROOM = 1024,
+    TEXT_PROGRAM = 1792,
+    TEXT_PROGRAM_ROOM = 1024,
+    TEXT_COMMAND = 2816,
+    TEXT_COMMAND_ROOM = 4096,
+    TEXT_OPENMP = 6912,
+    TEXT_OPENMP_ROOM = 256,
+};
+
+// A place in the code: where in which object.
+struct site {
+    uint64_t offset; // from the object's first mapped byte
+    uint32_t kind;   // SITE_*; written last, so 0 is a place that is not there
+    uint32_t pad;
+    char symbol[176]; // of the dynamic symbol table, where there is one
+    char object[320]; // path
+};
+
+enum { SITE_FUNCTION = 1, SITE_RETURN = 2 };
+
+struct chunk_head {
+    uint32_t magic, thread; // threads are numbered as they come
+    uint64_t pad[3];
+};
+#define CHUNK_MAGIC 0x6b6e6863u
+
+// One record. `kind` is written last: 0 is a record that is not there.
+struct record {
+    int64_t start, end;  // ns since header.started_ns
+    uint16_t kind, site; // site 0 is none
+    int32_t who;         // region: its number; message: the peer's rank in MPI_COMM_WORLD
+    uint64_t what;       // region: see below; message: bytes
+};
+
+// What `what` holds for regions: size of the team, or number in the team, then level or phase, then time inside MPI.
+enum { SHARE_TASKS = 0x8000 }; // in a share's phase: explicit tasks were created in it
+static inline uint64_t format_parts(unsigned low, unsigned middle, int64_t mpi_ns)
+{
+    const uint64_t units = mpi_ns < 0 ? 0 : (uint64_t)mpi_ns / 100; // of 100 ns
+    return (uint64_t)(low & 0xffff) | (uint64_t)(middle & 0xffff) << 16 | (units > UINT32_MAX ? UINT32_MAX : units) << 32;
+}
+
+enum { PEER_ANY = -1, PEER_NONE = -2, PEER_UNKNOWN = -3, PEER_NOT_ONE = -4 };
+
+enum kind {
+    KIND_NOTHING,
+#define KIND(name, number, text) KIND_##name = number,
+#include "kinds.def"
+#undef KIND
+};

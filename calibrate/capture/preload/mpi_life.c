@@ -1,0 +1,82 @@
+// MPI_Init to MPI_Finalize, and MPI_Abort.
+#include "mpi_wrap.h"
+
+static void begun(int rc, int64_t t0, int provided)
+{
+    int rank = -1, ranks = -1;
+    if (rc != MPI_SUCCESS || mpi_runs || !recording() || !peers_prepare(&rank, &ranks))
+        return;
+    store_header->rank = rank;
+    store_header->ranks = ranks;
+    store_header->thread_level = provided;
+    static char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    __typeof__(&PMPI_Get_library_version) library =
+        (__typeof__(&PMPI_Get_library_version))next_symbol("PMPI_Get_library_version");
+    if (library != NULL && library(version, &length) == MPI_SUCCESS)
+        store_text(TEXT_LIBRARY, TEXT_LIBRARY_ROOM, version);
+    store_name_rank(rank);
+    store_header->mpi_started_ns = now();
+    store_record(KIND_INIT, 0, PEER_NOT_ONE, 0, t0, store_header->mpi_started_ns);
+    mpi_runs = true;
+}
+
+#define INIT(symbol)                                                                                                   \
+    EXPORT int symbol(int *argc, char ***argv)                                                                         \
+    {                                                                                                                  \
+        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
+        const bool counts = self.depth++ == 0 && recording();                                                          \
+        const int64_t t0 = now();                                                                                      \
+        const int rc = next(argc, argv);                                                                               \
+        if (counts)                                                                                                    \
+            begun(rc, t0, MPI_THREAD_SINGLE);                                                                          \
+        self.depth--;                                                                                                  \
+        return rc;                                                                                                     \
+    }
+INIT(MPI_Init)
+INIT(PMPI_Init)
+
+#define INIT_THREAD(symbol)                                                                                            \
+    EXPORT int symbol(int *argc, char ***argv, int required, int *provided)                                            \
+    {                                                                                                                  \
+        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
+        const bool counts = self.depth++ == 0 && recording();                                                          \
+        const int64_t t0 = now();                                                                                      \
+        const int rc = next(argc, argv, required, provided);                                                           \
+        if (counts)                                                                                                    \
+            begun(rc, t0, *provided);                                                                                  \
+        self.depth--;                                                                                                  \
+        return rc;                                                                                                     \
+    }
+INIT_THREAD(MPI_Init_thread)
+INIT_THREAD(PMPI_Init_thread)
+
+#define FINALIZE(symbol)                                                                                               \
+    EXPORT int symbol(void)                                                                                            \
+    {                                                                                                                  \
+        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
+        const bool counts = self.depth++ == 0 && recording() && mpi_runs;                                              \
+        const int64_t t0 = now();                                                                                      \
+        if (counts) {                                                                                                  \
+            mpi_runs = false;                                                                                          \
+            store_header->mpi_ended_ns = t0;                                                                           \
+        }                                                                                                              \
+        const int rc = next();                                                                                         \
+        if (counts)                                                                                                    \
+            store_record(KIND_FINALIZE, 0, PEER_NOT_ONE, 0, t0, now());                                                \
+        self.depth--;                                                                                                  \
+        return rc;                                                                                                     \
+    }
+FINALIZE(MPI_Finalize)
+FINALIZE(PMPI_Finalize)
+
+#define ABORT(symbol)                                                                                                  \
+    EXPORT int symbol(MPI_Comm comm, int code)                                                                         \
+    {                                                                                                                  \
+        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
+        if (store_on && store_header != NULL)                                                                          \
+            store_header->ended = ENDED_ABORT;                                                                         \
+        return next(comm, code);                                                                                       \
+    }
+ABORT(MPI_Abort)
+ABORT(PMPI_Abort)

@@ -1,0 +1,171 @@
+// Messages from one rank to another: blocking, nonblocking, persistent, partitioned.
+#include "mpi_wrap.h"
+
+#define SENDS(name, kind)                                                                                              \
+    WRAP(name, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                      \
+         (buf, count, type, dest, tag, comm), NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+#define ISENDS(name, kind)                                                                                             \
+    WRAP(name,                                                                                                         \
+         (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),      \
+         (buf, count, type, dest, tag, comm, request),                                                                 \
+         NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+
+SENDS(Send, SEND)
+SENDS(Ssend, SEND)
+SENDS(Bsend, SEND)
+SENDS(Rsend, SEND)
+ISENDS(Isend, ISEND)
+ISENDS(Issend, ISEND)
+ISENDS(Ibsend, ISEND)
+ISENDS(Irsend, ISEND)
+
+WRAP(Recv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),
+     (buf, count, type, source, tag, comm, status), NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))
+WRAP(Irecv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+     (buf, count, type, source, tag, comm, request),
+     NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))
+WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
+     (buf, count, type, message, status), NOTE(RECV, PEER_ANY, peers_bytes(count, type)))
+WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
+     (buf, count, type, message, request), NOTE(IRECV, PEER_ANY, peers_bytes(count, type)))
+
+// Two records of one call: the time is the sending one's.
+#define NOTE_BOTH(send_count, send_type, receive_count, receive_type)                                                  \
+    NOTE(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                                  \
+    store_record(KIND_SENDRECV_RECEIVE, store_site(at, SITE_RETURN), peers_world_rank(source, comm),                   \
+                 peers_bytes(receive_count, receive_type), t1, t1)
+
+WRAP(Sendrecv,
+     (const void *sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
+      int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm, MPI_Status *status),
+     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
+      status),
+     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+WRAP(Sendrecv_replace,
+     (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
+      MPI_Status *status),
+     (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(count, type, count, type))
+
+#ifdef HAVE_LARGE_COUNTS
+#define SENDS_LARGE(name, kind)                                                                                        \
+    WRAP(name, (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                \
+         (buf, count, type, dest, tag, comm), NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+#define ISENDS_LARGE(name, kind)                                                                                       \
+    WRAP(name,                                                                                                         \
+         (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,                       \
+          MPI_Request *request),                                                                                       \
+         (buf, count, type, dest, tag, comm, request),                                                                 \
+         NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+SENDS_LARGE(Send_c, SEND)
+SENDS_LARGE(Ssend_c, SEND)
+SENDS_LARGE(Bsend_c, SEND)
+SENDS_LARGE(Rsend_c, SEND)
+ISENDS_LARGE(Isend_c, ISEND)
+ISENDS_LARGE(Issend_c, ISEND)
+ISENDS_LARGE(Ibsend_c, ISEND)
+ISENDS_LARGE(Irsend_c, ISEND)
+WRAP(Recv_c, (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),
+     (buf, count, type, source, tag, comm, status), NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))
+WRAP(Irecv_c,
+     (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+     (buf, count, type, source, tag, comm, request),
+     NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))
+WRAP(Sendrecv_c,
+     (const void *sent, MPI_Count send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
+      MPI_Count receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+      MPI_Status *status),
+     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
+      status),
+     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+WRAP(Isendrecv,
+     (const void *sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
+      int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm, MPI_Request *request),
+     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
+      request),
+     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+#endif
+
+// ---- persistent -----------------------------------------------------------------------------------------------------
+
+#define NOTE_PERSISTENT(kind, starts_as, other)                                                                        \
+    if (rc == MPI_SUCCESS) {                                                                                           \
+        const struct persistent about = {peers_bytes(count, type), 1, peers_world_rank(other, comm),                      \
+                                         KIND_##starts_as};                                                            \
+        requests_keep(*request, about);                                                                                \
+        NOTE(kind, about.peer, about.bytes);                                                                           \
+    }
+#define SEND_INITS(name)                                                                                               \
+    WRAP(name,                                                                                                         \
+         (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),      \
+         (buf, count, type, dest, tag, comm, request), NOTE_PERSISTENT(SEND_INIT, START_SEND, dest))
+SEND_INITS(Send_init)
+SEND_INITS(Ssend_init)
+SEND_INITS(Bsend_init)
+SEND_INITS(Rsend_init)
+WRAP(Recv_init, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+     (buf, count, type, source, tag, comm, request), NOTE_PERSISTENT(RECV_INIT, START_RECV, source))
+
+#ifdef HAVE_PARTITIONED
+#define NOTE_PARTITIONED(kind, starts_as, other)                                                                       \
+    if (rc == MPI_SUCCESS) {                                                                                           \
+        const struct persistent about = {peers_bytes(count, type), (uint64_t)partitions, peers_world_rank(other, comm),   \
+                                         KIND_##starts_as};                                                            \
+        requests_keep(*request, about);                                                                                \
+        NOTE(kind, about.peer, about.bytes *about.partitions);                                                         \
+    }
+WRAP(Psend_init,
+     (const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+      MPI_Info info, MPI_Request *request),
+     (buf, partitions, count, type, dest, tag, comm, info, request), NOTE_PARTITIONED(PSEND_INIT, PSTART_SEND, dest))
+WRAP(Precv_init,
+     (void *buf, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Info info,
+      MPI_Request *request),
+     (buf, partitions, count, type, source, tag, comm, info, request),
+     NOTE_PARTITIONED(PRECV_INIT, PSTART_RECV, source))
+
+static struct persistent of(MPI_Request request)
+{
+    struct persistent about = {0, 1, PEER_UNKNOWN, 0};
+    requests_find(request, &about);
+    return about;
+}
+
+WRAP(Pready, (int partition, MPI_Request request), (partition, request),
+     const struct persistent about = of(request);
+     NOTE(PREADY, about.peer, about.bytes))
+WRAP(Pready_range, (int low, int high, MPI_Request request), (low, high, request),
+     const struct persistent about = of(request);
+     NOTE(PREADY, about.peer, about.bytes *(uint64_t)(high >= low ? high - low + 1 : 0)))
+#ifdef OPEN_MPI
+#define PREADY_LIST int list[]
+#else
+#define PREADY_LIST const int list[]
+#endif
+#define NOTE_LIST                                                                                                      \
+    const struct persistent about = of(request);                                                                       \
+    NOTE(PREADY, about.peer, about.bytes *(uint64_t)(length > 0 ? length : 0))
+WRAP(Pready_list, (int length, PREADY_LIST, MPI_Request request), (length, list, request), NOTE_LIST)
+WRAP(Parrived, (MPI_Request request, int partition, int *flag), (request, partition, flag),
+     const struct persistent about = of(request);
+     NOTE(PARRIVED, about.peer, about.bytes))
+#endif
+
+#define NOTE_START(request_)                                                                                           \
+    struct persistent about;                                                                                           \
+    if (requests_find(request_, &about))                                                                               \
+        store_record((enum kind)about.start_kind, store_site(at, SITE_RETURN), about.peer,                             \
+                     about.bytes *about.partitions, t0, t1);                                                           \
+    else                                                                                                               \
+        NOTE(STARTALL, PEER_UNKNOWN, 0)
+
+WRAP(Start, (MPI_Request * request), (request), NOTE_START(*request))
+// The call's time is in its own record; those of its messages have none.
+WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
+     NOTE(STARTALL, PEER_NOT_ONE, (uint64_t)(count > 0 ? count : 0));
+     for (int i = 0; i < count; i++) {
+         struct persistent about;
+         if (requests_find(requests[i], &about))
+             store_record((enum kind)about.start_kind, store_site(at, SITE_RETURN), about.peer,
+                          about.bytes * about.partitions, t1, t1);
+     })
+WRAP_BEFORE(Request_free, (MPI_Request * request), (request), requests_drop(*request), (void)0)

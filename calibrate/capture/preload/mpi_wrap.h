@@ -1,0 +1,70 @@
+// How an MPI call is wrapped: under its own name for C, and under its PMPI name, which the Fortran bindings call.
+//
+// Only the outermost call counts: libraries call their own functions, and another tool may stand between.
+#pragma once
+
+#include "capture.h"
+
+#include <mpi.h>
+
+#if MPI_VERSION >= 4
+#define HAVE_LARGE_COUNTS
+#endif
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+#define HAVE_PARTITIONED
+#endif
+
+#define TEXT_OF(x) #x
+
+// The note, which comes last, says what is recorded: `t0` and `t1` are its begin and end, `rc` what it returned, `at` where it was called.
+#define WRAP_AS(symbol, parameters, arguments, before, ...)                                                            \
+    EXPORT int symbol parameters                                                                                       \
+    {                                                                                                                  \
+        static __typeof__(&symbol) next;                                                                               \
+        if (SELDOM(next == NULL))                                                                                      \
+            next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                                  \
+        if (self.depth > 0 || !recording() || !mpi_runs)                                                               \
+            return next arguments;                                                                                     \
+        const void *const at = __builtin_return_address(0);                                                            \
+        (void)at;                                                                                                      \
+        self.depth++;                                                                                                  \
+        before;                                                                                                        \
+        const int64_t t0 = now();                                                                                      \
+        const int rc = next arguments;                                                                                 \
+        const int64_t t1 = now();                                                                                      \
+        self.mpi_ns += t1 - t0;                                                                                        \
+        __VA_ARGS__;                                                                                                   \
+        self.depth--;                                                                                                  \
+        return rc;                                                                                                     \
+    }
+
+#define WRAP_BEFORE(name, parameters, arguments, before, ...)                                                          \
+    WRAP_AS(MPI_##name, parameters, arguments, before, __VA_ARGS__)                                                    \
+    WRAP_AS(PMPI_##name, parameters, arguments, before, __VA_ARGS__)
+
+#define WRAP(name, parameters, arguments, ...) WRAP_BEFORE(name, parameters, arguments, (void)0, __VA_ARGS__)
+
+// One record of this call.
+#define NOTE(kind, who, what) store_record(KIND_##kind, store_site(at, SITE_RETURN), who, what, t0, t1)
+
+extern bool mpi_runs; // between MPI_Init and MPI_Finalize
+
+// ---- peers.c --------------------------------------------------------------------------------------------------------
+
+bool peers_prepare(int *rank, int *ranks);          // after MPI_Init
+int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
+int32_t peers_window_rank(int rank, MPI_Win win);   //
+uint64_t peers_bytes(int64_t count, MPI_Datatype type);
+
+// ---- requests.c: what persistent requests are about -----------------------------------------------------------------
+
+struct persistent {
+    uint64_t bytes;      // of the whole, or of one partition
+    uint64_t partitions; // 1 of what is not partitioned
+    int32_t peer;
+    uint16_t start_kind; // KIND_START_SEND, ...
+};
+
+void requests_keep(MPI_Request request, struct persistent about);
+bool requests_find(MPI_Request request, struct persistent *about);
+void requests_drop(MPI_Request request);

@@ -1,0 +1,58 @@
+// Life and death of the process that this is loaded into.
+#include "capture.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void parent(void)
+{
+    if (store_header != NULL)
+        __atomic_fetch_add(&store_header->forks, 1, __ATOMIC_RELAXED);
+}
+
+static void at_exit(void)
+{
+    if (store_on && store_header != NULL) {
+        store_header->ended_ns = now();
+        if (store_header->ended == ENDED_UNKNOWN)
+            store_header->ended = ENDED_EXIT;
+    }
+}
+
+// The handles of MPICH are numbers and those of Open MPI addresses: with the wrong one's wrappers the program would break.
+// Before it has begun, the remedy is to begin it again without us.
+static void start_without_us(char **argv)
+{
+    char *const all = strdup(getenv("LD_PRELOAD") == NULL ? "" : getenv("LD_PRELOAD"));
+    char *const others = calloc(1, strlen(all) + 2);
+    char *rest = all;
+    for (char *one; (one = strsep(&rest, ": ")) != NULL;)
+        if (strstr(one, "libpready_capture") == NULL && *one != 0)
+            strcat(strcat(others, *others ? ":" : ""), one);
+    setenv("LD_PRELOAD", others, 1);
+    setenv("PREADY_CAPTURE_DIR", "", 1);
+    execv("/proc/self/exe", argv);
+}
+
+__attribute__((constructor)) static void loaded(int argc, char **argv)
+{
+    (void)argc;
+#ifdef OPEN_MPI
+    const bool ours = true;
+#else
+    const bool ours = false;
+#endif
+    if (next_symbol("MPI_Init") != NULL && (data_symbol("ompi_mpi_comm_world") != NULL) != ours)
+        start_without_us(argv);
+    store_prepare();
+    if (store_on)
+        pthread_atfork(NULL, parent, store_forget);
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+    at_exit();
+}

@@ -1,0 +1,292 @@
+// The file of one process: mapped into memory, so that what is recorded is in the file even if the process is killed.
+//
+// Room is asked of the file system before it is used: writing to a mapping on a full disk would kill the program.
+#include "capture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Thread_local struct thread_state self __attribute__((tls_model("initial-exec"))) = {.region = -1};
+bool store_on;
+struct header *store_header;
+
+static const uint64_t FIRST_CHUNK = FORMAT_HEADER + (uint64_t)FORMAT_SITES * FORMAT_SITE_BYTES;
+static char folder[PATH_MAX], path[PATH_MAX + 320];
+static int file = -1;
+static char *mapped;
+static uint64_t most_chunks = 4096; // 256 MiB
+static atomic_uint chunks_taken, threads_seen;
+static atomic_flag opening = ATOMIC_FLAG_INIT;
+static atomic_bool opened, failed;
+
+_Static_assert(sizeof(struct record) == FORMAT_RECORD, "a record's size is part of the format");
+_Static_assert(sizeof(struct chunk_head) == FORMAT_RECORD, "a chunk is a whole number of records");
+_Static_assert(sizeof(struct site) == FORMAT_SITE_BYTES, "a place's size is part of the format");
+_Static_assert(sizeof(struct header) <= TEXT_HOST, "texts come after the numbers");
+_Static_assert(TEXT_OPENMP + TEXT_OPENMP_ROOM <= FORMAT_HEADER, "texts fit");
+
+void store_prepare(void)
+{
+    static bool prepared;
+    if (prepared)
+        return;
+    prepared = true;
+    const char *const where = getenv("PREADY_CAPTURE_DIR");
+    const char *const limit = getenv("PREADY_CAPTURE_MIB");
+    if (where == NULL || where[0] != '/' || strlen(where) >= sizeof folder - 300)
+        return;
+    strcpy(folder, where);
+    if (limit != NULL) {
+        const long mib = strtol(limit, NULL, 10);
+        if (mib > 0 && mib <= 1048576)
+            most_chunks = (uint64_t)mib * (1048576 / FORMAT_CHUNK);
+    }
+    store_on = true;
+}
+
+// posix_fallocate writes where the file system cannot reserve; both fail with a code instead of a signal, except beyond
+// the process's own limit.
+static bool grow(uint64_t from, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
+        return false;
+    int code;
+    do
+        code = posix_fallocate(file, (off_t)from, (off_t)bytes);
+    while (code == EINTR);
+    return code == 0;
+}
+
+static void command_line(char *out, size_t room)
+{
+    const int from = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    const ssize_t n = from < 0 ? 0 : read(from, out, room - 1);
+    if (from >= 0)
+        close(from);
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (out[i] == 0)
+            out[i] = ' ';
+    out[n > 0 ? n : 0] = 0;
+}
+
+static bool create(void)
+{
+    char host[200] = "";
+    gethostname(host, sizeof host - 1);
+    for (char *c = host; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    unsigned again = 0;
+    for (; again < 100 && file < 0; again++) { // the name is taken after an exec
+        snprintf(path, sizeof path, "%s/process-%s-%d-%u.capture", folder, host, (int)getpid(), again);
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST)
+            return false;
+    }
+    if (file < 0)
+        return false;
+    const uint64_t most = FIRST_CHUNK + most_chunks * FORMAT_CHUNK;
+    if (!grow(0, FIRST_CHUNK)) {
+        unlink(path);
+        return false;
+    }
+    mapped = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (mapped == MAP_FAILED) {
+        unlink(path);
+        return false;
+    }
+    struct header *const h = (struct header *)mapped;
+    h->header_bytes = FORMAT_HEADER;
+    h->site_bytes = FORMAT_SITE_BYTES;
+    h->sites = FORMAT_SITES;
+    h->chunk_bytes = FORMAT_CHUNK;
+    h->rank = h->ranks = h->thread_level = -1;
+    h->pid = (int32_t)getpid();
+    h->used_sites = 1; // place 0 is none
+    h->execs = again - 1;
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    h->started_ns = now();
+    h->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+    memcpy(mapped + TEXT_HOST, host, strlen(host));
+    const ssize_t n = readlink("/proc/self/exe", mapped + TEXT_PROGRAM, TEXT_PROGRAM_ROOM - 1);
+    mapped[TEXT_PROGRAM + (n > 0 ? n : 0)] = 0;
+    command_line(mapped + TEXT_COMMAND, TEXT_COMMAND_ROOM);
+    memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
+    return true;
+}
+
+bool store_open(void)
+{
+    if (atomic_load(&failed))
+        return false;
+    if (!atomic_load(&opened)) {
+        const int was = errno;
+        while (atomic_flag_test_and_set(&opening)) { // another thread is at it; this happens once
+        }
+        if (!atomic_load(&opened) && !atomic_load(&failed)) {
+            if (create()) {
+                __atomic_store_n(&store_header, (struct header *)mapped, __ATOMIC_RELEASE);
+                atomic_store(&opened, true);
+            } else {
+                if (file >= 0)
+                    close(file);
+                file = -1;
+                atomic_store(&failed, true);
+                store_on = false;
+            }
+        }
+        atomic_flag_clear(&opening);
+        errno = was;
+    }
+    return atomic_load(&opened);
+}
+
+void store_name_rank(int rank)
+{
+    if (store_header == NULL)
+        return;
+    const int was = errno;
+    char named[sizeof path];
+    snprintf(named, sizeof named, "%s/rank-%06d.capture", folder, rank);
+    // A link fails where the name is taken, as by an earlier program of the same job; the file then keeps its first name.
+    if (link(path, named) == 0) {
+        unlink(path);
+        strcpy(path, named);
+    }
+    errno = was;
+}
+
+void store_forget(void)
+{
+    store_on = false;
+    store_header = NULL;
+    atomic_store(&opened, false);
+    atomic_store(&failed, true);
+    self = (struct thread_state){.region = -1};
+    if (file >= 0)
+        close(file);
+    file = -1;
+}
+
+static void put_text(char *to, size_t room, const char *text)
+{
+    const size_t n = strnlen(text, room - 1);
+    memcpy(to, text, n);
+    to[n] = 0;
+}
+
+void store_text(int offset, int room, const char *text)
+{
+    put_text(mapped + offset, (size_t)room, text);
+}
+
+static bool take_chunk(void)
+{
+    const unsigned mine = atomic_fetch_add(&chunks_taken, 1);
+    if (mine >= most_chunks)
+        return false;
+    const uint64_t at = FIRST_CHUNK + (uint64_t)mine * FORMAT_CHUNK;
+    const int was = errno;
+    const bool there = grow(at, FORMAT_CHUNK);
+    errno = was;
+    if (!there)
+        return false;
+    if (!self.registered) {
+        self.registered = true;
+        self.number = atomic_fetch_add(&threads_seen, 1);
+        __atomic_fetch_add(&store_header->threads, 1, __ATOMIC_RELAXED);
+    }
+    struct chunk_head *const head = (struct chunk_head *)(mapped + at);
+#ifdef MADV_POPULATE_WRITE
+    madvise(head, FORMAT_CHUNK, MADV_POPULATE_WRITE); // page faults now, not in the middle of a region
+    errno = was;
+#endif
+    head->thread = self.number;
+    __atomic_store_n(&head->magic, CHUNK_MAGIC, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&store_header->chunks, 1, __ATOMIC_RELAXED);
+    self.next = (struct record *)(head + 1);
+    self.limit = (struct record *)((char *)head + FORMAT_CHUNK);
+    return true;
+}
+
+void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end)
+{
+    if (self.full || !take_chunk()) {
+        self.full = true;
+        self.next = self.limit = NULL;
+        __atomic_fetch_add(&store_header->dropped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    store_record(kind, site, who, what, start, end);
+}
+
+// ---- places in the code ---------------------------------------------------------------------------------------------
+
+enum { SLOTS = 4096 }; // a power of two, well above FORMAT_SITES
+
+static struct {
+    _Atomic(const void *) address;
+    _Atomic uint16_t number; // 0 until it is known
+} slots[SLOTS];
+static atomic_uint sites_taken = 1;
+
+static void describe(unsigned number, const void *address, uint32_t kind)
+{
+    struct site *const s = (struct site *)(mapped + FORMAT_HEADER) + number;
+    Dl_info info;
+    if (dladdr(address, &info) != 0 && info.dli_fname != NULL) {
+        s->offset = (uint64_t)((const char *)address - (const char *)info.dli_fbase);
+        // The program itself is named as it was called, which may be no path.
+        char real[PATH_MAX];
+        const char *name = realpath(info.dli_fname, real) != NULL ? real : info.dli_fname;
+        if (access(name, R_OK) != 0)
+            name = mapped + TEXT_PROGRAM;
+        put_text(s->object, sizeof s->object, name);
+        if (info.dli_sname != NULL)
+            put_text(s->symbol, sizeof s->symbol, info.dli_sname);
+    } else
+        s->offset = (uint64_t)(uintptr_t)address;
+    __atomic_store_n(&s->kind, kind, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&store_header->used_sites, 1, __ATOMIC_RELAXED);
+}
+
+uint16_t store_site(const void *address, uint32_t kind)
+{
+    if (address == NULL)
+        return 0;
+    const uint64_t mixed = ((uint64_t)(uintptr_t)address ^ kind) * 0x9e3779b97f4a7c15u;
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned at = (unsigned)((mixed >> 52) + i) % SLOTS;
+        const void *there = atomic_load_explicit(&slots[at].address, memory_order_acquire);
+        if (there == NULL) {
+            const void *none = NULL;
+            if (atomic_compare_exchange_strong(&slots[at].address, &none, address)) {
+                const unsigned number = atomic_fetch_add(&sites_taken, 1);
+                if (number >= FORMAT_SITES)
+                    return 0;
+                const int was = errno;
+                describe(number, address, kind);
+                errno = was;
+                atomic_store_explicit(&slots[at].number, (uint16_t)number, memory_order_release);
+                return (uint16_t)number;
+            }
+            there = none;
+        }
+        if (there == address)
+            return atomic_load_explicit(&slots[at].number, memory_order_acquire); // 0 for the moment it is being made
+    }
+    return 0;
+}

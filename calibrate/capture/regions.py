@@ -1,0 +1,145 @@
+"""When each thread finished its share, for every stretch of computing between two meetings of a team.
+
+A stretch begins where the region begins, or where the last thread reached the barrier before; it ends where its last
+thread reaches the next barrier or the region's end. So a region without barriers is one stretch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.calibrate.capture.library import NAME
+from pready.calibrate.capture.records import SHARE_TASKS, Process, numbers
+from pready.model.values import Array
+
+Key = tuple[int, int, int]
+"""What tells stretches apart: place of the region, place of the barrier that ends it (0: the region's end), threads."""
+
+MPI_UNIT_S = 1e-7
+"""Of a share's time inside MPI."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """All times that one process's threads ran one stretch.
+
+    Attributes
+    ----------
+    key
+        See `Key`; places are numbers of `Process.places`.
+    begin
+        Seconds since the file was opened, shape (instances,).
+    finish
+        Seconds from the begin until each thread finished its share, shape (instances, threads).
+    in_mpi
+        Of these, inside MPI; same shape.
+    tasks
+        Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
+        `finish` says.
+    """
+
+    key: Key
+    begin: Array
+    finish: Array
+    in_mpi: Array
+    tasks: bool
+
+    @property
+    def threads(self) -> int:
+        """Size of the team."""
+        return self.key[2]
+
+    @property
+    def end(self) -> Array:
+        """When the last thread finished, shape (instances,)."""
+        return np.asarray(self.begin + self.finish.max(axis=1))
+
+    @property
+    def reclaimable(self) -> Array:
+        """How long a thread's finished share waits for the last one, mean over threads; seconds, shape (instances,)."""
+        return np.asarray(self.finish.max(axis=1) - self.finish.mean(axis=1))
+
+
+def stretches(process: Process) -> tuple[Stretch, ...]:
+    """The stretches of a process, those first that took longest.
+
+    Instances that some thread has no record of (the process ended, or there was no room) are left out.
+    """
+    shares = process.records[process.of("share")]
+    regions = process.records[process.records["kind"] == numbers("region")[0]]
+    if not len(shares) or not len(regions):
+        return ()
+    _, first = np.unique(regions["who"], return_index=True)
+    regions = regions[first]  # by number
+    in_team = (shares["what"] & 0xFFFF).astype(np.int64)
+    order = np.lexsort((shares["start"], in_team, shares["who"]))
+    shares, in_team = shares[order], in_team[order]
+    row = np.searchsorted(regions["who"], shares["who"])
+    known = row < len(regions)
+    known[known] = regions["who"][row[known]] == shares["who"][known]
+    shares, in_team, row = shares[known], in_team[known], row[known]
+    phase = _counted(shares["who"], in_team)
+    team = (regions["what"] & 0xFFFF).astype(np.int64)[row]
+    return _stretches(process, shares, in_team, phase, regions, row, team)
+
+
+def _counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many rows before have the same columns; equal rows must be together."""
+    if not len(columns[0]):
+        return np.empty(0, np.int64)
+    new = np.ones(len(columns[0]), dtype=bool)
+    new[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
+    starts = np.flatnonzero(new)
+    return np.arange(len(new)) - np.repeat(starts, np.diff([*starts, len(new)]))
+
+
+def _stretches(
+    process: Process,
+    shares: NDArray[np.void],
+    in_team: NDArray[np.int64],
+    phase: NDArray[np.int64],
+    regions: NDArray[np.void],
+    row: NDArray[np.int64],
+    team: NDArray[np.int64],
+) -> tuple[Stretch, ...]:
+    order = np.lexsort((in_team, phase, row))
+    shares = shares[order]
+    in_team, phase, row, team = (c[order] for c in (in_team, phase, row, team))
+    new = np.ones(len(shares), dtype=bool)
+    new[1:] = (row[1:] != row[:-1]) | (phase[1:] != phase[:-1])
+    starts = np.flatnonzero(new)
+    sizes = np.diff([*starts, len(shares)])
+    complete = (sizes == team[starts]) & (sizes > 0)
+    if not complete.any():
+        return ()
+    ends = np.maximum.reduceat(shares["end"], starts)
+    # A barrier lets its threads go when the last one has come.
+    begin = regions["start"][row[starts]].copy()
+    later = phase[starts] > 0
+    before = np.concatenate([[0], ends[:-1]])
+    begin[later] = before[later]
+    end_site = shares["site"][starts].astype(np.int64)
+    region_site = regions["site"][row[starts]].astype(np.int64)
+    end_site[end_site == region_site] = 0
+    # A barrier that is the last thing in a region is jumped to, and seems to be called by our own function.
+    end_site[np.isin(end_site, [i for i, p in enumerate(process.places) if p and p.object.endswith(NAME)])] = 0
+    keys = np.stack([region_site, end_site, sizes], axis=1)
+    found = []
+    for key in np.unique(keys[complete], axis=0):
+        mine = starts[complete & (keys == key).all(axis=1)]
+        at = begin[complete & (keys == key).all(axis=1)]
+        cells = mine[:, None] + np.arange(key[2])
+        what = shares["what"][cells]
+        found.append(
+            Stretch(
+                key=(int(key[0]), int(key[1]), int(key[2])),
+                begin=at * 1e-9,
+                finish=np.maximum(shares["end"][cells] - at[:, None], 0) * 1e-9,
+                in_mpi=(what >> np.uint64(32)) * MPI_UNIT_S,
+                tasks=bool(((what >> np.uint64(16)) & np.uint64(SHARE_TASKS)).any()),
+            )
+        )
+    return tuple(sorted(found, key=lambda s: -float(s.finish.max(axis=1).sum())))

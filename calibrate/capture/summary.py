@@ -1,0 +1,171 @@
+"""What a run did, in a few numbers: time in MPI, regions, and what waiting threads could be given back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pready.calibrate.capture.records import COLLECTIVES, OPENMP, SENDS, Process, Run
+from pready.calibrate.capture.regions import Stretch, stretches
+from pready.calibrate.capture.symbols import name_of
+from pready.model.values import Array
+
+
+@dataclass(frozen=True)
+class RegionSummary:
+    """One stretch of computing, over all ranks.
+
+    Attributes
+    ----------
+    calls
+        By all ranks together.
+    time_s
+        Of all calls: from the begin until the last thread has finished, mean over ranks.
+    reclaimable_s
+        Of all calls: how long finished shares waited for the last thread, mean over threads and ranks.
+    late
+        The last thread behind the median one, as a part of the stretch; median over calls.
+    tasks
+        Explicit tasks were created in it: shares end later than was seen.
+    """
+
+    name: str
+    threads: int
+    calls: int
+    time_s: float
+    reclaimable_s: float
+    late: float
+    tasks: bool
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in a few numbers; times are means over ranks.
+
+    Attributes
+    ----------
+    run_s
+        From MPI_Init to MPI_Finalize, or of the process without MPI.
+    in_mpi_s
+        Of the thread that called MPI_Init.
+    regions
+        Those first that could be given back most.
+    notes
+        What is missing, and what to make of it.
+    """
+
+    ranks: int
+    hosts: int
+    library: str
+    run_s: float
+    in_mpi_s: float
+    messages: int
+    message_bytes: float
+    collectives: int
+    regions: tuple[RegionSummary, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def reclaimable_s(self) -> float:
+        """Over all regions."""
+        return sum(r.reclaimable_s for r in self.regions)
+
+
+def summarise(run: Run) -> RunSummary:
+    """The summary of a run."""
+    processes = run.ranks or run.processes
+    return RunSummary(
+        ranks=len(processes),
+        hosts=len({p.host for p in processes}),
+        library=next((p.library.splitlines()[0] for p in processes if p.library), ""),
+        run_s=float(np.mean([_within(p) for p in processes])),
+        in_mpi_s=float(np.mean([_in_mpi(p) for p in processes])),
+        messages=sum(int(p.of(*SENDS).sum()) for p in processes),
+        message_bytes=float(sum(int(p.records["what"][p.of(*SENDS)].sum()) for p in processes)),
+        collectives=sum(int(p.of(*COLLECTIVES).sum()) for p in processes),
+        regions=_regions(processes),
+        notes=tuple(notes(run)),
+    )
+
+
+def _within(process: Process) -> float:
+    begin, end = process.mpi_s
+    return (process.duration_s if end is None else end) - (begin or 0.0)
+
+
+def _in_mpi(process: Process) -> float:
+    """Between MPI_Init and MPI_Finalize, of the first thread that is in MPI."""
+    mpi = ~process.of(*OPENMP, "init", "finalize")
+    mine = mpi & (process.thread == _mpi_thread(process))
+    rows = process.records[mine]
+    return float((rows["end"] - rows["start"]).sum()) * 1e-9
+
+
+def _mpi_thread(process: Process) -> int:
+    found = np.flatnonzero(process.of("init"))
+    return int(process.thread[found[0]]) if len(found) else -1
+
+
+def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:
+    grouped: dict[tuple[str, int], list[Stretch]] = {}
+    for process in processes:
+        for stretch in stretches(process):
+            grouped.setdefault((stretch_name(process, stretch), stretch.threads), []).append(stretch)
+    found = [
+        RegionSummary(
+            name=name,
+            threads=threads,
+            calls=sum(len(s.begin) for s in group),
+            time_s=sum(float(s.finish.max(axis=1).sum()) for s in group) / len(processes),
+            reclaimable_s=sum(float(s.reclaimable.sum()) for s in group) / len(processes),
+            late=float(np.median(np.concatenate([_late(s) for s in group]))),
+            tasks=any(s.tasks for s in group),
+        )
+        for (name, threads), group in grouped.items()
+    ]
+    return tuple(sorted(found, key=lambda r: -r.reclaimable_s))
+
+
+def stretch_name(process: Process, stretch: Stretch) -> str:
+    """The region's name, and that of the barrier that ends the stretch within it."""
+    region = name_of(process.places[stretch.key[0]])
+    return region if stretch.key[1] == 0 else f"{region} until {name_of(process.places[stretch.key[1]])}"
+
+
+def _late(stretch: Stretch) -> Array:
+    last = stretch.finish.max(axis=1)
+    behind = last - np.median(stretch.finish, axis=1)
+    return np.asarray(np.divide(behind, last, out=np.zeros_like(last), where=last > 0))
+
+
+def notes(run: Run) -> list[str]:
+    """What a reader of the run must know: what was lost, and what could not be seen."""
+    said = []
+    processes = run.ranks or run.processes
+    if not run.ranks:
+        said.append("no process called MPI_Init, or its MPI is linked statically: no messages")
+    elif len(run.ranks) < run.ranks[0].ranks:
+        said.append(f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or elsewhere")
+    if run.dropped:
+        where = "the limit of a file was reached (--limit), or the disk is full"
+        said.append(f"{run.dropped} records were dropped: {where}")
+    lost = sum(p.dropped_requests for p in run.processes)
+    if lost:
+        said.append(f"{lost} persistent requests were not followed: there were too many at once")
+    forks = sum(p.forks for p in run.processes)
+    if forks:
+        said.append(f"{forks} forks: the children are not captured")
+    if all(p.runtime == "none" for p in processes):
+        seen = "MPI was called by several threads" if any(p.threads > 1 for p in processes) else "no threads were seen"
+        said.append(f"no parallel region was seen: there is none, OpenMP is linked statically, or pthreads ({seen})")
+    nested = sum(int(p.of("nested").sum()) for p in run.processes)
+    if nested:
+        said.append(f"{nested} nested regions: only the outermost teams' shares are taken")
+    aborted = [p.rank for p in processes if p.ended == "abort"]
+    killed = [p.rank for p in run.ranks if p.mpi_s[1] is None and p.ended != "abort"]
+    for ranks, how in ((aborted, "called MPI_Abort"), (killed, "ended without MPI_Finalize")):
+        if ranks:
+            shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
+            said.append(f"{len(ranks)} ranks {how}: {shown}")
+    return said

@@ -1,0 +1,105 @@
+"""Names of places in the code, from the program's own symbol table and, where there is one, from addr2line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from bisect import bisect_right
+from functools import lru_cache
+from pathlib import Path
+
+from pready.calibrate.capture.records import Place
+
+TIMEOUT_S = 20.0
+_SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
+_OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|part|cold)\.\d+)+$")
+
+
+def name_of(place: Place | None) -> str:
+    """A readable name: the function, and file and line where the program has them.
+
+    The compiler makes functions of its own of parallel regions; they are called as the function they were in.
+    """
+    if place is None:
+        return "unknown"
+    file = Path(place.object)
+    # A return address lies behind the call; the byte before it lies within.
+    at = place.offset - (1 if place.is_return else 0)
+    function = _function(str(file), at)
+    line = _line(str(file), at)
+    pretty = _demangled(_OUTLINED.sub("", function)) or f"{file.name}+{place.offset:#x}"
+    return f"{pretty} ({line})" if line else pretty
+
+
+def _function(file: str, offset: int) -> str:
+    """The function that spans the offset; a stripped file may have none there."""
+    starts, sizes, names = _functions(file)
+    found = bisect_right(starts, offset) - 1
+    return names[found] if found >= 0 and offset < starts[found] + max(sizes[found], 1) else ""
+
+
+@lru_cache(maxsize=64)
+def _functions(file: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
+    """Functions of an ELF file: offsets from its first mapped byte, sizes, names; none if it cannot be read as one."""
+    try:
+        data = Path(file).read_bytes()
+        table = _elf_functions(data)
+    except (OSError, struct.error, IndexError, ValueError):
+        return (), (), ()
+    ordered = sorted((at, size, name) for at, (size, name) in table.items())
+    return tuple(o[0] for o in ordered), tuple(o[1] for o in ordered), tuple(o[2] for o in ordered)
+
+
+def _elf_functions(data: bytes) -> dict[int, tuple[int, str]]:
+    """64-bit little-endian ELF; see elf(5)."""
+    if data[:6] != b"\x7fELF\x02\x01":
+        return {}
+    programs, sections = struct.unpack_from("<QQ", data, 32)
+    program_bytes, program_count, section_bytes, section_count = struct.unpack_from("<4H", data, 54)
+    mapped = [
+        struct.unpack_from("<Q", data, programs + i * program_bytes + 16)[0]
+        for i in range(program_count)
+        if struct.unpack_from("<I", data, programs + i * program_bytes)[0] == 1
+    ]
+    base = min(mapped, default=0) & ~0xFFF
+    headers = [struct.unpack_from("<IIQQQQIIQQ", data, sections + i * section_bytes) for i in range(section_count)]
+    found: dict[int, tuple[int, str]] = {}
+    for _, kind, _, _, at, size, link, _, _, entry in headers:
+        if kind not in (_SYMTAB, _DYNSYM) or not entry or at + size > len(data):
+            continue
+        texts = headers[link]
+        strings = data[texts[4] : texts[4] + texts[5]]
+        for name, info, _, _, value, length in struct.iter_unpack("<IBBHQQ", data[at : at + size - size % 24]):
+            if info & 0xF == _FUNCTION and value:
+                text = strings[name : strings.index(b"\0", name)].decode("utf-8", "replace")
+                found[value - base] = max(found.get(value - base, (0, "")), (length, text))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _line(file: str, offset: int) -> str:
+    """ "halo.c:52", where the program was compiled with -g and binutils are installed."""
+    if shutil.which("addr2line") is None or not Path(file).is_file():
+        return ""
+    said = _said(["addr2line", "-e", file, hex(offset)])
+    path, _, number = said.partition(":")
+    number = number.split()[0] if number.split() else "?"
+    return "" if path in ("", "??") or not number.isdigit() or number == "0" else f"{Path(path).name}:{number}"
+
+
+@lru_cache(maxsize=4096)
+def _demangled(name: str) -> str:
+    if not name.startswith("_Z") or shutil.which("c++filt") is None:
+        return name
+    plain = _said(["c++filt", "--no-params", name])
+    return plain or name
+
+
+def _said(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().splitlines()[0] if done.returncode == 0 and done.stdout.strip() else ""

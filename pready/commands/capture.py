@@ -1,0 +1,81 @@
+"""``pready capture``: the command around `pready.calibrate.capture`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from time import monotonic
+
+import click
+
+from pready.calibrate.capture.environment import check_folder, compiler_for, exports, variables
+from pready.calibrate.capture.library import build_library
+from pready.calibrate.capture.records import SUFFIX, read_run
+from pready.calibrate.capture.summary import summarise
+from pready.model.errors import PreadyError
+from pready.model.units import Unit, format_size, parse
+from pready.show.capture import summary_view
+from pready.show.terminal import console, status
+
+DEFAULT_LIMIT = "256 MiB"
+REFRESH_S = 1.0
+NOTHING = (
+    "nothing was captured: no process called MPI_Init or opened a parallel region, it is linked statically, its MPI is "
+    "of another family than the compiler's (--mpicc), or the nodes do not see the folder"
+)
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for the run.")
+@click.option("--env", "only_environment", is_flag=True, help="Print the exports that a job script needs, and stop.")
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler; the one beside the launcher, MPICC or PATH if absent.")
+@click.option("--limit", default=DEFAULT_LIMIT, show_default=True, metavar="SIZE", help="Most that a process writes.")
+def capture(
+    command: tuple[str, ...], output: Path | None, only_environment: bool, mpicc: str | None, limit: str
+) -> int:
+    """Record what an unmodified MPI program does: threads, regions, messages.
+
+    Put the whole command behind --, such as: pready capture -o run/ -- mpiexec -n 4 ./app. The program's output and
+    exit status stay its own.
+    """
+    if output is None:
+        raise PreadyError("-o is missing", valid="a new folder, such as -o run/")
+    limit_mib = max(1, int(parse(limit, Unit.SIZE, "--limit")) >> 20)
+    if not command and not only_environment:
+        raise PreadyError("no command", valid="pready capture -o run/ -- mpiexec -n 4 ./app, or --env")
+    if command and shutil.which(command[0]) is None:
+        raise PreadyError(f"no command '{command[0]}' here", valid="an executable, such as mpiexec")
+    library = build_library(compiler_for(command, mpicc))
+    check_folder(output)
+    settings = variables(library.path, output, limit_mib, command, os.environ)
+    if only_environment:
+        click.echo(exports(settings), nl=False)
+        return 0
+    code = _run(command, {**os.environ, **settings}, output)
+    if not any(output.glob(f"*{SUFFIX}")):
+        click.echo(f"pready: {NOTHING}", err=True)
+        return code
+    terminal = console(stderr=True)
+    terminal.print(summary_view(summarise(read_run(output))))
+    terminal.print(f"captured into {output}; next: pready workload {output} -o app.toml")
+    return code
+
+
+def _run(command: tuple[str, ...], environment: dict[str, str], folder: Path) -> int:
+    """Run the command; its exit status, as a shell gives it."""
+    begun = monotonic()
+    with status("running") as line, subprocess.Popen(command, env=environment) as process:
+        while True:
+            try:
+                code = process.wait(REFRESH_S)
+                break
+            except subprocess.TimeoutExpired:
+                files = list(folder.glob(f"*{SUFFIX}"))
+                size = sum(f.stat().st_size for f in files)
+                line.update(f"{monotonic() - begun:.0f} s, {len(files)} processes, {format_size(size)} captured")
+            except KeyboardInterrupt:
+                pass  # the terminal has sent one to the command too; it decides
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,120 @@
+"""Programs to be captured, built with the MPI libraries that are here, and run with and without the capture."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.build import find_mpicc, find_mpiexec
+from pready.calibrate.capture.environment import variables
+from pready.calibrate.capture.library import Library, build_library
+from pready.calibrate.capture.records import Run, read_run
+
+HERE = Path(__file__).resolve().parent
+LIBRARIES = {
+    "mpich": ("PREADY_MPICH_PREFIX", ()),
+    "openmpi": ("PREADY_OPENMPI_PREFIX", ("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx")),
+}
+"""Of each library: the variable that names where it is, and the options of its mpiexec."""
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI library, and where programs for it are built."""
+
+    name: str
+    folder: Path
+
+    def __post_init__(self) -> None:
+        if not os.environ.get(LIBRARIES[self.name][0]):
+            pytest.skip(f"{LIBRARIES[self.name][0]} is not set: no {self.name} to test with")
+
+    @property
+    def mpicc(self) -> list[str]:
+        """Its compiler."""
+        return find_mpicc(f"{os.environ[LIBRARIES[self.name][0]]}/bin/mpicc")
+
+    def mpiexec(self, ranks: int) -> list[str]:
+        """The begin of a command that runs something on so many ranks."""
+        found = find_mpiexec(self.mpicc)
+        assert found is not None
+        return [str(found), *LIBRARIES[self.name][1], "-n", str(ranks)]
+
+    @property
+    def library(self) -> Library:
+        """What is preloaded."""
+        return build_library(self.mpicc, cache=self.folder)
+
+    def compiled(
+        self,
+        source: str,
+        *flags: str,
+        name: str | None = None,
+        cc: Sequence[str] | None = None,
+        libraries: Sequence[str] = ("-lm",),
+    ) -> Path:
+        """A program of this folder."""
+        program = self.folder / (name or Path(source).stem)
+        if not program.exists():
+            words = [*(cc or self.mpicc), "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags]
+            subprocess.run([*words, "-o", str(program), str(HERE / source), *libraries], check=True, timeout=TIMEOUT_S)
+        return program
+
+    def stencil(self) -> Path:
+        """The halo exchange with injected thread times."""
+        return self.compiled("stencil.c", "-fopenmp", "-DPARTITIONED")
+
+    def run(
+        self, ranks: int, program: Sequence[str | Path], settings: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program on so many ranks; 0 of them start it without a launcher."""
+        launch = self.mpiexec(ranks) if ranks else []
+        return subprocess.run(
+            [*launch, *map(str, program)],
+            env={**os.environ, "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false", **(settings or {})},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+
+    def captured(
+        self, ranks: int, program: Sequence[str | Path], folder: Path, *, limit_mib: int = 64
+    ) -> tuple[subprocess.CompletedProcess[str], Run | None]:
+        """The same with the library preloaded; None if it wrote nothing."""
+        folder.mkdir(exist_ok=True)
+        settings = variables(self.library.path, folder, limit_mib, self.mpiexec(1), os.environ)
+        done = self.run(ranks, program, settings)
+        return done, read_run(folder) if any(folder.glob("*.capture")) else None
+
+
+@cache
+def has_clang_openmp() -> bool:
+    """Is there a clang with its OpenMP runtime?"""
+    clang = shutil.which("clang")
+    if clang is None:
+        return False
+    test = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    words = [clang, "-fopenmp", "-x", "c", "-", "-o", "/dev/null"]
+    return subprocess.run(words, input=test, text=True, capture_output=True, check=False).returncode == 0
+
+
+def pready(*words: str | Path, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "pready", *map(str, words)],
+        env={**os.environ, **(environ or {})},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )

@@ -1,0 +1,130 @@
+"""``pready capture``: its options, what it says, and that the command's exit status stays its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs import HERE, LIBRARIES, Mpi, pready
+
+from pready.calibrate.capture.environment import exports, variables
+from pready.calibrate.capture.records import ANY, read_run
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+    return Mpi(request.param, tmp_path_factory.mktemp("command"))
+
+
+@pytest.mark.thorough
+def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
+    assert (done.returncode, done.stdout) == (9, mpi.run(2, [program, "nine"]).stdout)
+    assert "2 ranks on 1 node" in done.stderr
+    assert "work (endings.c:" in done.stderr
+    assert [p.rank for p in read_run(tmp_path / "run").ranks] == [0, 1]
+    again = pready("capture", "-o", tmp_path / "run", "--", "true")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.endswith("run: is not empty; valid: a new folder for each run\n")
+
+
+@pytest.mark.thorough
+def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    said = pready("capture", "-o", folder, "--env", "--mpicc", mpi.mpicc[0])
+    assert (said.returncode, said.stderr) == (0, "")
+    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    script = said.stdout + f"exec {' '.join(mpi.mpiexec(2))} {program} plain\n"
+    subprocess.run(["/bin/sh", "-c", script], check=True, timeout=100, capture_output=True)
+    assert len(read_run(folder).ranks) == 2
+
+
+@pytest.mark.thorough
+def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
+    done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
+    assert (done.returncode, done.stdout) == (5, "mine\n")
+    assert done.stderr.startswith("pready: nothing was captured: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--", "true"], "-o is missing"),
+        (["-o", "run"], "no command"),
+        (["-o", "run", "--", "no-such-command"], "no command 'no-such-command' here"),
+        (["-o", "run", "--limit", "64", "--", "true"], "--limit"),
+        (["-o", "run", "--mpicc", "no-such-compiler", "--", "true"], "no-such-compiler"),
+    ],
+)
+def test_refused(tmp_path: Path, words: list[str], said: str) -> None:
+    done = subprocess.run(
+        [shutil.which("pready", path=f"{Path(sys.executable).parent}") or "pready", "capture", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_variables() -> None:
+    library, folder = Path("/a/lib.so"), Path("/b")
+    found = variables(library, folder, 64, ["mpiexec"], {"LD_PRELOAD": "/c/other.so"})
+    assert found["LD_PRELOAD"] == "/a/lib.so:/c/other.so"
+    assert found["OMPI_MCA_mca_base_env_list"] == "LD_PRELOAD;PREADY_CAPTURE_DIR;PREADY_CAPTURE_MIB"
+    assert "OMPI_MCA_mca_base_env_list" not in variables(library, folder, 64, ["mpiexec", "-x", "PATH"], {})
+    assert exports({"A": "b c"}) == "export A='b c'\n"
+
+
+CP2K = shutil.which("cp2k.psmp")
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(CP2K is None, reason="needs CP2K, Debian's package cp2k")
+def test_cp2k_is_captured_unchanged(tmp_path: Path) -> None:
+    """A program that nobody here wrote: Fortran, MPI and libgomp, with the MPI of its distribution."""
+    assert CP2K is not None
+    mpiexec, mpicc = (Path(CP2K).parent / name for name in ("mpiexec", "mpicc"))
+    if not (mpiexec.exists() and mpicc.exists()):
+        pytest.skip("needs the MPI that CP2K is built with, with its compiler (libopenmpi-dev)")
+    words = [str(mpiexec), "--allow-run-as-root", "--oversubscribe", "-n", "2", CP2K, "-i", str(HERE / "water.inp")]
+    environ = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    environ["CP2K_DATA_DIR"] = "/usr/share/cp2k"
+
+    def energy(text: str) -> float:
+        (line,) = [row for row in text.splitlines() if "Total FORCE_EVAL" in row]
+        return float(line.split()[-1])
+
+    alone = [
+        subprocess.run(words, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
+        for _ in range(2)
+    ]
+    run_to_run = abs(energy(alone[0].stdout) - energy(alone[1].stdout))
+    done = subprocess.run(
+        [sys.executable, "-m", "pready", "capture", "-o", str(tmp_path / "run"), "--", *words],
+        env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert abs(energy(done.stdout) - energy(alone[0].stdout)) <= max(10 * run_to_run, 1e-12)
+    run = read_run(tmp_path / "run")
+    assert [p.rank for p in run.ranks] == [0, 1]
+    assert {p.runtime for p in run.ranks} == {"libgomp"}
+    assert {p.ended for p in run.ranks} == {"exit"}
+    for process in run.ranks:
+        assert process.of("region").sum() > 500
+        assert process.of("collective").sum() > 500
+        assert process.dropped == process.dropped_requests == 0
+    # What one rank sends, the other has room for, from it or from anyone.
+    for sender, receiver in ((0, 1), (1, 0)):
+        sent = run.ranks[sender].records[run.ranks[sender].of("isend", "send")]
+        received = run.ranks[receiver].records[run.ranks[receiver].of("irecv", "recv")]
+        assert (
+            sent["what"][sent["who"] == receiver].sum()
+            <= received["what"][np.isin(received["who"], [sender, ANY])].sum()
+        )

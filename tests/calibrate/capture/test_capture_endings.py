@@ -1,0 +1,232 @@
+"""However a program behaves and ends: captured, it says the same and ends the same, and what was lost is counted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import LIBRARIES, Mpi
+
+from pready.calibrate.capture.records import Process, read_run
+from pready.calibrate.capture.regions import stretches
+from pready.calibrate.capture.summary import notes
+
+pytestmark = pytest.mark.thorough
+
+MPI_OPENMP = ("-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+    return Mpi(request.param, tmp_path_factory.mktemp("endings"))
+
+
+def endings(mpi: Mpi) -> Path:
+    return mpi.compiled("endings.c", *MPI_OPENMP)
+
+
+def _without_pids(text: str) -> str:
+    """A launcher names the process that died."""
+    return re.sub(r"\d{3,}", "N", text)
+
+
+def outermost(process: Process) -> int:
+    """Instances of stretches with a record of every thread."""
+    return sum(len(s.begin) for s in stretches(process))
+
+
+@pytest.mark.parametrize(
+    ("way", "ended", "says"),
+    [
+        ("plain", "exit", None),
+        ("nine", "exit", None),
+        ("exit", "exit", "ended without MPI_Finalize"),
+        ("_exit", "unknown", "ended without MPI_Finalize"),
+        ("abort", "unknown", "ended without MPI_Finalize"),
+        ("kill", "unknown", "ended without MPI_Finalize"),
+        ("segfault", "unknown", "ended without MPI_Finalize"),
+        ("MPI_Abort", "abort", "called MPI_Abort"),
+        ("fork", "exit", "children are not captured"),
+        ("nested", "exit", "nested regions"),
+        ("tasks", "exit", None),
+        ("teams", "exit", None),
+        ("threads", "exit", None),
+        ("many", "exit", None),
+        ("exec", "exit", None),
+    ],
+)
+def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str, ended: str, says: str | None) -> None:
+    program: list[str | Path] = [endings(mpi), way]
+    alone = mpi.run(1, program)
+    done, run = mpi.captured(1, program, tmp_path / "run")
+    assert done.returncode == alone.returncode
+    assert _without_pids(done.stdout) == _without_pids(alone.stdout)
+    assert run is not None
+    (process,) = run.ranks
+    assert process.ended == ended or (way == "MPI_Abort" and process.ended in ("abort", "unknown"))
+    # 20 times a region of three stretches: its loop, its barrier, its end. They are all there, however it ended.
+    assert outermost(process) >= 60
+    assert process.dropped == 0
+    said = notes(run)
+    assert any(says in note for note in said) if says else not said
+
+
+def test_what_a_program_does_is_seen(mpi: Mpi, tmp_path: Path) -> None:
+    _, run = mpi.captured(1, [endings(mpi), "teams"], tmp_path / "teams")
+    assert run is not None
+    assert {s.threads: len(s.begin) for s in stretches(run.ranks[0]) if s.key[1] == 0} == {1: 5, 2: 5, 3: 5, 4: 5}
+    _, run = mpi.captured(1, [endings(mpi), "tasks"], tmp_path / "tasks")
+    assert run is not None
+    assert [s.tasks for s in stretches(run.ranks[0]) if s.threads == 3].count(True) == 1
+    _, run = mpi.captured(1, [endings(mpi), "threads"], tmp_path / "threads")
+    assert run is not None
+    sends = run.ranks[0].of("sendrecv")
+    assert sends.sum() == 40
+    assert len(set(run.ranks[0].thread[sends])) == 21
+
+
+def test_exec_leaves_both_files(mpi: Mpi, tmp_path: Path) -> None:
+    _, run = mpi.captured(1, [endings(mpi), "exec"], tmp_path / "run")
+    assert run is not None
+    assert [p.rank for p in run.processes] == [0, -1]
+    assert run.processes[1].of("region").sum() == 1
+
+
+def test_what_has_no_room_is_counted(mpi: Mpi, tmp_path: Path) -> None:
+    """1 MiB is 16 threads' first chunks; 40 threads do not fit."""
+    alone = mpi.run(1, [endings(mpi), "many"])
+    done, run = mpi.captured(1, [endings(mpi), "many"], tmp_path / "run", limit_mib=1)
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+    assert run is not None
+    process = run.ranks[0]
+    assert process.path.stat().st_size <= (1 << 20) + 600_000
+    # Of 20 regions with 40 threads, each thread has three shares; 16 threads had room.
+    assert process.dropped == 20 * 3 * (40 - 16)
+    assert any("records were dropped" in note for note in notes(run))
+
+
+def _mount(options: str, folder: Path) -> None:
+    words = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
+    if os.geteuid() != 0 or shutil.which("mount") is None or subprocess.run(words, check=False).returncode:
+        pytest.skip("needs root to make a file system")
+
+
+@pytest.mark.parametrize("way", ["plain", "exec"])
+@pytest.mark.parametrize("where", ["absent", "file", "read-only", "full"])
+def test_without_room_for_a_file(mpi: Mpi, tmp_path: Path, where: str, way: str) -> None:
+    """The folder is not there, is a file, takes no files, or the disk is full."""
+    program: list[str | Path] = [endings(mpi), way]
+    alone = mpi.run(1, program)
+    folder = tmp_path / "run"
+    mounted = False
+    if where == "file":
+        folder.write_text("")
+    elif where == "read-only":
+        folder.mkdir(mode=0o500)
+        mounted = os.geteuid() == 0  # who may write everywhere else
+        if mounted:
+            _mount("ro", folder)
+    elif where == "full":
+        folder.mkdir()
+        _mount("size=640k", folder)
+        mounted = True
+    try:
+        settings = {"LD_PRELOAD": str(mpi.library.path), "PREADY_CAPTURE_DIR": str(folder)}
+        done = mpi.run(1, program, settings)
+        assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+        if where == "full" and way == "plain":
+            (process,) = read_run(folder).processes
+            assert process.dropped > 0
+        elif where in ("absent", "file"):
+            assert not folder.is_dir()
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("has", ["nothing", "mpi", "openmp"])
+def test_without_mpi_or_openmp(mpi: Mpi, tmp_path: Path, has: str) -> None:
+    flags = {"nothing": (), "mpi": ("-DWITH_MPI",), "openmp": ("-fopenmp", "-DWITH_OPENMP")}[has]
+    unknown = () if has == "openmp" else ("-Wno-unknown-pragmas", "-Wno-unused-function")
+    cc = mpi.mpicc if has == "mpi" else ["cc"]
+    program: list[str | Path] = [
+        mpi.compiled("endings.c", *flags, *unknown, "-lpthread", name=f"endings-{has}", cc=cc),
+        "nine",
+    ]
+    alone = mpi.run(0, program)
+    done, run = mpi.captured(0, program, tmp_path / "run")
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (9, alone.stdout)
+    if has == "nothing":
+        assert run is None
+    elif has == "mpi":
+        assert run is not None
+        assert run.ranks[0].of("sendrecv").sum() == 20
+        assert any("no parallel region was seen" in note for note in notes(run))
+    else:
+        assert run is not None
+        assert (run.ranks, run.processes[0].of("region").sum()) == ((), 20)
+        assert any("no messages" in note for note in notes(run))
+
+
+def test_a_process_that_may_write_no_large_file(mpi: Mpi, tmp_path: Path) -> None:
+    """Going beyond the limit would be a signal that ends the program. (MPICH itself needs more than this.)"""
+    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_OPENMP", "-lpthread", name="endings-openmp", cc=["cc"])
+    for blocks, size in ((1100, 563_200), (900, 460_800)):  # beyond the places of the code, and not even those
+        folder = tmp_path / str(blocks)
+        done, run = mpi.captured(0, ["/bin/sh", "-c", f"ulimit -f {blocks}; exec {program} nine"], folder)
+        assert done.returncode == 9
+        assert done.stdout.startswith("sum ")
+        assert (run is None) == (size < 532_480)
+        assert run is None or run.dropped > 0
+
+
+@pytest.mark.parametrize("how", ["libgomp", "all"])
+def test_static_openmp(mpi: Mpi, tmp_path: Path, how: str) -> None:
+    """With libgomp inside the program there are no regions to see; wholly static, nothing is loaded at all."""
+    said = subprocess.run(["gcc", "-print-file-name=libgomp.a"], capture_output=True, text=True, check=True)
+    archive = said.stdout.strip()
+    if not Path(archive).is_absolute():
+        pytest.skip("needs libgomp.a")
+    static = ["-static"] if how == "all" else []
+    flags = ["-fopenmp", "-DWITH_OPENMP", *static]
+    name = f"endings-static-{how}"
+    program: list[str | Path] = [
+        mpi.compiled("endings.c", *flags, name=name, cc=["gcc"], libraries=[archive, "-ldl", "-lpthread"]),
+        "nine",
+    ]
+    alone = mpi.run(0, program)
+    done, run = mpi.captured(0, program, tmp_path / "run")
+    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (9, alone.stdout)
+    assert run is None
+
+
+def test_another_family_of_mpi(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The wrappers of one would break programs of the other: they are started again without them."""
+    found = [Mpi(name, tmp_path_factory.mktemp(name)) for name in sorted(LIBRARIES) if LIBRARIES[name][0] in os.environ]
+    if len(found) < 2:
+        pytest.skip("needs two MPI libraries")
+    for mpi, other in (found, found[::-1]):
+        alone = mpi.run(1, [endings(mpi), "nine"])
+        folder = tmp_path / mpi.name
+        folder.mkdir()
+        wrong = {"LD_PRELOAD": str(other.library.path), "PREADY_CAPTURE_DIR": str(folder)}
+        done = mpi.run(1, [endings(mpi), "nine"], wrong)
+        assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+        assert not list(folder.iterdir())
+
+
+def test_the_library_brings_nothing_along(mpi: Mpi) -> None:
+    """Shells and launchers are loaded with it too: it must not load MPI into them, nor show them names of its own."""
+    if shutil.which("nm") is None:
+        pytest.skip("needs nm")
+    words = ["nm", "--dynamic", "--defined-only", "--format=just-symbols", str(mpi.library.path)]
+    names = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert "MPI_Isend" in names
+    assert "GOMP_parallel" in names
+    assert [n for n in names if not n.startswith(("MPI_", "PMPI_", "GOMP_", "ompt_start_tool"))] == []
+    seen = subprocess.run(["ldd", str(mpi.library.path)], capture_output=True, text=True, check=True).stdout
+    assert "mpi" not in seen.replace(str(mpi.folder), "")

@@ -1,0 +1,124 @@
+"""Capture files: what is read of a file made by hand, and that damaged ones are refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pready.calibrate.capture import records
+from pready.calibrate.capture.records import RECORD, kinds, parse_process, read_run
+from pready.calibrate.capture.regions import stretches
+from pready.calibrate.capture.summary import summarise
+from pready.calibrate.capture.symbols import name_of
+from pready.model.errors import PreadyError
+
+Row = tuple[int, int, str, int, int, int]
+"""Begin, end, kind, place, who, what."""
+
+
+def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: int = 1, **fields: int) -> bytes:
+    """The bytes of a file with these chunks, each of a thread."""
+    head = np.zeros(1, records._HEADER)
+    head["magic"] = records.MAGIC
+    expected = {"header_bytes": 8192, "site_bytes": 512, "sites": 1024, "chunk_bytes": 65536}
+    for name, value in {**expected, "rank": rank, "ranks": ranks, "openmp": 1, **fields}.items():
+        head[name] = value
+    sites = np.zeros(1024, records._SITE)
+    sites[1] = (16, 1, 0, b"compute", b"/no/such/program")
+    data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
+    for thread, rows in chunks:
+        full = np.zeros(2047, RECORD)
+        for i, (start, end, kind, site, who, what) in enumerate(rows):
+            full[i] = (start, end, kinds()[kind], site, who, what)
+        data += np.array([records._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(32, b"\0") + full.tobytes()
+    return data
+
+
+def share(in_team: int, phase: int = 0, mpi_ns: int = 0) -> int:
+    return in_team | phase << 16 | mpi_ns // 100 << 32
+
+
+TWO_THREADS: list[tuple[int, list[Row]]] = [
+    (0, [
+        (1000, 1400, "share", 1, 7, share(0)), (1500, 1800, "share", 1, 7, share(0, 1, 200)),
+        (900, 2100, "region", 1, 7, 2), (2200, 2300, "isend", 0, 3, 64),
+    ]),
+    (1, [(1100, 1500, "share", 1, 7, share(1)), (1505, 2000, "share", 1, 7, share(1, 1))]),
+]  # fmt: skip
+
+
+def test_shares_of_a_region_with_a_barrier() -> None:
+    """The first stretch begins with the region (900), the second when the last thread came to the barrier (1500)."""
+    process = parse_process(capture_file(TWO_THREADS), Path("x"))
+    (stretch,) = stretches(process)  # both end at the same place
+    assert np.allclose(stretch.begin, [900e-9, 1500e-9])
+    assert np.allclose(stretch.finish, np.array([[500, 600], [300, 500]]) * 1e-9)
+    assert np.allclose(stretch.in_mpi, np.array([[0, 0], [200, 0]]) * 1e-9)
+    assert np.allclose(stretch.reclaimable, np.array([50, 100]) * 1e-9)
+    assert name_of(process.places[1]) == "program+0x10"
+
+
+def test_an_instance_without_all_threads_is_left_out() -> None:
+    whole, second = TWO_THREADS
+    process = parse_process(capture_file([whole, (second[0], second[1][:1])]), Path("x"))
+    (stretch,) = stretches(process)
+    assert np.allclose(stretch.begin, [900e-9])
+
+
+def test_a_file_that_was_cut_is_read_up_to_its_last_chunk() -> None:
+    data = capture_file(TWO_THREADS)
+    assert len(parse_process(data[:-1], Path("x")).records) == 4
+    assert len(parse_process(data + bytes(70000), Path("x")).records) == 6  # room, and nothing in it
+
+
+def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("a.capture", "b.capture"):
+        (tmp_path / name).write_bytes(capture_file([], rank=0, ranks=2))
+    with pytest.raises(PreadyError, match="holds two runs"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "is no capture file"),
+        (b"pready capture 2".ljust(600_000, b"\0"), "is no capture file"),
+        (capture_file([], header_bytes=4096), "has the layout"),
+        (capture_file([], rank=3, ranks=2), "rank = 3 of 2"),
+        (capture_file([], ended=9), "ended = 9"),
+        (capture_file([], openmp=9), "openmp = 9"),
+        (capture_file([(0, [(5, 4, "isend", 0, 0, 0)])]), "from 5 to 4 ns"),
+        (capture_file([(0, [(5, 6, "isend", 2000, 0, 0)])]), "place 2000"),
+        (capture_file([]) + b"\1".ljust(65536, b"\0"), "has no chunk"),
+        (capture_file([], started_ns=10, ended_ns=5), "ends -5 ns"),
+    ],
+)
+def test_damage_is_named(data: bytes, problem: str) -> None:
+    with pytest.raises(PreadyError) as caught:
+        parse_process(data, Path("run/rank-000000.capture"))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("run/rank-000000.capture: ")
+
+
+@given(st.data())
+def test_any_damage_is_refused_or_read(data: st.DataObject) -> None:
+    """Whatever bytes are changed: one line, or a process that can be summarised."""
+    good = capture_file(TWO_THREADS)
+    interesting = [*range(120), *range(8192 + 512, 8192 + 560)]
+    interesting += [at + i for at in (532480, 532480 + 65536) for i in range(32 * 6)]
+    broken = bytearray(good)
+    for _ in range(data.draw(st.integers(1, 8))):
+        broken[data.draw(st.sampled_from(interesting))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.one_of(st.just(len(broken)), st.integers(0, len(broken))))
+    try:
+        process = parse_process(bytes(broken[:cut]), Path("x"))
+    except PreadyError as error:
+        assert "\n" not in str(error)
+        return
+    run = records.Run(Path("x"), (process,))
+    assert summarise(run).run_s >= 0 or process.mpi_s != (None, None)
