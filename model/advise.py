@@ -77,7 +77,8 @@ def advise(
     approach = best.approach
     verdict = verdict_of(best, min_gain)
     pays = pays_for(evaluation, approach, min_gain)
-    settings = library.settings(approach, evaluation.workload.buffer, evaluation.workload.n_partitions)
+    w = evaluation.workload
+    settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
     return Advice(
         verdict=verdict,
         best=best,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class PreadyError(ValueError):
     """Bad input, said in one line.
@@ -23,13 +26,33 @@ class PreadyError(ValueError):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        where = f"{self.source}: " if self.source else ""
+        where = f"{printable(self.source)}: " if self.source else ""
         want = f"; valid: {self.valid}" if self.valid else ""
         return f"{where}{self.problem}{want}"
 
     def at(self, source: str) -> PreadyError:
         """The same error, with the file it came from."""
         return PreadyError(self.problem, valid=self.valid, source=source)
+
+
+def printable(text: str) -> str:
+    """`text` with what would move the cursor or change its colour written as Python writes it: ``\\x1b``."""
+    return "".join(c if c.isprintable() or c == "\u00a0" else repr(c)[1:-1] for c in text)
+
+
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """`` (did you mean "buffer"?)`` behind a word that is none of `known` but near one; empty if none is near."""
+    if not isinstance(word, str):
+        return ""
+    by_letters = {_letters(k): k for k in reversed(list(known))}
+    wanted = _letters(word)
+    begun = [k for k in by_letters if wanted and k.startswith(wanted)]
+    near = begun[-1:] or get_close_matches(wanted, by_letters, n=1)
+    return f' (did you mean "{by_letters[near[0]]}"?)' if near else ""
+
+
+def _letters(word: str) -> str:
+    return "".join(c for c in word.lower() if c.isalnum())
 
 
 def shown(value: object, limit: int = 60) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, printable, shown
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -19,6 +18,8 @@ LARGEST_TOML = 4 * 2**20
 """Bytes. A machine or workload file is a few KiB; tomllib would take minutes over a gigabyte."""
 LARGEST_DATA = 256 * 2**20
 """Bytes of a file of thread timings."""
+PROSE = ("description", "why")
+"""Fields that may have several lines."""
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
@@ -55,13 +56,36 @@ def decoded(data: bytes, source: str) -> str:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file as nested dictionaries."""
-    text = decoded(read_bytes(path, LARGEST_TOML), str(path))
+    return parsed_toml(read_bytes(path, LARGEST_TOML), str(path))
+
+
+def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
+    """TOML as nested dictionaries; `source` is how an error names where it came from."""
+    text = decoded(data, source)
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=str(path)) from None
+        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=source) from None
     except ValueError as error:  # integers of more than 4300 digits
-        raise PreadyError(f"is not TOML: {error}", valid="TOML", source=str(path)) from None
+        raise PreadyError(f"is not TOML: {error}", valid="TOML", source=source) from None
+    _check_printable(tables, source)
+    return tables
+
+
+def _check_printable(data: object, source: str, field: str = "") -> None:
+    """Refuse texts that would move a terminal's cursor; only `PROSE` has more than one line."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            _check_printable(name, source, "a field's name")
+            _check_printable(value, source, name)
+    elif isinstance(data, list):
+        for value in data:
+            _check_printable(value, source, field)
+    elif isinstance(data, str):
+        text = data.replace("\n", " ").replace("\t", " ") if field in PROSE else data
+        if printable(text) != text:
+            valid = "printable characters" if field in PROSE else "one line of printable characters"
+            raise PreadyError(f"{field} = {shown(data)}", valid=valid, source=source)
 
 
 def validated(model: type[M], data: dict[str, Any], source: str) -> M:
@@ -90,10 +114,11 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     kind, value, context = first["type"], first.get("input"), first.get("ctx", {})
     field = _dotted(first["loc"], model, unknown=kind == "extra_forbidden")
     if kind == "extra_forbidden":
-        names = [n for t in _spelt(model, first["loc"][:-1])[1] for n in field_names(t)]
-        return PreadyError(
-            f"{field} is not a field{did_you_mean(first['loc'][-1], names)}", valid=", ".join(names) or None
-        )
+        tables, name = _spelt(model, first["loc"][:-1])[1], first["loc"][-1]
+        names = [n for t in tables for n in field_names(t)]
+        elsewhere = [f"{n}.{name}" for t in tables for n in _tables_with(t, name)]
+        meant = f" (did you mean {elsewhere[0]}?)" if elsewhere else did_you_mean(name, names)
+        return PreadyError(f"{field} is not a field{meant}", valid=", ".join(names) or None)
     if kind == "missing":
         return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
     if kind == "union_tag_invalid":
@@ -105,7 +130,9 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     if kind == "union_tag_not_found":
         return PreadyError(f"{field}.model is missing", valid="the kind of model, such as model = 'laggard'")
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return PreadyError(f"{field} = {shown(value)} is not a table", valid=f"a table [{field}]")
+        lines = [f"{field_names(t)[0]} = {json.dumps(value)}" for t in _spelt(model, first["loc"])[1]]
+        line = f" with the line {lines[0]}" if lines and isinstance(value, str) else ""
+        return PreadyError(f"{field} = {shown(value)} is not a table", valid=f"a table [{field}]{line}")
     inner = context.get("error")
     if isinstance(inner, PreadyError):
         problem = inner.problem
@@ -117,12 +144,6 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     message = first["msg"]
     valid = message.removeprefix("Input should be ").removeprefix("Value error, ")
     return PreadyError(f"{field} = {shown(value)}" if field else shown(value), valid=valid)
-
-
-def did_you_mean(given: object, names: Iterable[str]) -> str:
-    """What to add to an error about a name that is nearly one of `names`; empty if it is near none."""
-    near = get_close_matches(given, list(names), n=1) if isinstance(given, str) else []
-    return f' (did you mean "{near[0]}"?)' if near else ""
 
 
 def _quoted(choices: str) -> list[str]:
@@ -171,6 +192,12 @@ def _tables(annotations: list[Any]) -> list[type[BaseModel]]:
         else:
             found += _tables(list(getattr(annotation, "__args__", ())))
     return found
+
+
+def _tables_with(table: type[BaseModel], name: int | str) -> list[str]:
+    """Fields of a table that are tables themselves and have a field of a name."""
+    inside = {n: _tables([i.annotation, *i.metadata]) for n, i in table.model_fields.items() if not i.exclude}
+    return [n for n, tables in inside.items() if any(name in field_names(t) for t in tables)]
 
 
 def field_names(table: type[BaseModel]) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pready.model.approach import PART, PART_AM, Approach, Interface
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, shown
 
 Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
 
@@ -56,7 +56,7 @@ class LibraryProfile:
             return [t for t in candidates if t >= threads and t % threads == 0 and theta % (t // threads) == 0]
         return candidates
 
-    def settings(self, approach: Approach, buffer: float, n_partitions: int) -> list[str]:
+    def settings(self, approach: Approach, buffer: float, threads: int, n_partitions: int) -> list[str]:
         """What to set and call so that this library does `approach`; only what it really has."""
         t, interface = approach.transport_partitions, approach.interface
         out: list[str] = []
@@ -75,15 +75,19 @@ class LibraryProfile:
         elif interface.splits:
             out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
         if approach.vcis > 1:
-            out += self._vci_settings(approach)
+            out += self._vci_settings(approach, threads)
         return out
 
-    def _vci_settings(self, approach: Approach) -> list[str]:
-        out = [f"MPIR_CVAR_CH4_NUM_VCIS={approach.vcis}"]
+    def _vci_settings(self, approach: Approach, threads: int) -> list[str]:
+        vcis = approach.vcis
+        out = [f"MPIR_CVAR_CH4_NUM_VCIS={vcis}"]
+        who = "thread" if approach.transport_partitions >= threads else "message"  # as `approach.lane` spreads them
+        lanes = min(approach.transport_partitions, threads)
+        whose = f"one per {who}" if vcis >= lanes else f"{who} i uses number i mod {vcis}"
         if approach.interface.mechanism == "communicators":
-            out.append(f"{approach.vcis} communicators (MPI_Comm_dup), one per thread")
+            out.append(f"{vcis} communicators (MPI_Comm_dup), {whose}")
         elif approach.interface.mechanism == "windows":
-            out.append(f"{approach.vcis} windows (MPI_Win_create), one per thread")
+            out.append(f"{vcis} windows (MPI_Win_create), {whose}")
         return out
 
 
@@ -169,7 +173,8 @@ def library(name: str) -> LibraryProfile:
         An unknown name.
     """
     if name not in LIBRARIES:
-        raise PreadyError(f"library = {shown(name)} is unknown", valid=", ".join(LIBRARIES))
+        problem = f"library = {shown(name)} is unknown{did_you_mean(name, LIBRARIES)}"
+        raise PreadyError(problem, valid=", ".join(LIBRARIES))
     return LIBRARIES[name]
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pready.model import units
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.files import read_toml, validated
 from pready.model.values import Provenance, Strict, Value
 
@@ -441,5 +441,6 @@ def load(name_or_path: str | Path) -> Machine:
         return _profile(text.lower())
     path = Path(text)
     if not path.exists() and "/" not in text and not text.endswith(".toml"):
-        raise PreadyError(f"machine = {shown(text)} is unknown", valid=f"a file, or one of {', '.join(known)}")
+        problem = f"machine = {shown(text)} is unknown{did_you_mean(text, known)}"
+        raise PreadyError(problem, valid=f"a file, or one of {', '.join(known)}")
     return validated(Machine, read_toml(path), text)

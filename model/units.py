@@ -232,7 +232,9 @@ def format_exact(value: float, unit: Unit) -> str:
 
 
 def format_time(seconds: float) -> str:
-    """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose."""
+    """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose; half a picosecond is 0."""
+    if abs(seconds) < 5e-13:
+        return "0 ns"
     return _scaled(seconds, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)))
 
 
@@ -256,14 +258,22 @@ def format_quantity(value: float, unit: Unit) -> str:
         case Unit.BANDWIDTH:
             return format_bandwidth(value)
         case Unit.TIME_PER_BYTE:
-            return f"{value * 1e12:.4g} us/MB"
+            return _scaled(value, (("s/MB", 1e-6), ("ms/MB", 1e-9), ("us/MB", 1e-12)), digits=4, least=4)
         case _:
             return f"{value:.4g} {unit.si}"
 
 
 def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3, least: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
-        return f"{value:g} {scales[-1][0]}"
+        return f"{value + 0.0:g} {scales[-1][0]}"  # + 0.0: no -0
     name, scale = next((s for s in scales if abs(value) >= 0.9995 * s[1]), scales[-1])
     scaled = value / scale
-    return f"{scaled:.{least if scaled < 100 else digits}g} {name}"
+    kept = least if abs(scaled) < 100 else digits
+    return f"{scaled:.0f} {name}" if 10**kept <= abs(scaled) < 1e7 else f"{scaled:.{kept}g} {name}"
+
+
+def format_change(percent: float) -> str:
+    """A change in percent: ``+3.1 %``, ``-12 %``; ``0 %`` below what one digit shows."""
+    if abs(percent) < 0.05:
+        return "0 %"
+    return f"{percent:+.1f} %" if abs(percent) < 1000 else f"{percent:+.0f} %"

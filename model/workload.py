@@ -37,7 +37,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 from pready.model import gain_numpy, units, written
 from pready.model.closed_form import FLOPS_PER_CYCLE
 from pready.model.errors import PreadyError, shown
-from pready.model.files import field_names, one_line, read_toml, validated
+from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.machine import PathName
 from pready.model.neighbour_list import Neighbours, read_neighbours
 from pready.model.sizes import Sizes
@@ -760,11 +760,20 @@ def load(path: str | Path) -> Workload:
         One line naming file, field, value and what is valid.
     """
     path = Path(path)
-    data = _as_now(read_toml(path), str(path))
+    return _made(read_toml(path), str(path), str(path.parent), path.stem)
+
+
+def loads(data: bytes, source: str = "standard input", folder: str = ".") -> Workload:
+    """A workload from a TOML file's content; files that it names are looked for in `folder`. Raises as `load`."""
+    return _made(parsed_toml(data, source), source, folder, source)
+
+
+def _made(tables: dict[str, Any], source: str, folder: str, name: str) -> Workload:
+    data = _as_now(tables, source)
     if "folder" in data:
-        raise PreadyError("folder is not a field", valid=", ".join(field_names(Workload)), source=str(path))
-    workload = validated(Workload, {**data, "folder": str(path.parent)}, str(path))
-    return workload if workload.name else workload.model_copy(update={"name": path.stem})
+        raise PreadyError("folder is not a field", valid=", ".join(field_names(Workload)), source=source)
+    workload = validated(Workload, {**data, "folder": folder}, source)
+    return workload if workload.name else workload.model_copy(update={"name": name})
 
 
 def _as_now(data: dict[str, Any], source: str) -> dict[str, Any]:

@@ -8,15 +8,18 @@ from importlib import import_module
 
 import click
 
-from pready.model.errors import PreadyError
+from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.version import VERSION
+from pready.show.plain_text import plainly
 
 COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
     "capture": "Record what an unmodified MPI program does.",
     "compare": "Workloads, machines, libraries and values of fields side by side.",
+    "completion": "Print what makes a shell complete commands, machines and fields.",
     "explain": "The equations and the timeline's steps with a workload's numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
+    "libraries": "List the MPI library profiles, or say all of one.",
     "machines": "List the machine profiles, or show one with all its values.",
     "predict": "Predict what every way of sending the buffer costs, with advice.",
     "simulate": "Simulate a workload over a grid of ranks against bulk.",
@@ -41,7 +44,16 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"pready.commands.{cmd_name}"), cmd_name)
-        return command
+        return import_module("pready.commands.examples").attach(command, cmd_name)  # type: ignore[no-any-return]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and name[:1].isalnum():
+            problem = f"{shown(name)} is no command{did_you_mean(name, COMMANDS)}"
+            raise PreadyError(problem, valid=", ".join(sorted(COMMANDS)))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -56,6 +68,11 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; bad input is one line on standard error and exit status 2."""
+    with plainly():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(
             args=None if arguments is None else list(arguments),
@@ -63,21 +80,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             standalone_mode=False,
         )
         return result if isinstance(result, int) else 0
-    except click.exceptions.Abort:
-        click.echo("pready: interrupted", err=True)
-        return 130
+    except click.exceptions.Abort as stopped:
+        return _interrupted(stopped.__cause__)
     except click.ClickException as error:
-        click.echo(f"pready: error: {' '.join(error.format_message().split())}", err=True)
+        asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        more = f" (see {asked} --help)" if asked else ""
+        click.echo(f"pready: error: {' '.join(error.format_message().split())}{more}", err=True)
         return 2
     except PreadyError as error:
         click.echo(f"pready: error: {error}", err=True)
         return 2
-    except KeyboardInterrupt:
-        click.echo("pready: interrupted", err=True)
-        return 130
+    except KeyboardInterrupt as stopped:
+        return _interrupted(stopped)
     except BrokenPipeError:  # the reader of a pipe went away
         sys.stderr.close()
         return 141
+
+
+def _interrupted(how: BaseException | None) -> int:
+    """Say what is kept of what was done, and the status of a program that was interrupted."""
+    kept = " ".join(str(part) for part in how.args) if isinstance(how, KeyboardInterrupt) else ""
+    click.echo(f"pready: interrupted; {kept or 'every file is complete or as it was'}", err=True)
+    return 130
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from pready.model.machine_file import dumps
 from pready.model.units import Unit, parse
 from pready.show import picture_files
 from pready.show.machine import machine_view
-from pready.show.terminal import console, progress
+from pready.show.terminal import console, progress, status
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
@@ -146,9 +146,10 @@ def _measure(
                 left = f"about {p.left_s:.0f} s left"
                 bar.update(task, total=p.total, completed=p.done, description=p.point.measurement, left=left)
 
-            outcome = run_measurements(
-                ranks, built, raw, threads=threads, budget_s=budget_s, only=only, seed=seed, on_point=told
-            )
+            with options.keeping(f"what was measured is kept in {raw}, and the same command goes on from there"):
+                outcome = run_measurements(
+                    ranks, built, raw, threads=threads, budget_s=budget_s, only=only, seed=seed, on_point=told
+                )
     rest = f", {outcome.left} left for the next run" if outcome.left else ""
     click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
     for point, reason in outcome.failures.items():
@@ -157,7 +158,8 @@ def _measure(
 
 def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:
     try:
-        done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
+        with status("fitting"):
+            done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
         raise _thin(thin, str(raw)) from None
     write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
@@ -178,7 +180,8 @@ def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) 
     """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
     check_writable(output, (".toml",))
     try:
-        described, _, head = from_files(files, name=name or output.stem, seed=seed)
+        with status("fitting"):
+            described, _, head = from_files(files, name=name or output.stem, seed=seed)
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
     write_text(output, dumps(described.machine, head))
@@ -205,11 +208,12 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
     if output is not None:
         picture_files.check(output)
-    done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
+    with status("fitting"):
+        done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
+        left_out = held_out(done.observations, seed)
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
-    left_out = held_out(done.observations, seed)
     size, error = left_out.worst
     click.echo(
         f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "

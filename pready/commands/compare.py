@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from pready.commands import options, whatif
+from pready.commands import completing, options, whatif
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.machine import Machine
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.points import Options, Work
@@ -17,7 +16,7 @@ from pready.whatif.sweep import distinct, product
 
 
 @click.command()
-@click.argument("workload", nargs=-1, required=True)
+@options.workload(several=True)
 @click.option(
     "--machine",
     "machine",
@@ -26,9 +25,14 @@ from pready.whatif.sweep import distinct, product
     show_default=True,
     metavar="NAME|FILE",
     help="A profile ('pready machines') or a TOML file; repeatable.",
+    shell_complete=completing.machines,
 )
 @click.option(
-    "--library", multiple=True, metavar="NAME", help="MPI library profile; repeatable.  [default: the machine's]"
+    "--library",
+    multiple=True,
+    metavar="NAME",
+    help="MPI library profile; repeatable.  [default: the machine's]",
+    shell_complete=completing.libraries,
 )
 @click.option(
     "--set",
@@ -36,6 +40,7 @@ from pready.whatif.sweep import distinct, product
     multiple=True,
     metavar="FIELD=VALUES",
     help="A field by its dotted name, with values as a file has them, such as buffer=64KiB,1MiB; repeatable.",
+    shell_complete=completing.fields,
 )
 @whatif.output()
 @whatif.overwrite()
@@ -65,7 +70,7 @@ def compare(
     given = (("machine", tuple(dict.fromkeys(machine))), ("library", tuple(dict.fromkeys(library))))
     over = [Axis(name, values) for name, values in given if len(values) > 1]
     over += [parse_axis(a, "--set") for a in axes]
-    base = distinct([workloads.load(w) for w in workload])
+    base = distinct([options.read_workload(w) for w in workload])
     on: Machine = machines.load(machine[0])
     points = product(on, base, over, library=library[0] if library else None, seed=seed, work=work)
     shared = Options(engine=engine, min_gain=min_gain, sizes=True)

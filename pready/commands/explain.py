@@ -8,15 +8,14 @@ import click
 
 from pready.commands import options
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.errors import PreadyError
 from pready.model.explanation import explain as explained
 from pready.show.explanation import equations_latex, equations_view, latex, view
-from pready.show.terminal import console
+from pready.show.terminal import console, status
 
 
 @click.command()
-@click.argument("workload", required=False)
+@options.workload(required=False)
 @click.option("--machine", metavar="NAME|FILE", help=f"A profile or a TOML file.  [default: {options.DEFAULT_MACHINE}]")
 @options.library()
 @options.approach()
@@ -50,9 +49,10 @@ def explain(
         else:
             console().print(equations_view())
         return
-    on, what = machines.load(machine or options.DEFAULT_MACHINE), workloads.load(workload)
+    on, what = machines.load(machine or options.DEFAULT_MACHINE), options.read_workload(workload)
     chosen = None if approach is None else options.parse_approach(approach, what)
-    explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)
+    with status("predicting"):
+        explanation = explained(on, what, chosen, library=library, seed=seed, engine=engine)
     if as_latex:
         click.echo(latex(explanation))
     else:

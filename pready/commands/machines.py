@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import click
 
+from pready.commands import completing, options
 from pready.model import machine as m
-from pready.show.machine import machine_view, machines_view
-from pready.show.terminal import console
+from pready.show.machine import machine_data, machine_view, machines_data, machines_view
+from pready.show.terminal import console, print_json
 
 
 @click.command()
-@click.argument("name", required=False)
-def machines(name: str | None) -> None:
-    """List the machine profiles, or show one with the provenance of every value."""
+@click.argument("name", required=False, shell_complete=completing.machines)
+@options.as_json("The same as JSON: a list, or one object with every value.")
+def machines(name: str | None, as_json: bool) -> None:
+    """List the machine profiles, or show one (NAME or a TOML file) with the provenance of every value."""
     if name is None:
-        console().print(machines_view([m.load(n) for n in m.profiles()]))
+        every = [m.load(n) for n in m.profiles()]
+        if as_json:
+            print_json(machines_data(every))
+        else:
+            console().print(machines_view(every))
+        return
+    one = m.load(name)
+    if as_json:
+        print_json(machine_data(one))
     else:
-        console().print(machine_view(m.load(name)))
+        console().print(machine_view(one))

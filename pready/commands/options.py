@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pready.commands import completing
 from pready.model.approach import BY_KEY, Approach
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, shown
+from pready.model.files import LARGEST_TOML
 from pready.model.units import Unit, format_exact, fraction
 from pready.model.verdict import MIN_GAIN
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.workload import Workload, check_transport_partitions, load, loads
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
@@ -49,7 +53,8 @@ def parse_approach(text: str, workload: Workload) -> Approach:
     key, *numbers = text.split(":")
     if key not in BY_KEY:
         raise PreadyError(
-            f"--approach = {shown(text)}", valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}"
+            f"--approach = {shown(text)}{did_you_mean(key, BY_KEY)}",
+            valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}",
         )
     try:
         counts = [int(n) for n in numbers]
@@ -68,14 +73,48 @@ def parse_approach(text: str, workload: Workload) -> Approach:
     return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
 
 
+def workload(*, required: bool = True, several: bool = False) -> Option:
+    """The argument WORKLOAD: a TOML file, or ``-`` for standard input; text, for `read_workload`."""
+    nargs = -1 if several else 1
+    return click.argument("workload", nargs=nargs, required=required, shell_complete=completing.workload)
+
+
+def read_workload(text: str) -> Workload:
+    """The workload that an argument names.
+
+    Raises
+    ------
+    PreadyError
+        As `pready.model.workload.load`.
+    """
+    if text != "-":
+        return load(text)
+    data = sys.stdin.buffer.read(LARGEST_TOML + 1)
+    if len(data) > LARGEST_TOML:
+        raise PreadyError("standard input is larger than a workload", valid=f"at most {LARGEST_TOML >> 20} MiB")
+    return loads(data)
+
+
 def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:
     """``--machine``, with the one default."""
-    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help=help)
+    return click.option(
+        "--machine",
+        default=DEFAULT_MACHINE,
+        show_default=True,
+        metavar="NAME|FILE",
+        help=help,
+        shell_complete=completing.machines,
+    )
 
 
 def library() -> Option:
     """``--library``."""
-    return click.option("--library", metavar="NAME", help="MPI library profile; the machine's own if absent.")
+    return click.option(
+        "--library",
+        metavar="NAME",
+        help="MPI library profile ('pready libraries'); the machine's own if absent.",
+        shell_complete=completing.libraries,
+    )
 
 
 def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
@@ -85,7 +124,12 @@ def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
 
 def approach(help: str = "what 'predict' advises if absent") -> Option:
     """``--approach``: text, for `parse_approach` needs the workload."""
-    return click.option("--approach", metavar="KEY[:T[:V]]", help=f"Interface, transport partitions, VCIs; {help}.")
+    return click.option(
+        "--approach",
+        metavar="KEY[:T[:V]]",
+        help=f"Interface, transport partitions, VCIs; {help}.",
+        shell_complete=completing.approaches,
+    )
 
 
 def nodes() -> Option:
@@ -163,3 +207,12 @@ def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise PreadyError(f"{option} is nothing that --engine {engine} can do", valid=f"{option} with {instead}")
+
+
+@contextmanager
+def keeping(said: str) -> Iterator[None]:
+    """Where Ctrl-C stops the work inside, the command line's last words are what is kept of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(said) from None

@@ -10,18 +10,17 @@ import click
 from pready.commands import options
 from pready.files.rows import csv_text
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
 from pready.show import picture_files
 from pready.show.prediction import prediction_rows, prediction_view
-from pready.show.terminal import console, print_json
+from pready.show.terminal import console, print_json, status
 
 PICTURES_HELP = "η over size; η over transport partitions and size; one exchange, bulk above."
 
 
 @click.command()
-@click.argument("workload")
+@options.workload()
 @options.machine()
 @options.library()
 @options.seed("Of arrivals and parameter draws.")
@@ -61,7 +60,10 @@ def predict(
     picture: Path | None,
     kind: str,
 ) -> None:
-    """Predict what every way of sending the buffer of WORKLOAD (a TOML file) costs, with advice."""
+    """Predict what every way of sending the buffer of WORKLOAD costs, with advice.
+
+    WORKLOAD is a TOML file, or - for standard input.
+    """
     options.one_form(as_json, as_csv)
     if engine == "sst":
         raise PreadyError(
@@ -69,10 +71,12 @@ def predict(
         )
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), workloads.load(workload)
-    prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
-    if picture is not None:
-        picture_files.draw_prediction(kind, picture, on, what, prediction)
+    on, what = machines.load(machine), options.read_workload(workload)
+    with status("predicting") as said:
+        prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
+        if picture is not None:
+            said.update("drawing")
+            picture_files.draw_prediction(kind, picture, on, what, prediction)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:

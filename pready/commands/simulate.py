@@ -14,7 +14,6 @@ from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_sh
 from pready.files.rows import csv_text
 from pready.files.writing import write_with
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.approach import Approach
 from pready.model.engine import export_goal
 from pready.model.engine.layout import layout
@@ -25,14 +24,14 @@ from pready.model.predict import effective_library, predict
 from pready.model.workload import Workload
 from pready.show import picture_files
 from pready.show.simulation import per_iteration, report, simulation_view
-from pready.show.terminal import console, print_json, progress
+from pready.show.terminal import console, print_json, progress, status
 
 MOST_ITERATIONS = 100
 """Default limit of simulated iterations; the workload's own number if that is smaller."""
 
 
 @click.command()
-@click.argument("workload")
+@options.workload()
 @options.machine()
 @options.library()
 @options.approach("what 'predict' advises if absent, for sst what the library offers")
@@ -118,7 +117,7 @@ def simulate(
         options.refuse(engine, {"--topology": topology}, "--engine sst")
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), workloads.load(workload)
+    on, what = machines.load(machine), options.read_workload(workload)
     what = _overridden(
         what,
         grid=ranks if engine == "engine" else None,
@@ -144,11 +143,11 @@ def simulate(
         )
         return
     count = iterations or min(what.iterations, MOST_ITERATIONS)
-    chosen = (
-        options.parse_approach(approach, what)
-        if approach is not None
-        else predict(on, what, library=library, seed=seed, draws=0).advised.approach
-    )
+    if approach is not None:
+        chosen = options.parse_approach(approach, what)
+    else:
+        with status("predicting, for the approach"):
+            chosen = predict(on, what, library=library, seed=seed, draws=0).advised.approach
     settings = {**layout(what).options, "seed": seed}
     if export is not None:
         _export(export[1], on, what, chosen, count, settings)

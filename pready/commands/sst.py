@@ -15,7 +15,6 @@ from pready.commands import options
 from pready.files.rows import csv_text
 from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.model.approach import INTERFACES, Approach
 from pready.model.errors import PreadyError, shown
 from pready.model.machine import Machine
@@ -80,7 +79,7 @@ _threads = click.option(
     "--sst-threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process (sst -n)."
 )
 _what = _together(
-    click.argument("workload"),
+    options.workload(),
     options.machine(),
     click.option(
         "--topology",
@@ -135,7 +134,7 @@ def config(
 ) -> None:
     """Write an SST configuration for WORKLOAD, with its arrivals beside it, to edit and keep."""
     check_writable(output, (".py",))
-    on, what = machines.load(machine), workloads.load(workload)
+    on, what = machines.load(machine), options.read_workload(workload)
     firefly = None if parameter_file is None else kept_parameters.read(parameter_file)
     made = _setup(on, what, topology, ranks, iterations, seed, extra, firefly)
     chosen = _approach(approach if transport is None else f"{approach}:{transport}", what)
@@ -186,7 +185,7 @@ def run(
     options.one_form(as_json, as_csv)
     run_and_show(
         machines.load(machine),
-        workloads.load(workload),
+        options.read_workload(workload),
         topology=topology,
         ranks=ranks,
         iterations=iterations,

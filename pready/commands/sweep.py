@@ -7,16 +7,15 @@ from typing import Any
 
 import click
 
-from pready.commands import options, whatif
+from pready.commands import completing, options, whatif
 from pready.model import machine as machines
-from pready.model import workload as workloads
 from pready.whatif.fields import parse_axis
 from pready.whatif.points import Options, Work
 from pready.whatif.sweep import product
 
 
 @click.command()
-@click.argument("workload")
+@options.workload()
 @click.option(
     "--over",
     "axes",
@@ -25,6 +24,7 @@ from pready.whatif.sweep import product
     metavar="FIELD=VALUES",
     help="A field by its dotted name, with values as a file has them: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
     "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
+    shell_complete=completing.fields,
 )
 @whatif.output()
 @whatif.overwrite()
@@ -57,7 +57,7 @@ def sweep(
     point is computed twice: a sweep that was interrupted goes on, one that has grown computes what is new.
     """
     over = [parse_axis(a) for a in axes]
-    base = [workloads.load(workload)]
+    base = [options.read_workload(workload)]
     points = product(machines.load(machine), base, over, library=library, seed=seed, work=work)
     shared = Options(engine=engine, min_gain=min_gain, every=every)
     whatif.run(points, base, over, shared, work=work, **how)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from pready.calibrate.capture.summary import RunSummary
 from pready.model.units import format_size, format_time
+from pready.show.table import Readable
 
 MOST_REGIONS = 12
 
@@ -37,11 +36,11 @@ def summary_view(summary: RunSummary) -> RenderableType:
     return Group(*parts)
 
 
-def _regions(summary: RunSummary, run: float) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def _regions(summary: RunSummary, run: float) -> Readable:
+    table = Readable()
     table.add_column("parallel region", overflow="fold")
     for column in ("threads", "calls", "each", "of the run", "last thread late by", "reclaimable", "of the run"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for r in summary.regions[:MOST_REGIONS]:
         calls = r.calls / summary.ranks
         table.add_row(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from pready.model.explanation import Explanation, Step, Way
 from pready.model.gain import DOI, EQUATIONS
 from pready.model.units import format_size, format_time
+from pready.show.table import Readable
 
 PLAIN_WIDTH = 120
 
@@ -26,7 +25,7 @@ def equations_latex() -> str:
 
 def equations_view() -> RenderableType:
     """The equations alone as a table."""
-    table = Table(title=f"gillis2023, doi:{DOI}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable(heading=f"gillis2023, doi:{DOI}")
     for column in ("Eq.", "name", "formula", "unit", "departure from the paper"):
         table.add_column(column, overflow="fold")
     for e in EQUATIONS:
@@ -49,7 +48,7 @@ def view(explanation: Explanation) -> RenderableType:
 
 
 def _steps(way: Way) -> RenderableType:
-    table = Table(title=_heading(way), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable(heading=_heading(way))
     table.add_column("step")
     table.add_column("what happens", overflow="fold")
     table.add_column("with", overflow="fold")

@@ -1,46 +1,66 @@
-"""Machines as terminal tables."""
+"""Machines as terminal tables and data."""
 
 from __future__ import annotations
 
-from rich import box
+from typing import Any
+
 from rich.console import RenderableType
-from rich.table import Table
 
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, TeamTimes
 from pready.model.terms import unit_of
 from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.show.table import Readable
+
+
+def _latency(machine: Machine) -> float:
+    """Of the smallest message, in seconds."""
+    s = machine.inter.segments[0]
+    return s.o_s.value + s.L.value + s.o_r.value + machine.matching.base.value
 
 
 def machines_view(machines: list[Machine]) -> RenderableType:
     """All profiles, a line each."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable()
     for column in ("profile", "bandwidth", "latency", "contexts", "library", "described by"):
-        table.add_column(column)
-    for m in machines:
-        s = m.inter.segments[0]
-        latency = s.o_s.value + s.L.value + s.o_r.value + m.matching.base.value
-        table.add_row(
-            m.name.lower(),
-            format_bandwidth(m.bandwidth),
-            format_time(latency),
-            str(m.contexts.value),
-            m.library.name,
-            m.description,
+        number = column in ("bandwidth", "latency", "contexts")
+        last = column == "described by"
+        table.add_column(
+            column, justify="right" if number else "left", no_wrap=not last, min_width=20 if last else None
         )
+    for m in machines:
+        figures = (format_bandwidth(m.bandwidth), format_time(_latency(m)), str(m.contexts.value))
+        table.add_row(m.name.lower(), *figures, m.library.name, m.description)
     return table
+
+
+def machines_data(machines: list[Machine]) -> list[dict[str, Any]]:
+    """The same, ready for JSON."""
+    return [
+        {
+            "name": m.name.lower(),
+            "title": m.name,
+            "description": m.description,
+            "created": m.created.isoformat(),
+            "bandwidth_bytes_per_s": m.bandwidth,
+            "latency_s": _latency(m),
+            "contexts": m.contexts.value,
+            "library": m.library.name,
+        }
+        for m in machines
+    ]
+
+
+def machine_data(machine: Machine) -> dict[str, Any]:
+    """One machine with every value, its interval and where it comes from, in SI."""
+    (head,) = machines_data([machine])
+    return head | {"created_by": machine.created_by, "file": machine.model_dump(mode="json", by_alias=True)}
 
 
 def machine_view(machine: Machine) -> RenderableType:
     """Every value with its interval and provenance."""
-    table = Table(
-        title=f"{machine.name}: {machine.description} ({machine.created_by}, {machine.created})",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
+    table = Readable(heading=f"{machine.name}: {machine.description} ({machine.created_by}, {machine.created})")
     for column in ("value of", "value", "95 % interval", "source", "why"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "source", min_width=24 if column == "why" else 8)
     for name, item in machine.values():
         if isinstance(item, TeamTimes):
             points = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))

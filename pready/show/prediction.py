@@ -6,15 +6,15 @@ import html
 import math
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from pready.model.approach import Interface
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.units import format_size, format_time
+from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best
+from pready.show.table import Readable
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 
@@ -41,14 +41,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
     if prediction.network:
         title += f" on {prediction.network}"
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        padding=0,
-        pad_edge=False,
-    )
+    table = Readable(heading=title, gap=1)
     for name, justify in (
         ("approach", "left"),
         ("parts\n× VCIs", "right"),
@@ -70,21 +63,21 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
             f"{r.transport_partitions} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
-            f"{-r.speedup_percent:+.1f} %" if abs(r.speedup_percent) >= 0.05 else "0 %",
+            format_change(-r.speedup_percent),
             f"{r.arrived_early_percent:.0f} %",
             style=style,
         )
     form = prediction.closed_form
     notes = [
         f"closed form (Eq. 4, bandwidth only): η = {form['eta']:.3g}, "
-        f"γ = {form['gamma_s_per_byte'] * 1e12:.4g} us/MB, D = {format_time(form['delay_s'])}"
+        f"γ = {format_quantity(form['gamma_s_per_byte'], Unit.TIME_PER_BYTE)}, D = {format_time(form['delay_s'])}"
     ]
     needs = dict.fromkeys(r.needs for r in rows if not r.available)
     if needs:
         notes.append(f"* needs {'; '.join(needs)}")
     return Group(
         table,
-        Text("\n".join(notes), style="dim"),
+        Text("\n" + "\n".join(notes), style="dim"),
         advice_view(prediction.advice, sizes=prediction.engine != "sst"),
         Text(f"seed {prediction.seed}", style="dim"),
     )
@@ -115,11 +108,13 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
     if sizes:
         text.append(f", {_pays(advice)}")
     text.append(f"\nbecause {advice.because}")
-    for setting in advice.settings:
-        text.append(f"\n  set  {setting}")
-    for warning in advice.warnings:
-        text.append(f"\n  note {warning}")
-    return text
+    hanging = Table.grid(padding=(0, 1, 0, 0))
+    hanging.add_column(no_wrap=True)
+    hanging.add_column(overflow="fold")
+    for what, sentences in (("set", advice.settings), ("note", advice.warnings)):
+        for sentence in sentences:
+            hanging.add_row(f"  {what}", sentence)
+    return Group(text, hanging)
 
 
 def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
@@ -139,7 +134,7 @@ def prediction_html(prediction: Prediction) -> str:
             f"<tr style='{bold}'><td style='text-align:left'>{html.escape(r.name)}</td>"
             f"<td>{r.transport_partitions}</td>"
             f"<td>{r.vcis}</td><td>{format_time(r.time_s)}</td><td>{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})</td>"
-            f"<td>{-r.speedup_percent:+.1f} %</td></tr>"
+            f"<td>{format_change(-r.speedup_percent)}</td></tr>"
         )
     a = prediction.advice
     what = f"{html.escape(a.best.name)}, {a.best.transport_partitions} transport partitions"

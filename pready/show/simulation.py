@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from pready.model.approach import BULK
 from pready.model.engine import Simulation
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
-from pready.model.units import format_time
+from pready.model.units import format_change, format_time
 from pready.model.version import VERSION
 from pready.model.workload import Workload
+from pready.show.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]
 """Bulk and the approach, simulated with the same arrivals; bulk alone if it was interrupted."""
@@ -27,7 +26,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     row, fine = rows[-1]
     ranks = " × ".join(str(n) for n in fine.grid if n > 1)
     title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {fine.iterations} iterations"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable(heading=title)
     table.add_column("mean per rank and iteration")
     for s in runs:
         a, bulk = s.approach, s.approach == BULK
@@ -39,7 +38,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
         table.add_row(f"  {cause.replace('_', ' ')}", *values)
     spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("first to last rank at the end", *spread)
-    said = Text(f"η = {row.eta:.2f}×, run time {-row.speedup_percent:+.1f} %")
+    said = Text(f"η = {row.eta:.2f}×, run time {format_change(-row.speedup_percent)}")
     messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cost = (
         f"{messages:.3g} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from pready.model.units import format_size, format_time
+from pready.show.table import Readable
 from pready.sst.calibrate import Fit
 from pready.sst.congestion_taken import Beside
 
 
 def residuals_view(fit: Fit, machine: str) -> RenderableType:
     """The comparison as a table."""
-    table = Table(title=f"ping-pong: SST against {machine}", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Readable(heading=f"ping-pong: SST against {machine}")
     for name in ("size", "machine", "SST", "residual", ""):
         table.add_column(name, justify="right")
     for r in fit.residuals:
@@ -29,9 +28,7 @@ def residuals_view(fit: Fit, machine: str) -> RenderableType:
 
 def congestion_view(rows: Sequence[Beside], network: str) -> RenderableType:
     """What congestion takes, as a table."""
-    table = Table(
-        title=f"congestion on {network}, beside one router", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+    table = Readable(heading=f"congestion on {network}, beside one router")
     for name in ("approach", "transport", "time, one router", "time here", "η, one router", "η here", "gain taken"):
         table.add_column(name, justify="left" if name == "approach" else "right")
     for r in rows:

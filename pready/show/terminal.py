@@ -3,22 +3,51 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn
-from rich.status import Status
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from pready.show.plain_text import lacks_letters, plain
+
+PIPE_WIDTH = 120
+"""Columns where standard output is no terminal and COLUMNS does not say."""
+NARROWEST = 20
+
+_BLANKS = re.compile(r"[ ]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+
+
+class _Output(Console):
+    """Writes no trailing blanks, and lays out what the encoding can show."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(text, self.encoding), **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        self.file.write(_BLANKS.sub(r"\1", captured.get()))
+        self.file.flush()
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Standard output, or error; wide when it is not a terminal, so that a pipe gets whole lines."""
+    """Standard output, or error, as wide as the terminal; in a pipe as wide as COLUMNS says, else `PIPE_WIDTH`."""
     probe = Console(stderr=stderr)
-    return probe if probe.is_terminal else Console(width=120, highlight=False, stderr=stderr)
+    if probe.is_terminal:
+        return _Output(highlight=False, stderr=stderr)
+    said = os.environ.get("COLUMNS", "")
+    width = int(said) if said.isdecimal() and int(said) >= NARROWEST else PIPE_WIDTH
+    return _Output(width=width, highlight=False, stderr=stderr)
 
 
 def print_json(data: object) -> None:
     """One JSON object on standard output; NaN is an error of ours, not a value."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(data, indent=2, ensure_ascii=lacks_letters(sys.stdout), allow_nan=False))
 
 
 def progress(*columns: str | ProgressColumn) -> Progress:
@@ -27,6 +56,25 @@ def progress(*columns: str | ProgressColumn) -> Progress:
     return Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal)
 
 
-def status(said: str) -> Status:
+class Busy:
+    """A bar on standard error, without an end in sight, while something runs that may take seconds."""
+
+    def __init__(self, said: str) -> None:
+        self._progress = progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._task = self._progress.add_task(said, total=None)
+
+    def update(self, said: str) -> None:
+        """What is done now."""
+        self._progress.update(self._task, description=said)
+
+    def __enter__(self) -> Busy:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def status(said: str) -> Busy:
     """A line on standard error while something runs."""
-    return Console(stderr=True).status(said)
+    return Busy(said)

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from pready.model.units import format_size, format_time
+from pready.show.table import Readable
 from pready.validate.report import summary
 from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Report
 
@@ -36,8 +35,8 @@ def claims_view(paper: str, claims: Sequence[ClaimResult]) -> RenderableType:
     said = ", ".join(f"{n} {status}{apart if status == 'ok' else ''}" for status, n in found.items() if n)
     table = _table(f"{paper}: {said}")
     for column in ("", "claim", "where", "expected", "got", "tolerance"):
-        # A claim is one line: what does not fit ends in an ellipsis, the report has it in full.
-        table.add_column(column, no_wrap=True, justify="right" if column in ("expected", "got") else "left")
+        number = column in ("expected", "got")
+        table.add_column(column, no_wrap=number, justify="right" if number else "left", overflow="fold")
     for c in claims:
         table.add_row(
             Text(summary.status(c), style="yellow" if c.weak else STYLES[c.status]),
@@ -105,8 +104,8 @@ def worst_view(cases: Sequence[CaseResult]) -> RenderableType:
     return Group(table, *lines)
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+def _table(title: str) -> Readable:
+    return Readable(heading=title)
 
 
 def report_data(report: Report) -> Any:

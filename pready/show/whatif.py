@@ -7,20 +7,21 @@ import json
 import math
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table as Grid
 from rich.text import Text
 
 from pready.files.rows import csv_text
-from pready.model.units import format_size
+from pready.model.units import format_change, format_size
 from pready.show.prediction import VERDICT_STYLE
+from pready.show.table import Readable
 from pready.whatif.table import Table
+
+FIGURES = ("parts\n× VCIs", "η = T_b/T_p\n(95 %)", "run\ntime")
 
 
 def table_view(table: Table) -> RenderableType:
     """A row per point, or per approach; what holds for all rows in the title."""
-    grid = Grid(title=title(table), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=0)
+    grid = Readable(heading=title(table), gap=2)
     sizes, every = "pays_bytes" in table.rows[0], any(not row["best"] for row in table)
     for name in table.varied:
         grid.add_column(name, justify="right" if _numbers(table, name) else "left")
@@ -32,7 +33,9 @@ def table_view(table: Table) -> RenderableType:
         ("verdict", "left"),
         *((("pays with buffers", "left"),) if sizes else ()),
     ):
-        grid.add_column(name, justify=justify)
+        grid.add_column(
+            name, justify=justify, no_wrap=name in FIGURES, min_width=17 if name.startswith("pays") else None
+        )
     for row in table:
         grid.add_row(
             *(str(row[name]) for name in table.varied),
@@ -52,8 +55,7 @@ def table_view(table: Table) -> RenderableType:
 
 def run_time(row: dict[str, Any]) -> str:
     """By how much an iteration gets longer or, below 0, shorter."""
-    percent = row["speedup_percent"]
-    return f"{-percent:+.1f} %" if abs(percent) >= 0.05 else "0 %"
+    return format_change(-row["speedup_percent"])
 
 
 def title(table: Table) -> str:

@@ -446,7 +446,8 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
         f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "
         f"partition is ready, bulk {format_time(rows[0].time_s)}"
     )
-    settings = profile.settings(best.approach, s.workload.buffer, s.workload.n_partitions)
+    w = s.workload
+    settings = profile.settings(best.approach, w.buffer, w.threads, w.n_partitions)
     return Advice(
         verdict=verdict,
         best=best,

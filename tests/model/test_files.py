@@ -222,7 +222,8 @@ def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
 
 
 def test_unknown_machine_names_the_known_ones() -> None:
-    assert "machine = 'meluxna' is unknown; valid: a file, or one of bebop" in said(lambda: machine.load("meluxna"))
+    text = said(lambda: machine.load("meluxna"))
+    assert "machine = 'meluxna' is unknown (did you mean \"meluxina\"?); valid: a file, or one of bebop" in text
 
 
 def test_what_is_no_file_of_ours(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_one_line_per_claim_what_is_off_first(claims: Callable[..., None], capsy
     claims(*findings.report().claims)
     assert main(["validate", "papers"]) == 1
     shown = capsys.readouterr().out
-    lines = [line for line in shown.splitlines() if line.startswith((" off", " ok", " out of scope"))]
+    lines = [line for line in shown.splitlines() if line.startswith(("off ", "ok ", "out of scope "))]
     assert len(lines) == len(findings.report().claims)
     gillis = shown[shown.index("gillis2023: 1 off, 2 ok") : shown.index("jammer2022: 1 out of scope")]
     at = [gillis.index(words) for words in ("4.2.1-contention", "4.3-eta", "eq4")]

@@ -1,0 +1,116 @@
+"""Command lines to try: below each command's help and in the documentation; every option occurs in one."""
+
+from __future__ import annotations
+
+import click
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "calibrate": (
+        'pready calibrate --launcher "srun -N 2 -n 2" -o mymachine.toml',
+        'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
+        "pready calibrate --rig 1Gbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
+        "pready calibrate --launcher 'srun -n 2' --slurm job.sh -o mymachine.toml",
+        "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
+        "pready calibrate --fit-only --raw points.jsonl --allow-thin --name cluster --seed 1 -o m.toml",
+        "pready calibrate --list",
+    ),
+    "calibrate import": (
+        "pready calibrate import osu_latency.txt osu_bw.txt -o mymachine.toml",
+        "pready calibrate import imb_pingpong.txt --name cluster --seed 1 -o mymachine.toml",
+    ),
+    "calibrate report": (
+        "pready calibrate report mymachine.jsonl -o fit.png",
+        "pready calibrate report mymachine.jsonl --environment 3f2a --seed 1",
+    ),
+    "capture": (
+        "pready capture -o run/ -- mpiexec -n 4 ./app",
+        "pready capture -o run/ --limit '1 GiB' --mpicc /opt/mpi/bin/mpicc -- srun -n 64 ./app input",
+        'eval "$(pready capture -o run/ --env)"',
+    ),
+    "compare": (
+        "pready compare examples/halo3d.toml --machine meluxina --machine niagara",
+        "pready compare examples/halo3d.toml examples/laggard.toml --library mpipcl --library emulated --csv",
+        "pready compare examples/halo3d.toml --set arrivals.spread=1%,4%,10% --engine timeline --json",
+        "pready compare examples/halo3d.toml --set threads=4,8 --work total --seed 1 --cores 2 --min-gain '5 %'",
+        "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --overwrite --plot compare.svg",
+    ),
+    "completion": (
+        "pready completion bash > ~/.local/share/bash-completion/completions/pready",
+        "pready completion zsh > ~/.zfunc/_pready",
+        "pready completion fish > ~/.config/fish/completions/pready.fish",
+    ),
+    "explain": (
+        "pready explain",
+        "pready explain --latex",
+        "pready explain examples/halo3d.toml --machine bebop --library openmpi-persist",
+        "pready explain examples/halo3d.toml --approach many:8 --engine timeline --seed 1",
+    ),
+    "gain": (
+        'pready gain --threads 8 --theta 8 --bandwidth "25 GB/s" --gamma "1000 us/MB" --explain',
+        'pready gain --threads 8 --bandwidth "25 GB/s" --ai 5 --ci 1 --frequency "3.5 GHz" --epsilon 0.04 --delta 0.1 '
+        "--flops-per-cycle 8 --json",
+    ),
+    "libraries": ("pready libraries", "pready libraries openmpi-persist", "pready libraries --json"),
+    "machines": ("pready machines", "pready machines meluxina", "pready machines --json"),
+    "predict": (
+        "pready predict examples/halo3d.toml",
+        "pready predict examples/halo3d.toml --machine bebop --library openmpi-persist --seed 1",
+        'pready predict examples/halo3d.toml --engine timeline --all --min-gain "5 %"',
+        "pready predict examples/halo3d.toml --json",
+        "pready predict examples/halo3d.toml --csv",
+        "pready predict examples/halo3d.toml --plot gain.svg --picture size",
+        "pready predict - < examples/halo3d.toml",
+    ),
+    "simulate": (
+        "pready simulate examples/halo3d.toml --machine bebop --library emulated --ranks 4,4,4 --iterations 20",
+        "pready simulate examples/halo3d.toml --ranks 128 --approach many:8:8 --seed 1 --plot waves.png",
+        "pready simulate examples/halo3d.toml --ranks 4,4,4 --boundaries open --thread-grid 2,2,2 --cores 2 --json",
+        "pready simulate sweep.toml --blocks 4 --csv",
+        "pready simulate stencil27.toml --edge '8 KiB' --corner '64 B'",
+        "pready simulate graph.toml --neighbours lists.txt --export goal run.goal",
+        "pready simulate examples/halo3d.toml --engine sst --topology fattree:4",
+    ),
+    "sst": (),
+    "sst calibrate": (
+        "pready sst calibrate --machine meluxina -o meluxina.json",
+        "pready sst calibrate --path inter --cache cold --processes 2 --sst-threads 2 --json",
+    ),
+    "sst config": (
+        "pready sst config examples/halo3d.toml --topology torus:4x4x4 --ranks 4,4,4 --iterations 3 -o run.py",
+        "pready sst config examples/halo3d.toml --machine bebop --parameters bebop.json --set iterations=5 "
+        "--approach many --transport 8 --seed 1 -o run.py",
+    ),
+    "sst info": ("pready sst info",),
+    "sst run": (
+        "pready sst run examples/halo3d.toml --topology fattree:4 --ranks 4,4,4 --approach many:8 --iterations 3",
+        "pready sst run examples/halo3d.toml --machine bebop --library emulated --processes 2 --sst-threads 2 --csv",
+        "pready sst run examples/halo3d.toml --parameters m.json --set iterations=5 --keep runs/ --seed 1 --json",
+    ),
+    "sweep": (
+        "pready sweep examples/halo3d.toml --over buffer=64KiB:4MiB:4x",
+        "pready sweep examples/halo3d.toml --over arrivals.spread=1%,4%,10% --over machine=bebop,hpc3 -o sweep.csv",
+        "pready sweep examples/halo3d.toml --over threads=4,8,16 --work total --engine timeline --cores 2 --csv",
+        "pready sweep examples/halo3d.toml --over seed=0:9:1 --machine bebop --library emulated --seed 1 --json",
+        'pready sweep examples/halo3d.toml --over buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet --overwrite '
+        "--plot s.svg",
+    ),
+    "validate": (
+        "pready validate papers",
+        "pready validate papers --json",
+        'pready validate live --rig 1Gbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
+        'pready validate live --launcher "srun -N 2 -n 2" --raw raw/ -o report/',
+        "pready validate sst --machine bebop --raw raw/",
+    ),
+}
+"""By command, subcommands after a blank."""
+
+
+def attach(command: click.Command, path: str) -> click.Command:
+    """Show a command's examples, and those of its subcommands, below their help."""
+    lines = EXAMPLES.get(path, ())
+    if lines:
+        command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            attach(inner, f"{path} {name}")
+    return command

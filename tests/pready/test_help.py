@@ -1,0 +1,188 @@
+"""Help and completion: every option has an example, and a tab offers what there is."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from pready.cli import COMMANDS, cli, main
+from pready.commands.examples import EXAMPLES
+from pready.model.file_fields import dotted_names, file_tables, takes
+from pready.model.libraries import LIBRARIES
+from pready.model.machine import Machine, profiles
+from pready.model.units import Time
+from pready.model.values import Value
+from pready.model.workload import Workload
+
+HALO = "examples/halo3d.toml"
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    def inside(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+        yield path, command
+        if isinstance(command, click.Group):
+            for name, inner in command.commands.items():
+                yield from inside(f"{path} {name}", inner)
+
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        yield from inside(name, command)
+
+
+EVERY = dict(commands())
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_option_has_an_example(path: str) -> None:
+    options = {p.opts[-1]: p for p in EVERY[path].params if isinstance(p, click.Option)}
+    words = {word.partition("=")[0] for line in EXAMPLES[path] for word in shlex.split(line)}
+    lacking = [longest for longest, p in options.items() if not words & set(p.opts)]
+    assert not lacking, f"add to pready/commands/examples.py, under {path!r}, a line with {', '.join(lacking)}"
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_help_shows_them_unwrapped(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*path.split(), "--help"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n  {line}\n" in f"{said}\n" or f"\n    {line}\n" in f"{said}\n" for line in EXAMPLES[path])
+
+
+def test_examples_are_of_commands_that_exist() -> None:
+    assert set(EXAMPLES) == set(EVERY)
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_the_examples_parse(line: str) -> None:
+    """Their options exist and their values are what these take; what they do, other tests say."""
+    words = shlex.split(line)
+    assert words[0] == "pready"
+    words = words[: next((i for i, w in enumerate(words) if w in (">", "<")), len(words))]
+    context = click.Context(cli)
+    command: click.Command = cli
+    rest = words[1:]
+    while isinstance(command, click.Group) and rest and command.get_command(context, rest[0]) is not None:
+        inner = command.get_command(context, rest[0])
+        assert inner is not None
+        command, rest = inner, rest[1:]
+    command.make_context(" ".join(words), rest, parent=context)
+
+
+def offered(*words: str) -> list[str]:
+    line = ["pready", *words]
+    environment = {"_PREADY_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(line), "COMP_CWORD": str(len(words))}
+    if not words[-1]:
+        environment["COMP_WORDS"] = shlex.join(line[:-1])
+    run = [sys.executable, "-m", "pready"]
+    done = subprocess.run(run, env=os.environ | environment, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.thorough
+def test_a_tab() -> None:
+    assert offered("pre") == ["plain,predict"]
+    assert offered("predict", HALO, "--machine", "m") == [f"plain,{n}" for n in profiles() if n.startswith("m")]
+    assert offered("predict", HALO, "--machine", "./exa") == ["file,./exa"]
+    assert offered("explain", HALO, "--library", "mp") == [f"plain,{n}" for n in LIBRARIES if n.startswith("mp")]
+    assert offered("explain", HALO, "--approach", "ma") == ["plain,many"]
+    assert offered("machines", "bebo") == ["plain,bebop"]
+    assert offered("predict", "exa") == ["file,exa"]
+    assert "plain,--min-gain" in offered("predict", HALO, "--min")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert f"_PREADY_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+@pytest.mark.thorough
+def test_bash_takes_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "pready"
+    script.write_text(capsys.readouterr().out)
+    done = subprocess.run(
+        ["bash", "-c", f"source {script} && complete -p pready"], capture_output=True, text=True, check=True
+    )
+    assert "_pready_completion" in done.stdout
+
+
+# ---- the other commands of this kind --------------------------------------------------------------------------------
+
+
+def test_machines_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["machines", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == list(profiles())
+    meluxina = next(row for row in rows if row["name"] == "meluxina")
+    assert meluxina["bandwidth_bytes_per_s"] == pytest.approx(25e9)  # gillis2023 4.1
+    assert meluxina["latency_s"] == pytest.approx(1.22e-6)  # its footnote 1
+    assert main(["machines", "meluxina", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["file"]["inter"]["segments"][0]["L"]["source"] in ("measured", "literature", "assumed")
+    assert one["file"]["inter"]["segments"][0]["from"] == 0
+
+
+def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["libraries", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(LIBRARIES)
+    assert main(["libraries"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in LIBRARIES)
+    for name, profile in LIBRARIES.items():
+        assert main(["libraries", name]) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert profile.why in said
+        assert all(w in said for w in profile.warnings)
+    assert main(["libraries", "mpich"]) == 2
+    assert 'did you mean "mpich-release"?' in capsys.readouterr().err
+
+
+def test_a_workload_from_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def said(text: bytes) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        status = main(["predict", "-", "--csv"])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    text = Path("examples/laggard.toml").read_bytes()
+    assert main(["predict", "examples/laggard.toml", "--csv"]) == 0
+    from_the_file = capsys.readouterr().out
+    assert said(text) == (0, from_the_file, "")
+    assert "standard input: threads is missing" in said(b'buffer = "1 MiB"')[2]
+    assert "larger than a workload" in said(b"#" * (5 * 2**20))[2]
+    # what it names is looked for where the user stands
+    monkeypatch.chdir(tmp_path)
+    Path("times.csv").write_text("1,2\n2,1\n")
+    traced = b'threads = 2\nbuffer = "2 B"\n[arrivals]\nmodel = "trace"\nfile = "times.csv"\nunit = "ms"\n'
+    assert said(traced)[0] == 0
+
+
+# ---- the fields of files --------------------------------------------------------------------------------------------
+
+
+def test_field_descriptions() -> None:
+    assert takes(Time) == 'a time, such as "1.22 us"'
+    assert takes(Value[Time]) == 'a value (value, interval, source, why): a time, such as "1.22 us"'
+    assert takes(tuple[int, ...] | None) == "a list of an integer"
+    names = dotted_names(Workload)
+    assert {"threads", "buffer", "compute.time", "arrivals.spread", "arrivals.file"} <= set(names)
+    assert "folder" not in names
+    tables = file_tables(Machine)
+    assert tables[0].name == ""
+    assert {t.name for t in tables} >= {"inter", "inter.segments", "threads.contention", "network"}
+    segment = next(t for t in tables if t.name == "inter.segments")
+    assert segment.fields[0].name == "from"
+    assert next(f for f in segment.fields if f.name == "L").default is None
+    assert next(f for f in segment.fields if f.name == "handshake").default == ""

@@ -1,0 +1,135 @@
+"""What is misspelt is met with what was probably meant; what would reach the terminal as a command does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pready.cli import main
+from pready.model.errors import PreadyError, did_you_mean, printable
+from pready.model.libraries import LIBRARIES
+from pready.model.workload import load
+
+HALO = "examples/halo3d.toml"
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("predikt", ("predict", "explain"), ' (did you mean "predict"?)'),
+        ("mpich", tuple(LIBRARIES), ' (did you mean "mpich-release"?)'),  # the first that begins so
+        ("Open MPI", tuple(LIBRARIES), ' (did you mean "openmpi-persist"?)'),
+        ("xyz", tuple(LIBRARIES), ""),
+        ("", tuple(LIBRARIES), ""),
+        ("---", tuple(LIBRARIES), ""),
+    ],
+)
+def test_did_you_mean(word: str, known: tuple[str, ...], said: str) -> None:
+    assert did_you_mean(word, known) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("predikt", HALO), "predict"),
+        (("machine",), "machines"),
+        (("predict", HALO, "--machin", "meluxina"), "--machine"),
+        (("predict", HALO, "--machine", "meluxin"), "meluxina"),
+        (("predict", HALO, "--library", "mpich_relase"), "mpich-release"),
+        (("explain", HALO, "--approach", "mamy:8"), "many"),
+    ],
+    ids=" ".join,
+)
+def test_the_command_line_says_what_was_meant(
+    arguments: tuple[str, ...], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(list(arguments)) == 2
+    said = capsys.readouterr().err
+    assert f'id you mean "{meant}"?' in said.replace("'", '"')  # click's own has single quotes
+    assert said.count("\n") == 1
+
+
+def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict"]) == 2
+    assert capsys.readouterr().err.endswith("(see pready predict --help)\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('compute = "8 ms"', 'valid: a table [compute] with the line time = "8 ms"'),
+        ('arrivals = "laggard"', 'valid: a table [arrivals] with the line model = "laggard"'),
+        ("compute = 8", "compute = 8 is not a table; valid: a table [compute]\n"),
+        ('spread = "5 %"', "spread is not a field (did you mean arrivals.spread?)"),
+        ('time = "3 ms"', "time is not a field (did you mean compute.time?)"),
+    ],
+)
+def test_a_bare_value_is_met_with_the_table_to_write(
+    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")
+    assert main(["predict", str(path)]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r'name = "a\u001b[31mred"',
+        r'name = "two\nlines"',
+        r'name = "bell\u0007"',
+        r'name = "right to left \u202e"',
+        r'description = "\u001b]0;title\u0007"',
+        r'"na\u001b[2Jme" = "x"',
+    ],
+)
+def test_no_escape_sequence_reaches_the_terminal(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")
+    assert main(["predict", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "printable characters" in said
+    assert all(c.isprintable() for c in said.removesuffix("\n"))
+
+
+def test_a_description_may_have_lines(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text('threads = 8\nbuffer = "1 MiB"\ndescription = "two\\nlines, \\ta tab"\n', encoding="utf-8")
+    assert load(path).description == "two\nlines, \ta tab"
+
+
+@given(st.text(), st.text())
+def test_every_error_is_printable(problem: str, source: str) -> None:
+    assert printable(PreadyError("x", source=source).args[0]) == PreadyError("x", source=source).args[0]
+    assert "\x1b" not in printable(problem)
+
+
+def test_an_interruption_says_what_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pready.model.machine.load", stop)
+    assert main(["machines", "meluxina"]) == 130
+    assert capsys.readouterr().err.endswith("pready: interrupted; every file is complete or as it was\n")
+
+
+def test_an_interrupted_calibration_says_where_its_points_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from contextlib import nullcontext
+
+    from pready.commands import calibrate as command
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "two_ranks", lambda *_, **__: nullcontext((None, None)))
+    monkeypatch.setattr(command, "built_for", lambda *_: None)
+    monkeypatch.setattr(command, "run_measurements", stop)
+    assert main(["calibrate", "--launcher", "x", "-o", str(tmp_path / "m.toml")]) == 130
+    said = capsys.readouterr().err
+    assert f"kept in {tmp_path / 'm.jsonl'}, and the same command goes on from there" in said
