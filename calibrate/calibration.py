@@ -18,7 +18,7 @@ from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_s
 from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
 from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
-from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.measure import POINT_BUDGET_S, Outcome, Progress, measure
 from pready.calibrate.measurement_plan import ping, plan
 from pready.calibrate.records import Content, Point
 from pready.model.version import VERSION
@@ -53,6 +53,7 @@ def run_measurements(
     only: Iterable[str] | None = None,
     seed: int = 0,
     on_point: Callable[[Progress], object] = lambda _: None,
+    point_budget_s: float = POINT_BUDGET_S,
 ) -> Outcome:
     """Measure the plan into `raw`, then what a first fit asks for, until the budget ends.
 
@@ -71,7 +72,9 @@ def run_measurements(
         def told(progress: Progress) -> None:
             on_point(progress)
 
-        return measure(points, launcher, raw, left, told, built=built, tool=VERSION, seed=seed)
+        return measure(
+            points, launcher, raw, left, told, built=built, tool=VERSION, seed=seed, point_budget_s=point_budget_s
+        )
 
     outcome = go(plan(threads=threads, only=only))
     for n in range(REFINEMENTS):

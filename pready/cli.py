@@ -22,6 +22,7 @@ COMMANDS = {
     "libraries": "List the MPI library profiles, or say all of one.",
     "machines": "List the machine profiles, or show one with all its values.",
     "predict": "Predict what every way of sending the buffer costs, with advice.",
+    "prove": "Perform a workload's own exchange with real MPI and hold the prediction against it.",
     "simulate": "Simulate a workload over a grid of ranks against bulk.",
     "sst": "Simulate with SST's packet-level networks.",
     "sweep": "Predict over any fields of a workload, machines and libraries.",

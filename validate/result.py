@@ -137,9 +137,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Predictions against measurements of one kind: `source` is "live" or "sst"."""
+    """Predictions against measurements of one kind: `source` is "live", "sst" or "prove"."""
 
-    source: Literal["live", "sst"]
+    source: Literal["live", "sst", "prove"]
     title: str
     cases: tuple[CaseResult, ...]
     checks: tuple[Check, ...]

@@ -6,7 +6,7 @@
  *   pready-bench [SETTINGS] points=FILE                  one point per line; "-" is standard input
  *
  * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans). Run with
- * two ranks; for "exchange" with as many as its plan has.
+ * two ranks, or more: then "exchange" takes them all, any other measurement rank 0 and the first on another host.
  * A point may carry id=TEXT, which its record repeats. Points are read one at a time, so whoever writes them into a
  * pipe can decide on the next one after seeing a record. The line "end" or the end of the pipe ends the run; so does
  * silence for a minute, because a launcher may keep the pipe open after its own caller has died (Open MPI's does).
@@ -66,8 +66,45 @@ static char *share_line(const Bench *b, const char *line)
     return copy;
 }
 
+/* Of more than two ranks, the two that measure what takes two; NULL for the others. */
+static const Bench *pair_of(const Bench *all)
+{
+    enum { FIELD = 256 };
+    static Bench pair;
+    char mine[FIELD] = "", *hosts = allocate((size_t)all->ranks * FIELD);
+    MPI_Comm both;
+    int second = 1;
+    gethostname(mine, FIELD - 1);
+    MPI_Allgather(mine, FIELD, MPI_CHAR, hosts, FIELD, MPI_CHAR, all->control);
+    for (int rank = all->ranks - 1; rank > 0; rank--) {
+        second = strcmp(hosts, hosts + (size_t)rank * FIELD) == 0 ? second : rank;
+    }
+    free(hosts);
+    bool member = all->rank == 0 || all->rank == second;
+    MPI_Comm_split(all->data, member ? 0 : MPI_UNDEFINED, all->rank, &both);
+    if (!member) {
+        return NULL;
+    }
+    pair = *all;
+    pair.ranks = 2;
+    pair.data = both;
+    MPI_Comm_rank(both, &pair.rank);
+    pair.peer = 1 - pair.rank;
+    MPI_Comm_dup(both, &pair.control);
+    return &pair;
+}
+
+static void free_pair(const Bench *all, const Bench *pair)
+{
+    if (pair != NULL && pair != all) {
+        MPI_Comm data = pair->data, control = pair->control;
+        MPI_Comm_free(&data);
+        MPI_Comm_free(&control);
+    }
+}
+
 /* Same result on all ranks for everything but a payload mismatch, which only rank 0 counts. */
-static int take_line(const Bench *b, char *line)
+static int take_line(const Bench *b, const Bench *pair, char *line)
 {
     line[strcspn(line, "\r\n")] = '\0';
     char *start = line + strspn(line, " \t");
@@ -83,7 +120,8 @@ static int take_line(const Bench *b, char *line)
     char *copy = strdup(start);
     int status;
     if (run_parse(&run, b, copy, reason)) {
-        status = measure_point(&run);
+        run.bench = run.measurement->whole != NULL ? b : pair;
+        status = run.bench == NULL ? 0 : measure_point(&run);
     } else {
         if (run.measurement != NULL) {
             record_refusal(&run, "error", reason);
@@ -123,7 +161,7 @@ static bool next_line(int in, char **text, size_t *capacity)
     }
 }
 
-static int take_points(const Bench *b, const char *path)
+static int take_points(const Bench *b, const Bench *pair, const char *path)
 {
     int in = -1;
     char *text = NULL;
@@ -142,7 +180,7 @@ static int take_points(const Bench *b, const char *path)
         if (line == NULL) {
             break;
         }
-        int one = take_line(b, line);
+        int one = take_line(b, pair, line);
         status = one > status ? one : status;
         free(line);
     }
@@ -153,7 +191,7 @@ static int take_points(const Bench *b, const char *path)
     return status;
 }
 
-static int take_arguments(const Bench *b, int count, char **words)
+static int take_arguments(const Bench *b, const Bench *pair, int count, char **words)
 {
     size_t length = 1;
     for (int i = 0; i < count; i++) {
@@ -169,7 +207,7 @@ static int take_arguments(const Bench *b, int count, char **words)
     if (count == 1) {
         line[length - 2] = '\0'; /* "environment" stands alone */
     }
-    int status = take_line(b, line);
+    int status = take_line(b, pair, line);
     free(line);
     return status;
 }
@@ -234,13 +272,15 @@ int main(int argc, char **argv)
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &b.data);
     MPI_Comm_dup(MPI_COMM_WORLD, &b.control);
+    const Bench *pair = b.ranks == 2 ? &b : pair_of(&b);
     if (points != NULL && at == argc) {
-        status = take_points(&b, points);
+        status = take_points(&b, pair, points);
     } else if (points == NULL && at < argc) {
-        status = take_arguments(&b, argc - at, argv + at);
+        status = take_arguments(&b, pair, argc - at, argv + at);
     } else {
         status = usage(b.rank);
     }
+    free_pair(&b, pair);
     MPI_Comm_free(&b.data);
     MPI_Comm_free(&b.control);
     if (b.out != NULL && b.out != stdout) {

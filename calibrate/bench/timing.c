@@ -205,11 +205,6 @@ int measure_point(Run *run)
     if (m->whole != NULL) {
         return m->whole(run);
     }
-    if (b->ranks != 2) {
-        snprintf(reason, sizeof reason, "needs exactly 2 ranks, got %d", b->ranks);
-        record_refusal(run, REFUSED_ERROR, reason);
-        return 2;
-    }
     if (!PREADY_HAS_PARTITIONED && (m->flags & PARTITIONED)) {
         refused = REFUSED_UNSUPPORTED;
         snprintf(reason, sizeof reason, "%s", NO_PARTITIONED);

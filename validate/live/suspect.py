@@ -8,15 +8,16 @@ in isolation: the factor's logarithm over the relative half-width of its interva
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from pready.model.approach import Approach
+from pready.model.costs import Costs
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
 from pready.model.terms import by_name, canonical, without
-from pready.model.values import Value
-from pready.validate.live.as_measured import Completed
+from pready.model.values import Replaced, Value
+from pready.model.workload import Workload
 from pready.validate.result import CaseResult
 
 CLEAR = 0.07
@@ -55,7 +56,20 @@ def behind(names: set[str], machine: Machine, size: float) -> Iterator[Measured]
             yield value
 
 
-def suspect(evaluation: Completed, approach: Approach, case: CaseResult) -> str:
+class Predicting(Protocol):
+    """Predictions of what is measured, with some costs replaced."""
+
+    machine: Machine
+    workload: Workload
+
+    def costs(self, approach: Approach) -> Costs:
+        """Of the approach's messages."""
+
+    def median_time(self, approach: Approach, **replaced: Replaced) -> float:
+        """Seconds after the last partition is ready."""
+
+
+def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str:
     """The suspected term in words; empty where the case is predicted well enough."""
     if abs(case.error) < CLEAR and abs(case.eta_error) < CLEAR:
         return ""

@@ -1,0 +1,278 @@
+"""``pready prove``: a cluster that is the model is proved, another is told apart; real MPI, resumed and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
+from machines import ideal
+
+from pready.calibrate.build import Built
+from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import Outcome
+from pready.calibrate.records import Point, Records, read
+from pready.cli import main
+from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.machine import Machine
+from pready.model.workload import Workload
+from pready.validate.live.compare import halved_bandwidth
+from pready.validate.prove import Proof, Prover, design, prove, session
+from pready.validate.prove.expected import Expected
+from pready.validate.prove.performed import Performed
+
+LINK = 25e6  # bytes per second
+
+
+def machine() -> Machine:
+    """A link of 200 Mbit/s whose bandwidth is known to 15 %."""
+    m = ideal(
+        G=1 / LINK, L=50e-6, o_s=5e-6, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], put=5e-6, epoch=9e-6, contexts=4
+    )
+    (segment,) = m.inter.segments
+    known = segment.G.model_copy(update={"interval": (0.85 / LINK, 1.15 / LINK)})
+    inter = m.inter.model_copy(update={"segments": (segment.model_copy(update={"G": known}),)})
+    return m.model_copy(update={"inter": inter})
+
+
+def workload(**fields: Any) -> Workload:
+    told = {
+        "name": "test",
+        "threads": 4,
+        "buffer": "256 KiB",
+        "pattern": "halo3d",
+        "grid": [2, 2],
+        "compute": {"time": "5 ms"},
+        "arrivals": {"model": "laggard", "delay": "20 ms", "late": "thread"},
+        **fields,
+    }
+    return validated(Workload, told, "test")
+
+
+BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
+
+
+def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
+    """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
+
+    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
+        with Records(out) as records:
+            records.add_environment("here", {"library": "the model", "settings": {}})
+            listed = list(points)
+            for point in records.missing(listed, "here"):
+                plan = exchange_plan(what, _iterations(told["folder"], point), seed)
+                interface = BY_KEY[str(point.get("approach"))]
+                approach = Approach(interface, int(str(point.get("transport"))), 1)
+                expected = Expected(truth, what, seed, 0, plan.iterations)
+                ends = expected.simulated(approach, record=True).ends_s
+                assert ends is not None
+                begins = np.vstack([np.zeros(plan.ranks), ends[:-1]])
+                computed = plan.ready[:, :, 0].max(axis=2).T
+                rows = np.stack([begins, computed, ends], axis=2).reshape(plan.iterations, -1)
+                record = {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
+                records.add_point(point, "here", record)
+        return Outcome("here", len(listed), 0, 0)
+
+    return measured
+
+
+def _iterations(folder: Path, point: Point) -> int:
+    return int((folder / f"{point.get('plan')}.plan").read_text().split()[5])
+
+
+def proof_on(truth: Machine, believed: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:
+    what = workload()
+    monkeypatch.setattr(session, "measure", cluster_of(truth, what, 5))
+    prover = Prover(Launcher(("mpiexec",), ranks=4), BUILT)
+    return prove(what, believed, prover, folder, budget_s=60.0, seed=5, **options)
+
+
+def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
+    assert len(proof.cases) == 1 + design.MOST_ADVISED
+    assert proof.cases[0].way.approach == BULK
+    for case in proof.cases:
+        assert case.result.measured_s == pytest.approx(case.result.predicted_s, rel=1e-6)
+        assert case.result.eta_measured == pytest.approx(case.result.eta_predicted, rel=1e-6)
+        assert case.iteration_s == pytest.approx(case.expected.iteration_s, rel=1e-6)
+        assert case.saving == pytest.approx(case.expected.saving, abs=1e-6)
+        assert case.result.suspect == ""
+    # four neighbours of 256 KiB take 42 ms, of which a laggard of 20 ms hides much
+    assert proof.predicted == proof.measured == "port"
+    assert proof.kept
+    assert proof.regret == pytest.approx(0.0, abs=1e-6)
+    assert all(check.ok for check in proof.comparison.checks)
+
+
+def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = proof_on(halved_bandwidth(machine()), machine(), tmp_path, monkeypatch)
+    (bulk,) = (c for c in proof.cases if c.way.approach == BULK)
+    assert bulk.result.error < -0.4
+    assert "bandwidth would have to be 2" in bulk.result.suspect
+    assert not proof.comparison.checks[0].ok
+
+
+def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Overheads of 20 ms per message: what the machine file says would pay does not.
+    slow = ideal(G=1 / LINK, L=50e-6, o_s=20e-3, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], contexts=4)
+    proof = proof_on(slow, machine(), tmp_path, monkeypatch, approaches=[Approach(MANY, 4)])
+    assert (proof.predicted, proof.measured, proof.kept) == ("port", "do not port", False)
+    assert proof.regret > 0.1
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = proof_on(machine(), machine(), tmp_path, monkeypatch)
+    before = (tmp_path / session.RAW).read_bytes()
+    again = proof_on(machine(), machine(), tmp_path, monkeypatch)
+    assert (tmp_path / session.RAW).read_bytes() == before
+    assert again.comparison == first.comparison
+
+
+def test_a_launcher_of_other_ranks_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PreadyError, match="starts 3 ranks, the workload has 4"):
+        prove(workload(), machine(), Prover(Launcher(("x",), ranks=3), BUILT), tmp_path, budget_s=1.0)
+
+
+def test_what_the_benchmark_is_asked_for() -> None:
+    # Released MPICH sends one message however many partitions are marked: the benchmark marks the user's.
+    assert design.way_of(Approach(PART_AM), 8).point("p", 0, 9).get("transport") == 8
+    assert design.way_of(Approach(PART, 4), 8).point("p", 0, 9).get("transport") == 4
+    with pytest.raises(PreadyError, match="cannot be measured"):
+        design.way_of(Approach(BY_KEY["persistent-matched"]), 8)
+
+
+@pytest.mark.parametrize(("iteration_s", "count"), [(1e-3, 100), (0.5, 23), (10.0, 8)])
+def test_iterations_fit_into_the_budget(iteration_s: float, count: int) -> None:
+    # 240 s for 3 rounds of 4 ways are 20 s each, less 3 s to start: 17 000, 34 or 1.7 iterations, 3
+    # of them before; of 8, 11, 16, 23, 32 … the largest that fits
+    assert design.iterations(iteration_s, 4, 240.0, 1) == (3, count)
+
+
+def test_medians_over_iterations_of_means_over_ranks() -> None:
+    begin, computing = np.zeros((1, 3, 2)), np.full((1, 3, 2), 1.0)
+    end = np.array([[[9.0, 9.0], [3.0, 5.0], [2.0, 4.0]]])  # the first does not count
+    seen = Performed(np.stack([begin, computing, end], axis=3), first=1, steps=2)
+    assert seen.iteration_s == pytest.approx([3.5])  # of 4 and 3
+    assert seen.communication_s == pytest.approx([1.25])  # (3.5 - 1) / 2 exchanges
+
+
+# ---- the command ----------------------------------------------------------------------------------------------------
+
+
+def file_of(folder: Path, **fields: str) -> Path:
+    lines = {
+        "format": "2",
+        "threads": "2",
+        "buffer": '"16 KiB"',
+        "pattern": '"halo3d"',
+        "grid": "[2, 2]",
+        "compute": '{ time = "1 ms" }',
+        "arrivals": '{ model = "laggard", delay = "2 ms" }',
+        **fields,
+    }
+    path = folder / "w.toml"
+    path.write_text("\n".join(f"{k} = {v}" for k, v in lines.items()))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "-o is missing"),
+        (["-o", "proof"], "neither --launcher nor --rig given"),
+        (["-o", "proof", "--rig", "1Gbit", "--launcher", "mpiexec -n 4"], "both --launcher and --rig given"),
+        (["-o", "proof", "--rig", "1Gbit", "--nodes", "3"], "--nodes 3 for a workload of 4 ranks"),
+        (["-o", "proof", "--launcher", "true", "--nodes", "4"], "--nodes 4 without --rig"),
+        (["-o", "proof", "--launcher", "true", "--approach", "most"], "--approach = 'most'"),
+    ],
+)
+def test_bad_words_are_one_line(
+    options: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["prove", str(file_of(tmp_path)), *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+LIBRARIES = {
+    "mpich": ("PREADY_MPICH_PREFIX", ""),
+    "openmpi": ("PREADY_OPENMPI_PREFIX", "--allow-run-as-root --oversubscribe --mca osc ^ucx"),
+}
+
+
+def launched(name: str) -> list[str]:
+    variable, words = LIBRARIES[name]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {name} to test with")
+    home = Path(os.environ[variable])
+    return ["--launcher", f"{home / 'bin' / 'mpiexec'} {words} -n 4", "--mpicc", str(home / "bin" / "mpicc")]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "proof"
+    words = [
+        *("prove", str(file_of(tmp_path)), "--machine", "meluxina", "-o", str(out), "--budget", "20 s", "--json"),
+        *("--approach", "many", "--approach", "part", *launched(library)),
+    ]
+    assert main(words) in (0, 1)  # the profile is of another machine: only that it is measured and shown is tested
+    data = json.loads(capsys.readouterr().out)
+    assert [c["approach"] for c in data["comparisons"][0]["cases"]] == ["single", "many", "part"]
+    assert all(c["measured_s"] > 0 for c in data["comparisons"][0]["cases"])
+    assert "w: " in (out / "index.html").read_text()
+    raw = (out / "raw" / session.RAW).read_bytes()
+    assert main(words) in (0, 1)
+    capsys.readouterr()
+    assert (out / "raw" / session.RAW).read_bytes() == raw
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "proof"
+    words = [
+        *(sys.executable, "-m", "pready", "prove", str(file_of(tmp_path)), "--machine", "meluxina", "-o", str(out)),
+        *("--budget", "15 s", "--approach", "many", *launched("mpich")),
+    ]
+    rng, kept = np.random.default_rng(1), 0
+    for _ in range(10):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=float(rng.uniform(0.5, 5.0)))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+        raw = out / "raw" / session.RAW
+        points = len(read(raw).points) if raw.exists() else 0
+        assert points >= kept  # nothing that was there is lost
+        kept = points
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    for _ in range(200):
+        left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _names(p, "pready-bench", str(out))]
+        if not left:
+            break
+        time.sleep(0.1)
+    assert left == []
+    assert len(read(out / "raw" / session.RAW).points) == 2 * design.ROUNDS
+
+
+def _names(path: Path, *words: str) -> bool:
+    try:
+        line = path.read_bytes().decode(errors="replace")
+    except OSError:
+        return False
+    return all(word in line for word in words)

@@ -1,0 +1,63 @@
+"""What ranks did, from the benchmark's records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pready.model.values import Array
+
+
+@dataclass(frozen=True)
+class Performed:
+    """One way in all its rounds.
+
+    Attributes
+    ----------
+    times
+        Shape (rounds, iterations, ranks, 3): begin, computing, end; seconds since the ranks began together.
+    first
+        Iterations that do not count.
+    steps
+        Exchanges of an iteration.
+    """
+
+    times: Array
+    first: int
+    steps: int
+
+    @cached_property
+    def _counted(self) -> Array:
+        return self.times[:, self.first :]
+
+    @property
+    def iteration_s(self) -> Array:
+        """Of each round: the median iteration, of means over the ranks."""
+        t = self._counted
+        return np.asarray(np.median((t[..., 2] - t[..., 0]).mean(axis=2), axis=1))
+
+    @property
+    def communication_s(self) -> Array:
+        """Likewise, what of an exchange comes after a rank's last partition is ready."""
+        t = self._counted
+        return np.asarray(np.median((t[..., 2] - t[..., 0] - t[..., 1]).mean(axis=2), axis=1)) / self.steps
+
+    @property
+    def computing_s(self) -> float:
+        """From the start of an exchange to the last ready partition."""
+        return float(np.median(self._counted[..., 1].mean(axis=2))) / self.steps
+
+    @property
+    def spread(self) -> float:
+        """Half the range of the rounds over their median."""
+        centres = self.communication_s
+        return float(np.ptp(centres) / 2 / np.median(centres))
+
+
+def of_records(records: list[dict[str, Any]], first: int, steps: int) -> Performed:
+    """The rounds of one way."""
+    rows = [np.array(r["lists"]["ranks_s"]) for r in records]
+    return Performed(np.stack([r.reshape(len(r), -1, 3) for r in rows]), first, steps)

@@ -1,0 +1,387 @@
+"""From a workload and a launcher to what was predicted and measured of its exchange, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pready.calibrate.build import Built
+from pready.calibrate.calibration import calibrate, provenance, run_measurements
+from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.records import Content, read
+from pready.model import abilities, machine
+from pready.model.approach import BULK, Approach
+from pready.model.engine.layout import layout
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.machine_file import dumps
+from pready.model.predict import effective_library, predict
+from pready.model.prediction import Verdict
+from pready.model.verdict import MIN_GAIN
+from pready.model.version import VERSION
+from pready.model.workload import Workload
+from pready.validate.live.suspect import suspect
+from pready.validate.prove import design
+from pready.validate.prove.design import Way
+from pready.validate.prove.expected import Expectation, Expected
+from pready.validate.prove.performed import Performed, of_records
+from pready.validate.result import CaseResult, Check, Comparison
+
+CALIBRATING = 0.5
+"""Share of the budget for a calibration, where no machine is given."""
+PLANS, RAW, RAW_MACHINE, MACHINE = "plans", "exchange.jsonl", "machine.jsonl", "machine.toml"
+POINT_BUDGET_S = 0.4
+"""Of a calibration that shares a short budget: many points, each measured for less long."""
+SLOWER = 3.0
+"""Times the predicted duration that a round may take ten times over before it counts as hanging."""
+VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Progress of a proof."""
+
+    stage: str
+    done: int
+    total: int
+    left_s: float
+
+
+@dataclass(frozen=True)
+class Prover:
+    """Where to measure: all ranks of the exchange, through one launcher."""
+
+    launcher: Launcher
+    built: Built
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way, predicted and measured."""
+
+    way: Way
+    expected: Expectation
+    performed: Performed
+    saving: float
+    """Share of bulk's iteration, as measured."""
+    saving_low: float
+    saving_high: float
+    """Of the rounds."""
+    result: CaseResult
+
+    @property
+    def iteration_s(self) -> float:
+        """As measured."""
+        return float(np.median(self.performed.iteration_s))
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came of it."""
+
+    workload: Workload
+    machine: Machine
+    advised: Approach
+    cases: tuple[Case, ...]
+    predicted: Verdict
+    measured: Verdict
+    kept: bool
+    regret: float
+    """Of an iteration: what following the advice costs against the best that was measured."""
+    failures: Mapping[str, str]
+    """Why a way could not be measured, by its name."""
+    comparison: Comparison
+
+
+def prove(
+    workload: Workload,
+    given: Machine | None,
+    prover: Prover,
+    folder: Path,
+    *,
+    budget_s: float,
+    seed: int = 0,
+    library: str | None = None,
+    approaches: Sequence[Approach] = (),
+    min_gain: float = MIN_GAIN,
+    on_progress: Callable[[Told], object] = lambda _: None,
+) -> Proof:
+    """Measure a workload's exchange and hold the prediction against it.
+
+    Resumes: what `folder` holds of the same workload, machine, seed and launcher is not measured again.
+
+    Parameters
+    ----------
+    given
+        None: calibrated first, with half of the budget, into `folder`; an earlier calibration there is taken.
+    folder
+        Of raw records, plans and the machine.
+    approaches
+        Beside bulk; empty: what is advised and the best of the interfaces that come next.
+
+    Raises
+    ------
+    PreadyError
+        A workload that cannot be performed, a benchmark that does not run, or nothing to compare.
+    """
+    workload, notes = as_performed(workload)
+    ranks = math.prod(layout(workload).grid)
+    if prover.launcher.ranks not in (None, ranks):
+        raise PreadyError(
+            f"the launcher starts {prover.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
+        )
+    on = given if given is not None else _calibrated(workload, prover, folder, budget_s, seed, on_progress)
+    left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
+    prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
+    best = prediction.advised
+    wanted = [BULK, *approaches] if approaches else design.advised(prediction.approaches, best)
+    ways = [design.way_of(a, workload.n_partitions) for a in dict.fromkeys(wanted)]
+    steps = layout(workload).pattern(workload).exchanges(workload.blocks)
+    first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, steps)
+    plan = exchange_plan(workload, first + count, seed)
+    name = plan.write(folder / PLANS)
+    environments, failures = _measure(
+        ways, name, prover, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, on_progress
+    )
+    content = read(folder / RAW)
+    unsupported = content.unsupported()
+    failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
+    expected = Expected(on, workload, seed, first, count)
+    seen = {
+        way: found
+        for way in ways
+        if (found := _gather(content, way, environments[way.approach.vcis], name, first, steps)) is not None
+    }
+    if all(way.approach != BULK for way in seen) or len(seen) < 2:
+        why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
+        raise PreadyError(
+            f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
+        )
+    cases = _cases(workload, expected, seen, effective_library(on, library).name)
+    return _concluded(workload, on, best.approach, cases, failures, prover, content, notes, min_gain, seed, folder)
+
+
+def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
+    """The workload as it is measured, and what to say where that is not what the file says.
+
+    Raises
+    ------
+    PreadyError
+        The engine, which predicts it, cannot.
+    """
+    abilities.check(workload, "engine")
+    if workload.pattern == "pt2pt" and not workload.both_ways:
+        both = workload.changed(both_ways=True)
+        return both, ["pairs were predicted and measured with both ranks sending (both_ways = true)"]
+    return workload, []
+
+
+def _calibrated(
+    workload: Workload,
+    prover: Prover,
+    folder: Path,
+    budget_s: float,
+    seed: int,
+    on_progress: Callable[[Told], object],
+) -> Machine:
+    file = folder / MACHINE
+    if file.exists():
+        return machine.load(str(file))
+    raw = folder / RAW_MACHINE
+
+    def told(p: Progress) -> None:
+        on_progress(Told("calibrating", p.done, p.total, p.left_s))
+
+    folder.mkdir(parents=True, exist_ok=True)
+    run_measurements(
+        prover.launcher,
+        prover.built,
+        raw,
+        threads=max(workload.threads, 2),
+        budget_s=budget_s * CALIBRATING,
+        seed=seed,
+        on_point=told,
+        point_budget_s=POINT_BUDGET_S,
+    )
+    done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
+    file.write_text(dumps(done.described.machine, provenance(raw, done, seed)), encoding="utf-8")
+    return done.described.machine
+
+
+def _measure(
+    ways: Sequence[Way],
+    plan: str,
+    prover: Prover,
+    folder: Path,
+    budget_s: float,
+    seed: int,
+    round_s: float,
+    on_progress: Callable[[Told], object],
+) -> tuple[dict[int, str], dict[str, str]]:
+    """All rounds of all ways.
+
+    Returns
+    -------
+    The environment's key by VCIs, and why a way could not be measured.
+    """
+    listed = design.order(ways, seed)
+    total, done = len(listed), 0
+    environments: dict[int, str] = {}
+    failures: dict[str, str] = {}
+    for vcis in sorted({way.approach.vcis for way in ways}):
+        some = {w.point(plan, r, design.MOST): w for w, r in listed if w.approach.vcis == vcis}
+
+        def told(p: Progress, before: int = done) -> None:
+            on_progress(Told("measuring", before + p.done, total, p.left_s))
+
+        outcome: Outcome = measure(
+            some,
+            _with_vcis(prover.launcher, vcis),
+            folder / RAW,
+            budget_s,
+            told,
+            built=prover.built,
+            point_budget_s=max(SLOWER * round_s / 10, 0.5),
+            tool=VERSION,
+            seed=seed % 2**32,
+            folder=folder / PLANS,
+        )
+        done += len(some)
+        environments[vcis] = outcome.environment
+        for point, way in some.items():
+            if str(point) in outcome.failures:
+                failures[str(way)] = outcome.failures[str(point)].split("\n")[0]
+    return environments, failures
+
+
+def _with_vcis(launcher: Launcher, vcis: int) -> Launcher:
+    """The launcher with the setting that gives MPICH so many VCIs; others do not know the variable."""
+    if vcis == 1:
+        return launcher
+    return replace(launcher, environment={**launcher.environment, VCIS: str(vcis)})
+
+
+def _gather(content: Content, way: Way, environment: str, plan: str, first: int, steps: int) -> Performed | None:
+    """All rounds of a way; None if one is missing."""
+    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(design.ROUNDS)]
+    records = [content.points[key]["record"] for key in keys if key in content.points]
+    if len(records) < design.ROUNDS or not all("lists" in r for r in records):
+        return None
+    return of_records(records, first, steps)
+
+
+def _cases(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
+    bulk = next(p for w, p in seen.items() if w.approach == BULK)
+    cases = []
+    for way, performed in seen.items():
+        here = expected.of(way.approach)
+        times, etas = performed.communication_s, bulk.communication_s / performed.communication_s
+        savings = 1 - performed.iteration_s / bulk.iteration_s
+        eta = float(np.median(bulk.communication_s) / np.median(times))
+        saving = float(1 - np.median(performed.iteration_s) / np.median(bulk.iteration_s))
+        result = CaseResult(
+            id=f"{workload.name}-{way}",
+            library=library,
+            approach=way.approach.interface.key,
+            transport_partitions=way.approach.transport_partitions,
+            vcis=way.approach.vcis,
+            threads=workload.threads,
+            partitions_per_thread=workload.partitions_per_thread,
+            buffer=int(workload.buffer),
+            arrivals=workload.arrivals.model,
+            measured_s=float(np.median(times)),
+            measured_low_s=float(times.min()),
+            measured_high_s=float(times.max()),
+            spread=performed.spread,
+            predicted_s=here.time_s,
+            predicted_low_s=here.time_low_s,
+            predicted_high_s=here.time_high_s,
+            eta_measured=eta,
+            eta_measured_low=float(min(etas.min(), eta)),
+            eta_measured_high=float(max(etas.max(), eta)),
+            eta_predicted=here.eta,
+            eta_predicted_low=here.eta_low,
+            eta_predicted_high=here.eta_high,
+            until_ready_s=performed.computing_s,
+            saving_measured=saving,
+            saving_measured_low=float(min(savings.min(), saving)),
+            saving_measured_high=float(max(savings.max(), saving)),
+            saving_predicted=here.saving,
+        )
+        result = replace(result, suspect=suspect(expected, way.approach, result))
+        low, high = result.saving_measured_low, result.saving_measured_high
+        cases.append(Case(way, here, performed, saving, low, high, result))
+    return tuple(cases)
+
+
+def _verdict(saving: float, low: float, min_gain: float) -> Verdict:
+    if saving < min_gain:
+        return "do not port"
+    return "port" if low >= min_gain else "undecided"
+
+
+def _concluded(
+    workload: Workload,
+    on: Machine,
+    advised: Approach,
+    cases: tuple[Case, ...],
+    failures: Mapping[str, str],
+    prover: Prover,
+    content: Content,
+    notes: Sequence[str],
+    min_gain: float,
+    seed: int,
+    folder: Path,
+) -> Proof:
+    """Verdicts, regret and the limits that a careful reader would set."""
+    fine = [c for c in cases if c.way.approach != BULK]
+    chosen = next((c for c in fine if c.way.approach == advised), max(fine, key=lambda c: c.expected.eta))
+    predicted = _verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
+    measured = _verdict(chosen.saving, chosen.saving_low, min_gain)
+    kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
+    follows = next(c for c in cases if c.way.approach == BULK) if predicted == "do not port" else chosen
+    regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1
+    errors = [abs(c.result.error) for c in cases]
+    eta_errors = [abs(c.result.eta_error) for c in fine]
+    checks = (
+        Check("error of communication, median", float(np.median(errors)), 0.10, "at most", cases=len(errors)),
+        Check("error of η, median", float(np.median(eta_errors)), 0.07, "at most", cases=len(eta_errors)),
+        Check(
+            "verdict kept", float(kept), 1.0, "at least", note=f"predicted {predicted}, measured {measured}", cases=1
+        ),
+        Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
+    )
+    about = list(content.environments.values())[-1]
+    steady = max(c.performed.spread for c in cases)
+    said = [
+        *prover.notes,
+        *notes,
+        f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, "
+        f"{design.ROUNDS} rounds; communication repeats itself within {steady:.1%}",
+        *(f"{way} could not be measured: {why}" for way, why in failures.items()),
+    ]
+    comparison = Comparison(
+        source="prove",
+        title=f"{workload.name}: {prover.launcher.name}",
+        cases=tuple(c.result for c in cases),
+        checks=checks,
+        notes=tuple(said),
+        about={
+            "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
+            "launcher": prover.launcher.name,
+            "machine": on.name,
+            "hosts": f"{', '.join(dict.fromkeys(map(str, about.get('hosts', ()))))}; {about.get('cores_online')} cores",
+            "processors": ", ".join(dict.fromkeys(map(str, about.get("cpus", ())))),
+            "benchmark": prover.built.identity,
+            "seed": str(seed),
+            "raw": str(folder / RAW),
+        },
+    )
+    return Proof(workload, on, chosen.way.approach, cases, predicted, measured, kept, regret, failures, comparison)
