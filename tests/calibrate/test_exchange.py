@@ -108,11 +108,14 @@ def test_buffers_do_not_overlap() -> None:
 
 def test_a_plan_is_named_by_what_it_holds() -> None:
     what = workload(
-        pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "uniform", "noise": 0.1}
+        pattern="halo3d",
+        grid=[2, 2],
+        compute={"time": "1 ms"},
+        arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"},
     )
     assert exchange_plan(what, 3, 1).name == exchange_plan(what, 3, 1).name
     assert exchange_plan(what, 3, 1).name != exchange_plan(what, 3, 2).name
-    assert exchange_plan(what, 3, 1).name != exchange_plan(what.changed(buffer=2.0**17), 3, 1).name
+    assert exchange_plan(what, 3, 1).name != exchange_plan(what.changed(buffer="128 KiB"), 3, 1).name
 
 
 @pytest.mark.parametrize(
