@@ -61,6 +61,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
         "pready predict - < examples/halo3d.toml",
     ),
+    "prove": (
+        'pready prove examples/halo3d.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o proof/',
+        'pready prove examples/halo3d.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget "5 min" -o p/',
+        "pready prove halo.toml --rig 200Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
+        "pready prove halo.toml --rig 200Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
+    ),
     "simulate": (
         "pready simulate examples/halo3d.toml --machine bebop --library emulated --ranks 4,4,4 --iterations 20",
         "pready simulate examples/halo3d.toml --ranks 128 --approach many:8:8 --seed 1 --plot waves.png",
