@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.fit import Curve, MessageRate, Observations, Train, Window
+from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
 from pready.calibrate.records import Content, read
 from pready.model.errors import PreadyError
 from pready.model.values import Array
@@ -63,6 +63,8 @@ class Probes:
     exposed_share: Mapping[int, float] = field(default_factory=dict)
     exposed_share_sender: Mapping[int, float] = field(default_factory=dict)
     """The same with the sender computing meanwhile, the receiver waiting."""
+    taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
+    """By mechanism and threads, from threads that issued at once while the receiver slept."""
     pready: Sample | None = None
     barrier: Mapping[int, Sample] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
@@ -138,6 +140,7 @@ def probes(content: Content, key: str) -> Probes:
         early_first=_any(r["derived"]["early_first"] for r in early),
         exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
         exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
+        taken_lock=_taken_locks(_select(content, "contention", key)),
         pready=None if busiest is None else Sample.of(busiest),
         barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
@@ -225,6 +228,33 @@ def cores_per_rank(about: Record) -> int | None:
     """Cores that a rank has for its threads, from an environment record; None if it does not say."""
     hosts, cores = about.get("hosts"), about.get("cores_online")
     return max(int(cores) // max(map(hosts.count, hosts)), 1) if hosts and cores else None
+
+
+MOSTLY_AWAKE = 0.25
+"""Share of samples in which rank 1 woke up too early from which a burst does not count."""
+
+
+def team_bursts(records: Iterable[Record]) -> dict[tuple[str, int], list[TeamBurst]]:
+    """By mechanism and threads; the repeats of a point measured in several rounds are taken together."""
+    times: dict[tuple[str, int, int, int], list[Array]] = defaultdict(list)
+    for r in records:
+        if r["derived"]["peer_awake"] < MOSTLY_AWAKE:
+            p = r["parameters"]
+            point = (str(p["mechanism"]), int(p["threads"]), int(p["bytes"]), int(p["messages"]))
+            times[point].append(1e-9 * np.array([r["samples_ns"], r["also"]["alone"]["samples_ns"]]))
+    out: dict[tuple[str, int], list[TeamBurst]] = defaultdict(list)
+    for (mechanism, threads, _, messages), found in times.items():
+        team, alone = np.concatenate(found, axis=1)
+        excess = float(np.median(team - threads * alone))
+        out[mechanism, threads].append(TeamBurst(threads, messages, float(np.median(team)), excess))
+    return out
+
+
+def _taken_locks(records: Iterable[Record]) -> dict[str, dict[int, TakenLock]]:
+    out: dict[str, dict[int, TakenLock]] = defaultdict(dict)
+    for (mechanism, threads), bursts in sorted(team_bursts(records).items()):
+        out[mechanism][threads] = lock_cost(bursts)
+    return out
 
 
 def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, MessageRate]:

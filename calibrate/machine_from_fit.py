@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.fit import Estimate, Fit, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.terms_from_exchanges import refined
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
-from pready.model.units import Unit, format_exact
+from pready.model.units import Unit, format_exact, format_time
 from pready.model.version import VERSION
 
 PROGRESSES_BELOW = 2 / 3
@@ -95,6 +95,7 @@ def describe(
             "vci_poll": _assumed(1e-7, Unit.TIME, "not measured: one poll of an idle progress engine", 5.0),
             "barrier": _barrier(probes, notes),
             "contention": _contention(fit, probes, cores_per_rank(about), notes),
+            **_contention_of_puts(probes, cores_per_rank(about), notes),
         },
         "matching": {
             "base": _exact(0.0, Unit.TIME, "contained in o_r, which was measured with matching"),
@@ -324,11 +325,18 @@ def _shared(fit: Fit) -> str | None:
 
 
 def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> dict[str, Any]:
-    mechanism = _shared(fit)
+    """c(k) for sends: from bursts beside a sleeping receiver, else from message rates, else borrowed."""
+    taken = _taken(probes, "one")
     most = max(probes.barrier, default=2)
     if cores == 1:
         why = "a rank has one core here: its threads take turns, and no two want a lock at once"
+        if taken:
+            two = next(iter(taken.values())).each.value
+            why += f"; two that ran at once, the receiver asleep, paid {format_time(two)}"
         return {"threads": [1, most], "time": ["0 s", "0 s"], "source": "measured", "why": why}
+    if taken:
+        return _curve_of(taken, most, "threads that issue at once while the receiver sleeps, beside one alone", notes)
+    mechanism = _shared(fit)
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
         notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
         return _borrowed(load(REFERENCE).threads.contention)
@@ -340,10 +348,45 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
     return {
         "threads": [*(int(t) for t in c.threads), *beyond],
         "time": [format_exact(float(t), Unit.TIME) for t in (*c.time, *(c.time[-1] for _ in beyond))],
-        "interval": min(relative, 0.95),
+        "interval": min(relative, WIDEST),
         "source": "measured",
         "why": f"message rate over threads less that of one, mechanism {mechanism}",
     }
+
+
+WIDEST = 0.95
+"""Relative half width of a curve's interval: what it spans stays above 0."""
+
+
+def _taken(probes: Probes, mechanism: str) -> Mapping[int, TakenLock]:
+    """By threads, in their order."""
+    return dict(sorted(probes.taken_lock.get(mechanism, {}).items()))
+
+
+def _curve_of(taken: Mapping[int, TakenLock], most: int, by: str, notes: list[str]) -> dict[str, Any]:
+    """c(k) as the machine file has it, carried on to `most` threads."""
+    times = np.maximum.accumulate([lock.each.value for lock in taken.values()])  # more threads never queue for less
+    known = [lock.each for lock in taken.values() if lock.each.value > 0]
+    relative = max((each.half_width / each.value for each in known), default=0.0)
+    beyond = [most] if most > max(taken) else []
+    if beyond:
+        notes.append(f"contention of more than {max(taken)} threads taken as of these: a rank has no more cores")
+    return {
+        "threads": [1, *taken, *beyond],
+        "time": ["0 s", *(format_exact(float(t), Unit.TIME) for t in (*times, *(times[-1] for _ in beyond)))],
+        "interval": min(relative, WIDEST),
+        "source": "measured",
+        "why": by,
+    }
+
+
+def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> dict[str, Any]:
+    """The same for MPI_Put where it was measured, as an entry of the file's table of threads."""
+    taken = _taken(probes, "window")
+    if cores == 1 or not taken:
+        return {}
+    by = "threads that put at once into one window while the receiver sleeps, beside one alone"
+    return {"contention_put": _curve_of(taken, max(probes.barrier, default=2), by, notes)}
 
 
 def _contexts(fit: Fit) -> dict[str, Any]:

@@ -102,6 +102,30 @@ def _first_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]
         yield Point.of("pready", threads=team)
         if team > 1:
             yield Point.of("barrier", threads=team)
+            yield from bursts(team, "one")
+
+
+BURST_SIZES, BURST_TOTALS = (8, 256), (32, 192)
+"""Bytes, and messages of all threads together: few and small enough for any library and socket to take them while
+the receiver sleeps."""
+
+
+def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
+    """Threads that issue at once, beside one alone: the slope over the messages is what a taken lock costs."""
+    again: dict[str, Value] = {"round": round_} if round_ else {}
+    for size in BURST_SIZES:
+        for messages in dict.fromkeys(max(total // team, 2) for total in BURST_TOTALS):
+            yield Point.of(
+                "contention",
+                mechanism=mechanism,
+                threads=team,
+                bytes=size,
+                messages=messages,
+                sleep_s=0.004,
+                max_repeats=60,
+                budget_s=0.4,
+                **again,
+            )
 
 
 def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
@@ -117,6 +141,9 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
     for mechanism in ("one", "tags", "windows"):
         for team in teams:
             yield Point.of("rate", mechanism=mechanism, threads=team)
+    for team in (team for team in teams if team > 1):
+        yield from bursts(team, "window")
+        yield from bursts(team, "one", 1)
     for size in _powers(1 << 10, largest, 4):
         for cache in ("hot", "cold"):
             yield Point.of("memcpy", bytes=size, cache=cache)

@@ -5,6 +5,7 @@
     results.py       what comes out              lines.py         robust straight lines
     sizes.py         what to measure             location.py      the centre of repeated times
     beside_loggp.py  in flight, threads, …       bootstrap.py     intervals
+    taken_lock.py    what a taken lock costs
     synthetic.py     machines with known answer  linearity.py     would one line have done?
 
 References
@@ -42,6 +43,7 @@ from pready.calibrate.fit.results import (
 )
 from pready.calibrate.fit.series import Series, derive
 from pready.calibrate.fit.sizes import default_sizes, refine_sizes
+from pready.calibrate.fit.taken_lock import TakenLock, TeamBurst, lock_cost
 
 __all__ = [
     "Contention",
@@ -58,6 +60,8 @@ __all__ = [
     "QueueCost",
     "Segment",
     "Series",
+    "TakenLock",
+    "TeamBurst",
     "ThinDataError",
     "Train",
     "Window",
@@ -65,5 +69,6 @@ __all__ = [
     "derive",
     "fit",
     "line_test",
+    "lock_cost",
     "refine_sizes",
 ]

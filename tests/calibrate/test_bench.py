@@ -51,6 +51,7 @@ LINES = [
     "prtt bytes=100 n=8",
     "prtt bytes=100 n=8 delay_s=-1",
     *(f"rate mechanism={m} threads=2 window=8" for m in ("one", "communicators", "tags", "windows")),
+    *(f"contention mechanism={m} threads=2 messages=8 sleep_s=0.002" for m in ("one", "communicators", "window")),
     "pready partitions=8",
     "pready partitions=8 threads=2",
     "early delay_s=0.01",

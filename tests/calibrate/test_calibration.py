@@ -147,6 +147,44 @@ def test_predictions_of_the_machine_are_its_measurements(raw: Path) -> None:
     assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
 
 
+TAKEN, TAKEN_BY_PUTS = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}, {2: 0.1 * US, 4: 0.2 * US, 8: 0.3 * US}
+
+
+def burst_records() -> Iterator[tuple[Point, dict[str, Any]]]:
+    """Teams that issue at once while the receiver sleeps: the first burst's caches cost each 10 us."""
+    for point in plan(threads=8, only=["contention"]):
+        p: dict[str, Any] = dict(point.parameters)
+        k, n = int(p["threads"]), int(p["messages"])
+        each = (TAKEN_BY_PUTS if p["mechanism"] == "window" else TAKEN)[k]
+        alone = np.linspace(1.9, 2.1, 30) * US * n
+        team = k * alone + (k * n - 1) * each + 10 * US
+        record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
+        record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
+        yield point, record | {"derived": {"peer_awake": 0.0, "late_s": 0.0}}
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])
+def test_a_taken_lock_costs_what_bursts_show_where_threads_have_cores(
+    cores: int, expected: dict[int, float], tmp_path: Path
+) -> None:
+    path = tmp_path / "bursts.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | {"cores_online": cores})
+        for point, record in (*records(), *burst_records()):
+            out.add_point(point, "e", record)
+    threads = calibrate(path, name="paper").described.machine.threads
+    assert threads.contention.source == "measured"
+    for k, time in expected.items():
+        assert threads.contention.at(k) == pytest.approx(time, rel=1e-3)
+    if cores == 1:
+        assert "its threads take turns" in threads.contention.why
+        assert "paid 800 ns" in threads.contention.why
+        assert threads.contention_put is None
+    else:
+        assert threads.contention_put is not None
+        assert threads.contention_put.at(4) == pytest.approx(TAKEN_BY_PUTS[4], rel=1e-3)
+
+
 def test_held_out_sizes_are_predicted(raw: Path) -> None:
     found = held_out(calibrate(raw, name="paper").observations)
     assert found.median < 0.02
