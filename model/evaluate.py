@@ -148,6 +148,35 @@ class Evaluation:
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Nothing: timelines are made on request."""
 
+    def means(self, approach: Approach) -> Array:
+        """Mean times of the exchange after the last ready partition, and of an iteration, shape (2,)."""
+        end, rows = self.timeline(approach).end, self._nominal_rows
+        return np.array([end[rows].mean(), (self.ready.max(axis=1) + end)[rows].mean()])
+
+    def message_sizes(self, approach: Approach) -> list[float]:
+        """Bytes of the approach's messages, by kind."""
+        return [approach.message_size(self.workload.buffer)]
+
+    def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
+        """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2)."""
+        rows, n = sampler.lead + sampler.draws, self.nominal
+        ready = np.tile(self.ready[self._nominal_rows], (rows, 1))
+        theirs = self._receiver_ready
+        if theirs is not None:
+            theirs = np.tile(theirs[self._nominal_rows], (rows, 1))
+        out = []
+        for approach in approaches:
+            at = costs(sampler, self.workload, approach.message_size(self.workload.buffer))
+            each = Costs.stack([at.row(i) for i in range(rows)], n)
+            joins = None if theirs is None else joined(theirs, each, approach, self.setting)
+            end = run(ready, each, approach, self.setting, joins).end
+            out.append(np.stack([x.reshape(rows, n).mean(axis=1) for x in (end, ready.max(axis=1) + end)], axis=1))
+        return out
+
+    def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
+        """`means` on other machines and of other workloads, with the same seed."""
+        return [replace(self, machine=m, workload=w, draws=0).means(a) for m, w, a in cases]
+
     def gains(self, approaches: Sequence[Approach]) -> list[float]:
         """η of each, as `predict` says it."""
         bulk = self.mean_time(BULK)

@@ -20,6 +20,7 @@ from pready.model.approach import (
     transport_counts,
 )
 from pready.model.closed_form import closed_form
+from pready.model.decides import decides
 from pready.model.engine.layout import cut, layout, unable
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
@@ -163,7 +164,8 @@ def predict(
     engine
         "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
     draws
-        Of the machine's parameters, for the intervals; 0: none, the intervals are the values.
+        Of the machine's parameters, for the intervals; 0: none, the intervals are the values, and what decides is
+        not looked for.
     min_gain
         Share of an iteration that a port has to save to be advised.
 
@@ -204,6 +206,7 @@ def predict(
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
+        decides=[] if draws == 0 else decides(evaluation, advice.best.approach, min_gain),
     )
     said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))

@@ -127,6 +127,45 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class Lever:
+    """One input moved by itself, and what the advised approach then saves of an iteration."""
+
+    name: str
+    """A cost term's, or what a workload says."""
+    kind: Literal["machine", "workload"]
+    steps: tuple[str, str]
+    """Where it goes, in words; a machine's values go to the ends of their intervals."""
+    here_percent: float
+    """What is saved with the input as it is, in percent of bulk's iteration."""
+    speedup_percent: tuple[float, float]
+    """The same at either end."""
+    eta: tuple[float, float]
+    turns: bool
+    """Is it worth a port with the input at one of the three, and not at another?"""
+
+    @property
+    def swing(self) -> float:
+        """Percentage points between the least and the most that is saved."""
+        some = (self.here_percent, *self.speedup_percent)
+        return max(some) - min(some)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, flat; the keys are part of the public interface."""
+        low, high = self.speedup_percent
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "low_step": self.steps[0],
+            "high_step": self.steps[1],
+            "speedup_low_percent": low,
+            "speedup_high_percent": high,
+            "eta_low": self.eta[0],
+            "eta_high": self.eta[1],
+            "turns": self.turns,
+        }
+
+
+@dataclass(frozen=True)
 class Prediction:
     """The result of `pready.predict`, of a simulation or of an SST run."""
 
@@ -146,11 +185,17 @@ class Prediction:
     """Topology that was simulated; empty: none, the ranks' own ports are all that is shared."""
     iterations: int = 1
     """Simulated, with the machine's parameters at their values."""
+    decides: list[Lever] = field(default_factory=list)
+    """Inputs by how much they move what is saved, the first moves it most; empty also where nobody asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
-        return own | {"approaches": [a.to_dict() for a in self.approaches], "advice": self.advice.to_dict()}
+        return own | {
+            "approaches": [a.to_dict() for a in self.approaches],
+            "advice": self.advice.to_dict(),
+            "decides": [lever.to_dict() for lever in self.decides],
+        }
 
     @property
     def bulk(self) -> ApproachPrediction:

@@ -322,7 +322,7 @@ class ManyRanks:
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
         """The approach with each of these draws of the parameters."""
-        each = [approach.message_size(b) for b in buffers(self.workload.buffer, self._pattern, self._layout.sizes)]
+        each = self.message_sizes(approach)
         some = slice(draws.start, draws.stop)
         return self._priced(
             self.workload, approach, each, [self._priced_rows(s).rows(some) for s in each], [*map(self._seed, draws)]
@@ -370,7 +370,7 @@ class ManyRanks:
         wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
         first = self._first(self.per_draw)
         jobs = [(self._at_draws(a, range(1, n + 1)), first + self.per_draw) for a, n in wanted.items()]
-        for approach, times in zip(wanted, means_s(jobs, first, self._cores), strict=True):
+        for approach, times in zip(wanted, means_s(jobs, [first] * len(jobs), self._cores), strict=True):
             self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
 
     def nominal(self, approach: Approach) -> Simulation:
@@ -411,6 +411,37 @@ class ManyRanks:
         few = min(RACED, self._draws)
         self._prepare_drawn({a: self._draws if a in leading else few for a in (BULK, *approaches)})
         return [self.predict(a) for a in approaches]
+
+    def means(self, approach: Approach) -> Array:
+        """Mean times of an exchange's communication and of an iteration, shape (2,)."""
+        run = self.nominal(approach)
+        return np.array([exchange_s(run), float(run.mean_s.mean())])
+
+    def message_sizes(self, approach: Approach) -> list[float]:
+        """Bytes of the approach's messages, by kind."""
+        return [approach.message_size(b) for b in buffers(self.workload.buffer, self._pattern, self._layout.sizes)]
+
+    def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
+        """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2).
+
+        Over as many iterations as with a draw of the parameters, the same arrivals in all of them.
+        """
+        first, seeds = self._first(self.per_draw), [self.seed] * (sampler.lead + sampler.draws)
+        jobs = []
+        for approach in approaches:
+            each = self.message_sizes(approach)
+            by_class = [costs(sampler, self.workload, s) for s in each]
+            jobs.append((self._priced(self.workload, approach, each, by_class, seeds), first + self.per_draw))
+        return means_s(jobs, [first] * len(jobs), self._cores)
+
+    def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
+        """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
+        jobs, firsts = [], []
+        for machine, workload, approach in cases:
+            there = replace(self, machine=machine, workload=workload, draws=0)
+            firsts.append(there._first(there.per_draw))
+            jobs.append((Priced(there._plan(approach, workload), {}, (self.seed,)), firsts[-1] + there.per_draw))
+        return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[float]:
         """η of each, as `predict` says it, from the parameters' values alone."""
@@ -479,6 +510,8 @@ class ManyRanks:
             _, there, each, _ = some[0]
             rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(each))]
             jobs.append((self._priced(there, approach, each, rows, [self.seed] * len(some)), first + self.per_draw))
-        for (approach, _), some, times in zip(alike, alike.values(), means_s(jobs, first, self._cores), strict=True):
+        for (approach, _), some, times in zip(
+            alike, alike.values(), means_s(jobs, [first] * len(jobs), self._cores), strict=True
+        ):
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
                 self._over[approach, size] = exchange, iteration

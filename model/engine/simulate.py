@@ -290,23 +290,23 @@ def run_all(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Simulat
     ]
 
 
-def means_s(jobs: Sequence[tuple[Priced, int]], first: int, cores: int) -> list[Array]:
-    """Mean times after the `first` iterations: of one exchange's communication, and of an iteration.
+def means_s(jobs: Sequence[tuple[Priced, int]], firsts: Sequence[int], cores: int) -> list[Array]:
+    """Mean times after each job's first iterations: of one exchange's communication, and of an iteration.
 
     Returns
     -------
     By job, an array of shape (rows, 2).
     """
 
-    def means(made: Plan, out: Outcome) -> tuple[float, float]:
+    def means(made: Plan, first: int, out: Outcome) -> tuple[float, float]:
         if out["overflowed"]:
             simulation(made, out)  # says so
         sums = out["sums"][first:] / made.pattern.ranks
         return float((sums[:, 0] - sums[:, 1]).mean()) / made.steps, float(sums[:, 0].mean())
 
     return [
-        np.array([means(of.plan, out) for out in rows])
-        for (of, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+        np.array([means(of.plan, first, out) for out in rows])
+        for (of, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
     ]
 
 

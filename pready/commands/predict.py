@@ -16,7 +16,9 @@ from pready.show import picture_files
 from pready.show.prediction import prediction_rows, prediction_view
 from pready.show.terminal import console, print_json, status
 
-PICTURES_HELP = "η over size; η over transport partitions and size; one exchange, bulk above."
+PICTURES_HELP = (
+    "η over size; η over transport partitions and size; one exchange, bulk above; what each input would change."
+)
 
 
 @click.command()

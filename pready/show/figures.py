@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from pready.files.writing import write_with
 from pready.model.engine import Simulation
 from pready.model.errors import PreadyError
+from pready.model.prediction import Lever
 from pready.model.timeline import Steps
 from pready.model.units import format_size
 from pready.model.values import Array
@@ -314,4 +315,43 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
         "us after the last partition is ready (grey: computing, yellow: waiting and issuing, blue: on the wire)"
     )
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    return figure
+
+
+@_styled
+def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Figure:
+    """What is saved of an iteration with each input at either end, the input that moves it most on top.
+
+    Parameters
+    ----------
+    min_gain_percent
+        Of an iteration, from which a port is worth it: dotted.
+    """
+    if not levers:
+        raise PreadyError("nothing to plot: no input moves the prediction", valid="a machine with intervals")
+    figure, axes = _subplots(size=(7.2, 1.3 + 0.34 * len(levers)))
+    y = np.arange(len(levers))[::-1]
+    here = levers[0].here_percent
+    for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
+        saved = np.array([lever.speedup_percent[end] for lever in levers])
+        axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=("low end", "high end")[end])
+        for lever, place, value in zip(levers, y, saved, strict=True):
+            if lever.kind == "workload":
+                axes.annotate(
+                    lever.steps[end],
+                    (value, place),
+                    xytext=(3 if value >= here else -3, 0),
+                    textcoords="offset points",
+                    ha="left" if value >= here else "right",
+                    va="center",
+                    fontsize=7,
+                    color="0.3",
+                )
+    axes.axvline(here, color="0.2", lw=1)
+    axes.axvline(min_gain_percent, color="0.4", lw=1, ls=":")
+    axes.set_yticks(y, [lever.name for lever in levers])
+    axes.set_xlabel("iteration shorter by, %")
+    axes.margins(x=0.12)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    figure.suptitle(title, fontsize=9)
     return figure

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
     from pready.calibrate.fit import Fit
 
 SUFFIXES = (".svg", ".png", ".pdf")
-KINDS = ("size", "map", "exchange")
+KINDS = ("size", "map", "exchange", "decides")
 """Pictures of a prediction."""
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from pready.model.approach import Interface
-from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
 from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best
 from pready.show.table import Readable
 
+LEVERS = 5
+"""Of what decides, how many are shown."""
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 
 
@@ -79,8 +82,19 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         table,
         Text("\n" + "\n".join(notes), style="dim"),
         advice_view(prediction.advice, sizes=prediction.engine != "sst"),
+        *([decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
+
+
+def decides_view(levers: Sequence[Lever]) -> RenderableType:
+    """A line for each input: where it goes, and the run time there."""
+    table = Readable("what decides, one input at a time", Column("run time", justify="right", no_wrap=True))
+    for lever in levers:
+        steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
+        ends = " to ".join(format_change(-percent) for percent in lever.speedup_percent)
+        table.add_row(f"  {lever.name}, {steps}", ends, style="bold" if lever.turns else "")
+    return table
 
 
 def _pays(advice: Advice) -> str:

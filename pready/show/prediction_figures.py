@@ -23,13 +23,15 @@ from pready.show.prediction import best_per_interface
 
 POINTS, MAP_POINTS = 145, 61
 SAMPLES_OF_MAP = 32
+MOST_LEVERS = 8
 
 
 def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    """One kind of picture: "size", "map" or "exchange"."""
+    """One kind of picture: "size", "map", "exchange" or "decides"."""
     where = f"{prediction.machine} ({prediction.library})"
     title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
-    return {"size": _over_size, "map": _map, "exchange": _exchange}[kind](title, machine, workload, prediction)
+    drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "decides": _decides}[kind]
+    return drawn(title, machine, workload, prediction)
 
 
 def _label(row: ApproachPrediction) -> str:
@@ -88,3 +90,7 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
         label = f"{approach.name}, {approach.transport_partitions} per peer"
         drawn.append(figures.Exchange(label, threads, line.steps, join, float(line.end[0])))
     return figures.exchanges(title, drawn)
+
+
+def _decides(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    return figures.tornado(title, prediction.decides[:MOST_LEVERS], 100 * prediction.advice.min_gain)

@@ -1,0 +1,210 @@
+"""What decides: each input moved by itself, and what that does to the iteration that the advice would save.
+
+A value of the machine goes to the ends of its interval, all values of one term together; a field of the workload
+goes a stated step either way. Approach and draws stay as they are, so that what changes is the input's doing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+
+from pready.model import metrics
+from pready.model.approach import BULK, Approach
+from pready.model.costs import Sampler, costs
+from pready.model.engine.many_ranks import ManyRanks
+from pready.model.errors import PreadyError
+from pready.model.evaluate import Evaluation
+from pready.model.machine import Machine, Progress
+from pready.model.prediction import Lever
+from pready.model.terms import by_name, of_value
+from pready.model.values import Z95, Array
+from pready.model.workload import ComputeTime, Drawn, Gaussian, Workload
+
+T = TypeVar("T")
+
+STEP = 2.0
+"""What a field of the workload is divided and multiplied by."""
+NOTABLE_PERCENT = 0.01
+"""Of an iteration: an input that moves less decides nothing."""
+
+
+def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: float) -> list[Lever]:
+    """All inputs that move an approach's saving, the one that moves it most first.
+
+    The values as they stand are those of the prediction; what an input moves is added to them.
+    """
+    found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
+    here_eta, here = _gain([evaluation.means(a) for a in (BULK, approach)])
+    out: list[Lever] = []
+    for name, kind, steps, etas, saved in found:
+        percent = here + saved[0], here + saved[1]
+        worth = {p >= 100 * min_gain for p in (here, *percent)}
+        eta = float(here_eta * etas[0]), float(here_eta * etas[1])
+        out.append(Lever(name, kind, steps, here, percent, eta, len(worth) > 1))
+    return sorted((x for x in out if x.swing > NOTABLE_PERCENT), key=lambda x: -x.swing)
+
+
+_Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float, float], tuple[float, float]]
+"""Name, kind, steps; then for both ends what η is multiplied by, and what the saving changes by."""
+
+
+def _gain(bulk_and_fine: Sequence[Array]) -> tuple[float, float]:
+    """η and percent saved of an iteration."""
+    bulk, fine = bulk_and_fine
+    return float(metrics.eta(bulk[0], fine[0])), float(metrics.speedup_percent(bulk[1], fine[1]))
+
+
+class Ends(Sampler):
+    """A machine's values as they stand, then with each group of them at its low ends and at its high ends.
+
+    Parameters
+    ----------
+    groups
+        The group of each value, by the name it is drawn by; others stay.
+    """
+
+    def __init__(self, machine: Machine, groups: dict[str, str]) -> None:
+        self.groups = [name for name in by_name() if name in groups.values()]
+        super().__init__(machine, draws=2 * len(self.groups), lead=1)
+        self._place = {name: self.groups.index(group) for name, group in groups.items()}
+
+    @property
+    def rows(self) -> int:
+        """How many machines these are."""
+        return self.lead + self.draws
+
+    def normals(self, name: str) -> Array:
+        """Z95 down and up in the rows of the value's group."""
+        z = np.zeros(self.rows)
+        place = self._place.get(name)
+        if place is not None:
+            z[1 + 2 * place : 3 + 2 * place] = -Z95, Z95
+        return z
+
+
+class Asked(Sampler):
+    """Keeps the names of the values that are drawn."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine, draws=1)
+        self.names: dict[str, None] = {}
+
+    def normals(self, name: str) -> Array:
+        """Nothing drawn."""
+        self.names[name] = None
+        return np.zeros(1)
+
+
+def _group(drawn: str) -> str | None:
+    """The term that a value makes, by the name it is drawn by; what threads share is drawn by its last name."""
+    for label in (drawn, f"threads.{drawn}"):
+        term = of_value(label)
+        if term is not None:
+            return term.name
+    return None
+
+
+def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
+    asked = Asked(evaluation.machine)
+    for size in {size for a in (BULK, approach) for size in evaluation.message_sizes(a)}:
+        costs(asked, evaluation.workload, size)
+    ends = Ends(evaluation.machine, {name: group for name in asked.names if (group := _group(name)) is not None})
+    if not ends.groups:
+        return
+    bulk, fine = evaluation.moved([BULK, approach], ends)
+    eta, saved = metrics.eta(bulk[:, 0], fine[:, 0]), metrics.speedup_percent(bulk[:, 1], fine[:, 1])
+    for place, name in enumerate(ends.groups):
+        low, high = 1 + 2 * place, 2 + 2 * place
+        yield (
+            name,
+            "machine",
+            ("low end", "high end"),
+            (float(eta[low] / eta[0]), float(eta[high] / eta[0])),
+            (float(saved[low] - saved[0]), float(saved[high] - saved[0])),
+        )
+
+
+def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
+    steps = [*_steps(evaluation.machine, evaluation.workload, approach)]
+    there = evaluation.elsewhere(
+        [(evaluation.machine, evaluation.workload, a) for a in (BULK, approach)]
+        + [(m, w, a) for _, _, ends in steps for m, w, fine in ends for a in (BULK, fine)]
+    )
+    gains = [_gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
+    here_eta, here = gains[0]
+    for place, (name, said, _) in enumerate(steps):
+        (low_eta, low), (high_eta, high) = gains[1 + 2 * place : 3 + 2 * place]
+        yield name, "workload", said, (low_eta / here_eta, high_eta / here_eta), (low - here, high - here)
+
+
+Case = tuple[Machine, Workload, Approach]
+
+
+def _steps(
+    machine: Machine, workload: Workload, approach: Approach
+) -> Iterator[tuple[str, tuple[str, str], tuple[Case, Case]]]:
+    """What is moved of a workload and of a machine's choices, and to where; both ends have to be possible."""
+    halves = f"÷ {STEP:g}", f"× {STEP:g}"
+    for name, scaled in (("spread of arrivals", _wider), ("compute time", _longer), ("buffer", _larger)):
+        ends = _both(partial(scaled, workload))
+        if ends is not None:
+            yield name, halves, ((machine, ends[0], approach), (machine, ends[1], approach))
+    more = _both(partial(_threads, machine, workload, approach))
+    if more is not None:
+        yield "threads, each with as much work", halves, more
+    here = machine.progress
+    first, second = (p for p in get_args(Progress) if p != here.value)
+    a, b = (machine.model_copy(update={"progress": here.model_copy(update={"value": p})}) for p in (first, second))
+    yield f"progress ({here.value})", (first, second), ((a, workload, approach), (b, workload, approach))
+
+
+def _both(move: Callable[[float], T | None]) -> tuple[T, T] | None:
+    try:
+        low, high = move(1 / STEP), move(STEP)
+    except PreadyError:
+        return None
+    return None if low is None or high is None else (low, high)
+
+
+def _wider(workload: Workload, by: float) -> Workload | None:
+    arrivals = workload.arrivals
+    if not isinstance(arrivals, Drawn):
+        return None
+    names = [*arrivals.widths, *(("delta",) if isinstance(arrivals, Gaussian) else ())]
+    wide = {n: by * value for n in names if (value := getattr(arrivals, n)) is not None}
+    return workload.model_copy(update={"arrivals": arrivals.model_copy(update=wide)}).changed()
+
+
+def _larger(workload: Workload, by: float) -> Workload:
+    return workload.at_buffer(by * workload.buffer)
+
+
+def _longer(workload: Workload, by: float) -> Workload | None:
+    if workload.thread_time == 0:
+        return None
+    of = workload.compute
+    one = (
+        {"time": by * of.time}
+        if isinstance(of, ComputeTime)
+        else {"arithmetic_intensity": by * of.arithmetic_intensity}
+    )
+    return workload.model_copy(update={"compute": of.model_copy(update=one)})
+
+
+def _threads(machine: Machine, workload: Workload, approach: Approach, by: float) -> Case | None:
+    """Other threads, each with its part of the buffer's messages."""
+    threads = by * workload.threads
+    if threads != int(threads):
+        return None
+    other = workload.model_copy(update={"threads": int(threads)}).changed()
+    machine.threads.barrier.at(int(threads))
+    machine.threads.contention.at(int(threads))
+    if not approach.interface.splits:
+        return machine, other, approach
+    transport = math.gcd(max(1, int(by * approach.transport_partitions)), other.n_partitions)
+    return machine, other, approach.interface.into(transport, min(approach.vcis, transport))

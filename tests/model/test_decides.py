@@ -1,0 +1,116 @@
+"""What decides: an end of an interval is a machine with that value, a step is a workload with that field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pready.model import machine, metrics, workload, written
+from pready.model.approach import BULK, MANY
+from pready.model.decides import STEP, decides
+from pready.model.files import validated
+from pready.model.machine import Machine
+from pready.model.predict import evaluator, predict
+from pready.model.prediction import Lever
+from pready.model.terms import by_name, of_value
+from pready.model.values import Value
+from pready.model.verdict import MIN_GAIN
+from pready.model.workload import Workload
+
+MELUXINA = machine.load("meluxina")
+LAGGARD = workload.load("examples/laggard.toml").changed(**{"compute.time": "1 ms", "receiver": "computing"})
+# In step, so that any number of iterations has the same mean.
+HALO = workload.load("examples/halo3d.toml").changed(arrivals={"model": "laggard", "delay": "100 us"}, iterations=8)
+FINE = MANY.into(4, 1)
+
+
+def levers(on: Machine, what: Workload) -> dict[str, Lever]:
+    return {lever.name: lever for lever in decides(evaluator(on, what, draws=0)[0], FINE, MIN_GAIN)}
+
+
+def saved(on: Machine, what: Workload) -> tuple[float, float]:
+    evaluation, _ = evaluator(on, what, draws=0)
+    bulk, fine = (evaluation.means(a) for a in (BULK, FINE))
+    return float(metrics.eta(bulk[0], fine[0])), float(metrics.speedup_percent(bulk[1], fine[1]))
+
+
+def at_end(name: str, end: int) -> Machine:
+    """All values of a term at the low or the high end of their intervals."""
+    fields: dict[str, object] = {}
+    for label, value in MELUXINA.values():
+        term = of_value(label)
+        if term is not None and term.name == name and isinstance(value, Value) and value.interval is not None:
+            fields[label] = written.written(value)["interval"][end]
+    assert fields, name
+    return validated(Machine, written.changed(written.written(MELUXINA), fields), "machine")
+
+
+@pytest.mark.parametrize("what", [LAGGARD, HALO], ids=["timeline", "engine"])
+@pytest.mark.parametrize("name", ["message overhead o_s", "latency", "the rendezvous handshake"])
+def test_an_end_is_a_machine_with_that_value(what: Workload, name: str) -> None:
+    lever = levers(MELUXINA, what).get(name)
+    ends = [saved(at_end(name, end), what) for end in (0, 1)]
+    if lever is None:  # too little to speak of
+        assert max(e[1] for e in ends) - min(e[1] for e in ends) < 0.02
+        return
+    assert lever.kind == "machine"
+    for end, (eta, percent) in enumerate(ends):
+        assert lever.eta[end] == pytest.approx(eta, rel=1e-9)
+        assert lever.speedup_percent[end] == pytest.approx(percent, abs=1e-9)
+
+
+@pytest.mark.parametrize("what", [LAGGARD, HALO], ids=["timeline", "engine"])
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("buffer", lambda w, by: {"buffer": f"{by * w.buffer} B"}),
+        ("compute time", lambda w, by: {"compute.time": f"{by * w.thread_time!r} s"}),
+    ],
+)
+def test_a_step_is_a_workload_with_that_field(what: Workload, name: str, change: Any) -> None:
+    lever = levers(MELUXINA, what)[name]
+    assert (lever.kind, lever.steps) == ("workload", ("÷ 2", "× 2"))
+    for end, by in enumerate((1 / STEP, STEP)):
+        eta, percent = saved(MELUXINA, what.changed(**change(what, by)))
+        assert lever.eta[end] == pytest.approx(eta, rel=1e-9)
+        assert lever.speedup_percent[end] == pytest.approx(percent, abs=1e-9)
+
+
+def test_spread_is_what_the_file_says_of_it() -> None:
+    late = LAGGARD.changed(arrivals={"model": "laggard", "delay": "50 us"})
+    lever = levers(MELUXINA, late)["spread of arrivals"]
+    eta, _ = saved(MELUXINA, late.changed(**{"arrivals.delay": "100 us"}))
+    assert lever.eta[1] == pytest.approx(eta, rel=1e-9)
+
+
+def test_a_machine_without_intervals_leaves_the_workload() -> None:
+    data = written.written(MELUXINA)
+
+    def exact(table: Any) -> Any:
+        if isinstance(table, dict):
+            return {n: exact(v) for n, v in table.items() if n != "interval"}
+        return [exact(v) for v in table] if isinstance(table, list) else table
+
+    found = levers(validated(Machine, exact(data), "machine"), LAGGARD)
+    assert {lever.kind for lever in found.values()} == {"workload"}
+
+
+def test_names_are_the_terms_and_the_first_moves_most() -> None:
+    prediction = predict(MELUXINA, LAGGARD)
+    found = prediction.decides
+    assert {lever.name for lever in found if lever.kind == "machine"} <= set(by_name())
+    assert [lever.swing for lever in found] == sorted((lever.swing for lever in found), reverse=True)
+    assert found[0].here_percent == pytest.approx(prediction.advised.speedup_percent)
+    assert predict(MELUXINA, LAGGARD, draws=0).decides == []
+
+
+def test_what_turns_the_verdict_is_marked() -> None:
+    evaluation, _ = evaluator(MELUXINA, LAGGARD, draws=0)
+
+    def buffer(min_gain: float) -> Lever:
+        return next(x for x in decides(evaluation, FINE, min_gain) if x.name == "buffer")
+
+    ends = buffer(0.0).speedup_percent
+    assert buffer(sum(ends) / 200).turns
+    assert not buffer(0.9).turns
