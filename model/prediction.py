@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pready.model.approach import BULK, Approach
 from pready.model.break_even import Range
+from pready.model.frames import to_pandas, to_polars
 from pready.model.rendering import rendered
 
 Verdict = Literal["port", "do not port", "undecided"]
@@ -196,6 +197,20 @@ class Prediction:
             "advice": self.advice.to_dict(),
             "decides": [lever.to_dict() for lever in self.decides],
         }
+
+    def to_pandas(self) -> Any:
+        """A row per approach as a pandas data frame.
+
+        Raises
+        ------
+        PreadyError
+            pandas is not installed.
+        """
+        return to_pandas([a.to_dict() for a in self.approaches])
+
+    def to_polars(self) -> Any:
+        """Likewise, of polars."""
+        return to_polars([a.to_dict() for a in self.approaches])
 
     @property
     def bulk(self) -> ApproachPrediction:

@@ -1,67 +1,80 @@
 """pready: is it worth porting MPI+threads communication to MPI 4.0 partitioned communication, and how?
 
 >>> import pready
->>> prediction = pready.predict(pready.load_machine("meluxina"), pready.load_workload("halo3d.toml"))
+>>> prediction = pready.predict("meluxina", "examples/halo3d.toml")
 >>> prediction.advice.verdict
 'port'
 
-The stages are `pready.model`, `pready.calibrate`, `pready.sst` and `pready.validate`.
+Machines, workloads, libraries and approaches go by name or file, or as objects. The stages are `pready.model`,
+`pready.calibrate`, `pready.sst` and `pready.validate`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pready.model.rendering import render_with
 from pready.model.version import VERSION as __version__
 
-if TYPE_CHECKING:
-    from pready.model.errors import PreadyError
-    from pready.model.explanation import Explanation, explain
-    from pready.model.machine import Machine
-    from pready.model.machine import load as load_machine
-    from pready.model.predict import predict
-    from pready.model.prediction import Prediction
-    from pready.model.workload import Workload
-    from pready.model.workload import load as load_workload
+_HOME = {
+    "Approach": "model.approach",
+    "Explanation": "model.explanation",
+    "Machine": "model.machine",
+    "Prediction": "model.prediction",
+    "PreadyError": "model.errors",
+    "Simulated": "api",
+    "Table": "whatif.table",
+    "Workload": "model.workload",
+    "compare": "api",
+    "explain": "api",
+    "explore": "notebook",
+    "gain": "api",
+    "load_machine": "model.machine:load",
+    "load_workload": "model.workload:load",
+    "predict": "api",
+    "simulate": "api",
+    "sweep": "api",
+}
+"""The module of each name, and the name there where it is another. For type checkers and editors: ``__init__.pyi``."""
 
 __all__ = [
+    "Approach",
     "Explanation",
     "Machine",
     "PreadyError",
     "Prediction",
+    "Simulated",
+    "Table",
     "Workload",
     "__version__",
+    "compare",
     "explain",
+    "explore",
+    "gain",
     "load_machine",
     "load_workload",
     "predict",
+    "simulate",
+    "sweep",
 ]
-
-_HOME = {
-    "Explanation": ("explanation", "Explanation"),
-    "Machine": ("machine", "Machine"),
-    "Prediction": ("prediction", "Prediction"),
-    "PreadyError": ("errors", "PreadyError"),
-    "Workload": ("workload", "Workload"),
-    "explain": ("explanation", "explain"),
-    "load_machine": ("machine", "load"),
-    "load_workload": ("workload", "load"),
-    "predict": ("predict", "predict"),
-}
 
 
 def __getattr__(name: str) -> Any:
     # Lazy, so that `pready --version` starts without NumPy and pydantic.
     if name not in _HOME:
         raise AttributeError(f"module 'pready' has no attribute {name!r}")
-    module, attribute = _HOME[name]
-    return getattr(import_module(f"pready.model.{module}"), attribute)
+    module, _, attribute = _HOME[name].partition(":")
+    return getattr(import_module(f"pready.{module}"), attribute or name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 _SHOWN = {
     ("Prediction", "html"): ("prediction", "prediction_html"),
+    ("Table", "html"): ("whatif", "table_html"),
     ("Explanation", "plain"): ("explanation", "plain"),
     ("Explanation", "latex"): ("explanation", "latex"),
     ("Explanation", "markdown"): ("explanation", "markdown"),

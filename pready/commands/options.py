@@ -11,12 +11,13 @@ from typing import Any
 import click
 
 from pready.commands import completing
-from pready.model.approach import BY_KEY, Approach
-from pready.model.errors import PreadyError, did_you_mean, shown
+from pready.model.approach import Approach
+from pready.model.approach_name import approach_named
+from pready.model.errors import PreadyError, shown
 from pready.model.files import LARGEST_TOML
 from pready.model.units import Unit, format_exact, fraction
 from pready.model.verdict import MIN_GAIN
-from pready.model.workload import Workload, check_transport_partitions, load, loads
+from pready.model.workload import Workload, load, loads
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
@@ -43,34 +44,8 @@ def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
 
 
 def parse_approach(text: str, workload: Workload) -> Approach:
-    """``many``, ``many:8`` or ``many:8:4``: interface, transport partitions (all), VCIs (1).
-
-    Raises
-    ------
-    PreadyError
-        An unknown interface, or numbers that are none.
-    """
-    key, *numbers = text.split(":")
-    if key not in BY_KEY:
-        raise PreadyError(
-            f"--approach = {shown(text)}{did_you_mean(key, BY_KEY)}",
-            valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}",
-        )
-    try:
-        counts = [int(n) for n in numbers]
-    except ValueError:
-        counts = [0]
-    if len(counts) > 2 or min(counts, default=1) < 1:
-        raise PreadyError(
-            f"--approach = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
-        )
-    interface = BY_KEY[key]
-    transports = counts[0] if counts else (workload.n_partitions if interface.splits else 1)
-    if interface.splits:
-        check_transport_partitions(transports, workload.n_partitions)
-    elif transports != 1:
-        raise PreadyError(f"--approach = {shown(text)}", valid=f"{key} sends one message")
-    return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
+    """What ``--approach`` says; errors as of `approach_named`."""
+    return approach_named(text, workload, "--approach")
 
 
 def workload(*, required: bool = True, several: bool = False) -> Option:

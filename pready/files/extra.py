@@ -1,4 +1,4 @@
-"""What ``pip install 'pready[plot]'`` brings, and the one line where it is missing."""
+"""What extras such as ``pip install 'pready[plot]'`` bring, and the one line where it is missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pready.model.errors import PreadyError
 
 
-def need(package: str, what: str) -> None:
+def need(package: str, what: str, extra: str = "plot") -> None:
     """Refuse what a package that is not installed would do.
 
     Parameters
@@ -16,6 +16,8 @@ def need(package: str, what: str) -> None:
         Its import name, such as "matplotlib".
     what
         What needs it, such as "a picture".
+    extra
+        Of pready's, that brings it.
 
     Raises
     ------
@@ -23,4 +25,4 @@ def need(package: str, what: str) -> None:
         It is not installed; the line says how to install it.
     """
     if find_spec(package) is None:
-        raise PreadyError(f"{what} needs {package}, which is not installed: pip install 'pready[plot]'")
+        raise PreadyError(f"{what} needs {package}, which is not installed: pip install 'pready[{extra}]'")

@@ -1,0 +1,40 @@
+"""Approaches as users name them: ``many``, ``many:8`` or ``many:8:4``."""
+
+from __future__ import annotations
+
+from pready.model.approach import BY_KEY, Approach
+from pready.model.errors import PreadyError, shown
+from pready.model.workload import Workload, check_transport_partitions
+
+
+def approach_named(text: str, workload: Workload, where: str = "approach") -> Approach:
+    """Interface, transport partitions (all, if it does not say), VCIs (1).
+
+    Parameters
+    ----------
+    where
+        How an error names it.
+
+    Raises
+    ------
+    PreadyError
+        An unknown interface, or numbers that are none.
+    """
+    key, *numbers = text.split(":")
+    if key not in BY_KEY:
+        raise PreadyError(f"{where} = {shown(text)}", valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}")
+    try:
+        counts = [int(n) for n in numbers]
+    except ValueError:
+        counts = [0]
+    if len(counts) > 2 or min(counts, default=1) < 1:
+        raise PreadyError(
+            f"{where} = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
+        )
+    interface = BY_KEY[key]
+    transports = counts[0] if counts else (workload.n_partitions if interface.splits else 1)
+    if interface.splits:
+        check_transport_partitions(transports, workload.n_partitions)
+    elif transports != 1:
+        raise PreadyError(f"{where} = {shown(text)}", valid=f"{key} sends one message")
+    return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)

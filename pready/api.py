@@ -1,0 +1,395 @@
+"""What ``import pready`` offers: the commands as functions, with names or objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pready.model import explanation, gain_numpy
+from pready.model import machine as machines
+from pready.model import predict as predicting
+from pready.model import workload as workloads
+from pready.model.approach import Approach
+from pready.model.approach_name import approach_named
+from pready.model.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
+from pready.model.engine import Simulation
+from pready.model.engine.layout import layout
+from pready.model.engine.many_ranks import all_cores
+from pready.model.engine.many_ranks import compare as against_bulk
+from pready.model.errors import PreadyError, shown
+from pready.model.explanation import Explanation
+from pready.model.frames import to_pandas, to_polars
+from pready.model.libraries import library as library_profile
+from pready.model.machine import Machine
+from pready.model.predict import Engine
+from pready.model.prediction import ApproachPrediction, Prediction
+from pready.model.units import Unit, fraction, parse
+from pready.model.verdict import MIN_GAIN
+from pready.model.workload import Workload
+from pready.show.simulation import per_iteration, report
+from pready.whatif.fields import Axis, axis
+from pready.whatif.kept import Kept
+from pready.whatif.points import Options, Work
+from pready.whatif.sweep import distinct, product, tabulate
+from pready.whatif.table import Table
+
+MachineOrName = Machine | str | Path
+WorkloadOrFile = Workload | str | Path
+ApproachOrName = Approach | str
+
+MOST_ITERATIONS = 100
+"""That are simulated if nobody says how many."""
+
+
+def predict(
+    machine: MachineOrName,
+    workload: WorkloadOrFile,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    draws: int | None = None,
+    min_gain: float | str = MIN_GAIN,
+) -> Prediction:
+    """What every way of sending the buffer costs on a machine, and what to do.
+
+    Parameters
+    ----------
+    machine
+        Or the name of a profile, or its file.
+    workload
+        Or its file.
+    library
+        Name of a library profile; absent, the machine's own.
+    seed
+        Of arrivals and parameter draws; the same seed gives the same prediction.
+    engine
+        "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
+    draws
+        Of the machine's parameters, for the intervals; 0: none.
+    min_gain
+        Share of an iteration that a port has to save to be advised, such as "1 %".
+
+    Raises
+    ------
+    PreadyError
+        What is unknown or does not fit, in one line.
+    """
+    return predicting.predict(
+        as_machine(machine),
+        as_workload(workload),
+        library=_library(library),
+        seed=seed,
+        engine=_engine(engine),
+        draws=draws,
+        min_gain=_share(min_gain),
+    )
+
+
+def explain(
+    machine: MachineOrName,
+    workload: WorkloadOrFile,
+    approach: ApproachOrName | None = None,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+) -> Explanation:
+    """The equations and the steps with a machine's and a workload's numbers; arguments and errors as of `predict`.
+
+    Parameters
+    ----------
+    approach
+        What to explain beside bulk, such as "many:8"; absent, what `predict` advises.
+    """
+    what = as_workload(workload)
+    return explanation.explain(
+        as_machine(machine),
+        what,
+        None if approach is None else _approach(approach, what),
+        library=_library(library),
+        seed=seed,
+        engine=_engine(engine),
+    )
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Bulk and an approach over many ranks, with the same arrivals."""
+
+    machine: Machine
+    workload: Workload
+    library: str
+    bulk: ApproachPrediction
+    row: ApproachPrediction
+    """The approach's times, η and metrics."""
+    bulk_run: Simulation
+    run: Simulation
+    """The approach's iterations, and where their time went."""
+
+    @property
+    def eta(self) -> float:
+        """Bulk's communication time over the approach's."""
+        return self.row.eta
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``pready simulate --json``."""
+        return report(self.machine, self.workload, self.library, self._rows)
+
+    def to_pandas(self) -> Any:
+        """A row per iteration as a pandas data frame."""
+        return to_pandas(per_iteration(self._rows))
+
+    def to_polars(self) -> Any:
+        """Likewise, of polars."""
+        return to_polars(per_iteration(self._rows))
+
+    @property
+    def _rows(self) -> list[tuple[ApproachPrediction, Simulation]]:
+        return [(self.bulk, self.bulk_run), (self.row, self.run)]
+
+    def __repr__(self) -> str:
+        ranks = " × ".join(str(n) for n in self.run.grid if n > 1)
+        return (
+            f"<Simulated {self.workload.name} on {self.machine.name}: {ranks} ranks, {self.row.name} {self.eta:.2f}×>"
+        )
+
+
+def simulate(
+    machine: MachineOrName,
+    workload: WorkloadOrFile,
+    approach: ApproachOrName | None = None,
+    *,
+    library: str | None = None,
+    ranks: Sequence[int] | None = None,
+    iterations: int | None = None,
+    seed: int = 0,
+    cores: int | None = None,
+    record: bool = False,
+) -> Simulated:
+    """Simulate every rank of a workload, iteration after iteration, against bulk; arguments and errors as of `predict`.
+
+    Parameters
+    ----------
+    approach
+        Such as "many:8"; absent, what `predict` advises.
+    ranks
+        Grid of ranks; absent, the workload's.
+    iterations
+        Absent, the workload's, at most 100.
+    cores
+        Absent, all.
+    record
+        Keep the end of every rank and iteration: `run.ends_s`.
+    """
+    on, what = as_machine(machine), as_workload(workload)
+    if ranks is not None:
+        what = what.changed(grid=tuple(ranks))
+    profile = predicting.effective_library(on, _library(library))
+    if approach is None:
+        approach = predicting.predict(on, what, library=_library(library), seed=seed, draws=0).advised.approach
+    chosen = _approach(approach, what)
+    (bulk, bulk_run), *others = against_bulk(
+        on,
+        what,
+        [chosen],
+        iterations=iterations or min(what.iterations, MOST_ITERATIONS),
+        record=record,
+        cores=cores or all_cores(),
+        seed=seed,
+        **layout(what).options,
+    )
+    row, run = others[0] if others else (bulk, bulk_run)
+    return Simulated(on, what, profile.name, bulk, row, bulk_run, run)
+
+
+def gain(
+    threads: int,
+    bandwidth: float | str,
+    *,
+    theta: int = 1,
+    gamma: float | str | None = None,
+    arithmetic_intensity: float | None = None,
+    communication_intensity: float | None = None,
+    frequency: float | str | None = None,
+    epsilon: float | str = 0.0,
+    delta: float | str = 0.0,
+    flops_per_cycle: float = FLOPS_PER_CYCLE,
+) -> ClosedForm:
+    """The closed form alone: η of Eq. 4 (corrected) of gillis2023.
+
+    Parameters
+    ----------
+    threads, theta
+        N, and user partitions per thread.
+    bandwidth
+        β: B/s, or such as "25 GB/s".
+    gamma
+        Delay rate γ: s/B, or such as "100 us/MB". Absent, Appendix A from the four that follow.
+    arithmetic_intensity, communication_intensity, frequency
+        Flop per byte, bytes sent per byte of memory, and Hz or such as "3.5 GHz".
+    epsilon, delta
+        Noise of the system and imbalance of the algorithm: shares, or such as "4 %".
+
+    Raises
+    ------
+    PreadyError
+        Neither `gamma` nor all three of the others, or a value outside the domain.
+    """
+    beta = _quantity(bandwidth, Unit.BANDWIDTH, "bandwidth")
+    given = (arithmetic_intensity, communication_intensity, frequency)
+    if gamma is not None:
+        if any(x is not None for x in given):
+            raise PreadyError("gamma beside an intensity or a frequency", valid="gamma alone, or the other three")
+        rate = _quantity(gamma, Unit.TIME_PER_BYTE, "gamma")
+    else:
+        if arithmetic_intensity is None or communication_intensity is None or frequency is None:
+            raise PreadyError("no gamma", valid="gamma, or arithmetic_intensity, communication_intensity and frequency")
+        clock = _quantity(frequency, Unit.FREQUENCY, "frequency")
+        mu = gain_numpy.computation_rate(arithmetic_intensity, communication_intensity, clock, flops_per_cycle)
+        rate = float(gain_numpy.delay_rate(mu, theta, fraction(epsilon, "epsilon"), fraction(delta, "delta")))
+    return closed_form(threads, theta, rate, beta)
+
+
+def sweep(
+    machine: MachineOrName,
+    workload: WorkloadOrFile,
+    over: Mapping[str, object],
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    every: bool = False,
+    min_gain: float | str = MIN_GAIN,
+    work: Work = "per-thread",
+    keep: str | Path | None = None,
+    cores: int | None = None,
+) -> Table:
+    """Predict every combination of some fields' values, on all cores; further arguments and errors as of `predict`.
+
+    Parameters
+    ----------
+    over
+        Values by dotted name, as a file has them: ``{"buffer": ["64 KiB", "1 MiB"], "threads": range(1, 9)}`` or as on
+        the command line, ``{"buffer": "64KiB:4MiB:2x"}``. "machine", "library" and "seed" are fields, too.
+    every
+        A row for every approach, not only for the best.
+    work
+        Where threads vary: does each keep its computation ("per-thread"), or all together theirs ("total")?
+    keep
+        A file beside which finished points are kept, and found again (FILE.points); absent, they are not kept.
+    cores
+        Absent, all.
+    """
+    return _table(
+        as_machine(machine),
+        [as_workload(workload)],
+        [axis(name, values) for name, values in over.items()],
+        Options(_engine(engine), _share(min_gain), every=every),
+        library=_library(library),
+        seed=seed,
+        work=work,
+        keep=keep,
+        cores=cores,
+    )
+
+
+def compare(
+    machines: MachineOrName | Sequence[MachineOrName],
+    workloads: WorkloadOrFile | Sequence[WorkloadOrFile],
+    *,
+    libraries: str | Sequence[str] = (),
+    over: Mapping[str, object] | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    min_gain: float | str = MIN_GAIN,
+    work: Work = "per-thread",
+    keep: str | Path | None = None,
+    cores: int | None = None,
+) -> Table:
+    """Predict workloads on machines with libraries side by side, with the buffers for which it pays; else as `sweep`.
+
+    Parameters
+    ----------
+    libraries
+        Names; none: each machine's own.
+    over
+        Further fields, as of `sweep`.
+    """
+    on, what = [as_machine(m) for m in _several(machines)], [as_workload(w) for w in _several(workloads)]
+    some = [_library(name) for name in _several(libraries)]
+    axes = [Axis("machine", tuple(on))] if len(on) > 1 else []
+    axes += [Axis("library", tuple(some))] if len(some) > 1 else []
+    axes += [axis(name, values) for name, values in (over or {}).items()]
+    return _table(
+        on[0],
+        distinct(what),
+        axes,
+        Options(_engine(engine), _share(min_gain), sizes=True),
+        library=some[0] if some else None,
+        seed=seed,
+        work=work,
+        keep=keep,
+        cores=cores,
+    )
+
+
+def _table(
+    machine: Machine,
+    what: Sequence[Workload],
+    axes: Sequence[Axis],
+    options: Options,
+    *,
+    library: str | None,
+    seed: int,
+    work: Work,
+    keep: str | Path | None,
+    cores: int | None,
+) -> Table:
+    if work not in get_args(Work):
+        raise PreadyError(f"work = {shown(work)}", valid=" or ".join(map(repr, get_args(Work))))
+    points = product(machine, what, axes, library=library, seed=seed, work=work)
+    kept = None if keep is None else Kept(Path(keep))
+    return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores)
+
+
+def _several(given: Any) -> list[Any]:
+    some = [given] if isinstance(given, (Machine, Workload, str, Path)) else list(given)
+    return some
+
+
+def as_machine(given: MachineOrName) -> Machine:
+    """A machine, or that of a name or file."""
+    return given if isinstance(given, Machine) else machines.load(given)
+
+
+def as_workload(given: WorkloadOrFile) -> Workload:
+    """A workload, or that of a file."""
+    return given if isinstance(given, Workload) else workloads.load(given)
+
+
+def _approach(given: ApproachOrName, workload: Workload) -> Approach:
+    return given if isinstance(given, Approach) else approach_named(given, workload)
+
+
+def _library(given: str | None) -> str | None:
+    return None if given is None else library_profile(given).name
+
+
+def _engine(given: Engine | None) -> Engine | None:
+    if given is not None and given not in get_args(Engine):
+        raise PreadyError(f"engine = {shown(given)}", valid=" or ".join(map(repr, get_args(Engine))))
+    return given
+
+
+def _share(given: float | str) -> float:
+    return fraction(given, "min_gain", 1.0)
+
+
+def _quantity(given: float | str, unit: Unit, field: str) -> float:
+    value = parse(given, unit, field) if isinstance(given, str) else float(given)
+    if not value >= 0 or (value == 0 and unit is not Unit.TIME_PER_BYTE):
+        raise PreadyError(f"{field} = {shown(given)}", valid=f'positive, such as "{unit.example}"')
+    return value

@@ -1,0 +1,109 @@
+"""Sliders for a notebook: η, run time and verdict while the workload changes."""
+
+from __future__ import annotations
+
+import html
+from importlib import import_module
+from typing import Any
+
+from pready.api import MachineOrName, WorkloadOrFile, as_machine, as_workload
+from pready.files.extra import need
+from pready.model.errors import PreadyError
+from pready.model.machine import Machine
+from pready.model.outcome import Outcome, outcome
+from pready.model.units import format_size
+from pready.model.workload import Drawn, Workload
+
+KIB, LARGEST = 2.0**10, 2.0**26
+MOST_THREADS, MOST_PARTITIONS = 128, 64
+SPREADS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)
+
+
+def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | None = None, seed: int = 0) -> Any:
+    """Sliders over buffer, threads, partitions per thread and spread of arrivals, with the prediction beneath.
+
+    Parameters
+    ----------
+    machine, workload, library, seed
+        As of `pready.predict`.
+
+    Returns
+    -------
+    An ``ipywidgets`` box, which a notebook shows as a cell's last value.
+
+    Raises
+    ------
+    PreadyError
+        ipywidgets is not installed, or what is unknown.
+    """
+    need("ipywidgets", "pready.explore", extra="notebook")
+    widgets = import_module("ipywidgets")
+    on, what = as_machine(machine), as_workload(workload)
+    sliders = {
+        name: widgets.SelectionSlider(options=some, value=here, description=said, continuous_update=False)
+        for name, (said, some, here) in choices(on, what).items()
+    }
+    shown = widgets.HTML()
+
+    def update(_: object = None) -> None:
+        shown.value = answer(on, what, {name: s.value for name, s in sliders.items()}, library=library, seed=seed)
+
+    for slider in sliders.values():
+        slider.observe(update, names="value")
+    update()
+    return widgets.VBox([*sliders.values(), shown])
+
+
+def choices(machine: Machine, workload: Workload) -> dict[str, tuple[str, list[tuple[str, Any]], Any]]:
+    """By field: what its slider is called, what can be chosen with its text, and what it is now."""
+    most = min(MOST_THREADS, machine.threads.barrier.threads[-1], machine.threads.contention.threads[-1])
+    sizes = _with(workload.buffer, [KIB * 2**i for i in range(int(LARGEST / KIB).bit_length())])
+    threads = _with(workload.threads, [t for t in (1, 2, 4, 8, 16, 32, 64, 128) if t <= most])
+    parts = _with(workload.partitions_per_thread, [2**i for i in range(MOST_PARTITIONS.bit_length())])
+    out: dict[str, tuple[str, list[tuple[str, Any]], Any]] = {
+        "buffer": ("buffer", [(format_size(s), s) for s in sizes], workload.buffer),
+        "threads": ("threads", [(str(t), t) for t in threads], workload.threads),
+        "partitions_per_thread": ("partitions", [(str(p), p) for p in parts], workload.partitions_per_thread),
+    }
+    arrivals = workload.arrivals
+    if isinstance(arrivals, Drawn) and workload.thread_time > 0:
+        here = 0.0 if arrivals.spread is None else arrivals.spread
+        own = "as in the file" if arrivals.spread is None else f"{100 * here:g} %"
+        some = sorted({(s, f"{100 * s:g} %") for s in SPREADS if s > 0 and s != here} | {(here, own)})
+        out["arrivals.spread"] = ("spread", [(said, s) for s, said in some], here)
+    return out
+
+
+def _with(here: float, some: list[Any]) -> list[Any]:
+    return sorted({here, *some})
+
+
+def answer(
+    machine: Machine, workload: Workload, chosen: dict[str, Any], *, library: str | None = None, seed: int = 0
+) -> str:
+    """HTML of what is predicted for a workload with other fields, or of what does not fit about them."""
+    fields = {**chosen, "buffer": f"{_whole(chosen)} B"}
+    if fields.get("arrivals.spread") == getattr(workload.arrivals, "spread", None) or not fields.get("arrivals.spread"):
+        fields.pop("arrivals.spread", None)
+    try:
+        found = outcome(machine, workload.changed(**fields), library=library, seed=seed)
+    except PreadyError as error:
+        return f"<p>{html.escape(str(error))}</p>"
+    return _shown(found)
+
+
+def _whole(chosen: dict[str, Any]) -> int:
+    """The buffer, as whole bytes of all its partitions."""
+    n = int(chosen["threads"]) * int(chosen["partitions_per_thread"])
+    return max(1, round(float(chosen["buffer"]) / n)) * n
+
+
+def _shown(found: Outcome) -> str:
+    best = found.best
+    parts = f"{best.transport_partitions} × {best.vcis} VCI{'s' * (best.vcis > 1)}"
+    return (
+        f"<p style='font-size:large'><b>{found.verdict}</b>: {html.escape(best.name)}, {parts}</p>"
+        f"<p>η = {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f}), "
+        f"run time {-best.speedup_percent:+.1f} % ({-best.speedup_high_percent:+.1f} to "
+        f"{-best.speedup_low_percent:+.1f} %)</p>"
+    )

@@ -1,0 +1,182 @@
+"""``import pready``: names or objects, what is there is shown, and what is unknown is our error."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pready
+from pready.model import predict as predicting
+
+HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
+WRONG: Any = "wrong"
+
+
+def test_all_that_is_offered_is_there_and_shown() -> None:
+    for name in pready.__all__:
+        assert getattr(pready, name) is not None
+    assert dir(pready) == sorted(pready.__all__)
+    offered = {"simulate", "gain", "sweep", "compare", "explore", "predict", "explain", "Approach", "Table"}
+    assert offered <= set(pready.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pready.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_stub_says_the_same() -> None:
+    stub = Path("pready/__init__.pyi").read_text(encoding="utf-8")
+    names = set(re.findall(r"import .*? as (\w+)$", stub, re.MULTILINE)) | {"__version__"}
+    assert names == set(pready.__all__)
+    for module, own, name in re.findall(r"^from (\S+) import (\w+) as (\w+)$", stub, re.MULTILINE):
+        assert getattr(importlib.import_module(module), own) is getattr(pready, name)
+
+
+def test_importing_loads_neither_numpy_nor_pydantic() -> None:
+    code = (
+        "import sys, pready; dir(pready); print([m for m in ('numpy', 'pydantic', 'pint', 'rich') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_names_are_as_good_as_objects() -> None:
+    by_name = pready.predict("meluxina", LAGGARD, library="mpipcl", seed=3)
+    on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
+    assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
+    assert pready.explain("meluxina", Path(LAGGARD), "many:2") == pready.explain(on, what, _many(2))
+
+
+def _many(transport: int) -> pready.Approach:
+    from pready.model.approach import MANY
+
+    return pready.Approach(MANY, transport)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: pready.predict("nowhere", LAGGARD), "machine = 'nowhere' is unknown"),
+        (lambda: pready.predict("hpc3", "absent.toml"), "absent.toml: no such file"),
+        (lambda: pready.predict("hpc3", LAGGARD, library="none"), "library = 'none' is unknown; valid: mpich-release"),
+        (lambda: pready.predict("hpc3", LAGGARD, engine=WRONG), "engine = 'wrong'; valid: 'timeline' or 'engine'"),
+        (lambda: pready.predict("hpc3", LAGGARD, min_gain=5), "min_gain = 5"),
+        (lambda: pready.explain("hpc3", LAGGARD, "may"), "approach = 'may'; valid: KEY"),
+        (lambda: pready.simulate("hpc3", HALO, "many:3"), "transport_partitions = 3 does not divide 32"),
+        (lambda: pready.sweep("hpc3", LAGGARD, {"bufer": "1 MiB"}), "bufer is not a field"),
+        (lambda: pready.sweep("hpc3", LAGGARD, {"buffer": []}), "buffer has no values"),
+        (
+            lambda: pready.sweep("hpc3", LAGGARD, {"threads": 2}, work=WRONG),
+            "work = 'wrong'; valid: 'per-thread' or 'total'",
+        ),
+        (lambda: pready.compare("hpc3", [LAGGARD, LAGGARD]), "two workloads are called 'laggard'"),
+        (lambda: pready.gain(4, "25 GB/s"), "no gamma; valid: gamma, or"),
+        (lambda: pready.gain(4, "25 GB/s", gamma="1 us"), "gamma = '1 us' has a unit that does not fit"),
+        (lambda: pready.gain(4, 0.0, gamma=1e-12), "bandwidth = 0.0; valid: positive"),
+    ],
+)
+def test_what_is_unknown_is_our_error(call: Any, said: str) -> None:
+    with pytest.raises(pready.PreadyError) as caught:
+        call()
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_gain() -> None:
+    # gillis2023 4.3: four threads, 25 GB/s, 100 us/MB: 8/3.
+    assert pready.gain(4, "25 GB/s", gamma="100 us/MB").eta == pytest.approx(8 / 3)
+    assert pready.gain(4, 25e9, gamma=100e-12).eta == pytest.approx(8 / 3)
+    form = pready.gain(
+        8, "25 GB/s", theta=8, arithmetic_intensity=5, communication_intensity=1, frequency="3.5 GHz", epsilon="4 %"
+    )
+    assert form.eta == pytest.approx(1.974810, abs=5e-7)
+
+
+def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
+    over = {"buffer": ["1 MiB", "4 MiB"], "machine": ["meluxina", pready.load_machine("niagara")]}
+    table = pready.sweep("hpc3", LAGGARD, over, keep=tmp_path / "s")
+    assert table.varied == ("buffer", "machine")
+    assert [(r["buffer"], r["machine"]) for r in table] == [
+        ("1 MiB", "meluxina"), ("1 MiB", "Niagara"), ("4 MiB", "meluxina"), ("4 MiB", "Niagara"),
+    ]  # fmt: skip
+    best = pready.predict("niagara", LAGGARD).advised
+    assert table.rows[3]["eta"] == best.eta
+    assert (tmp_path / "s.points").exists()
+    assert pready.sweep("hpc3", LAGGARD, over, keep=tmp_path / "s") == table
+    assert "<td>meluxina</td>" in table._repr_html_()
+    assert pready.sweep("hpc3", LAGGARD, {"buffer": "1MiB:4MiB:2x"}).rows[2]["buffer"] == "4MiB"
+
+
+def test_a_comparison_has_the_break_even() -> None:
+    table = pready.compare(["meluxina", "niagara"], LAGGARD, libraries=["mpipcl", "emulated"])
+    assert table.varied == ("machine", "library")
+    assert len(table) == 4
+    advice = pready.predict("niagara", LAGGARD, library="emulated").advice
+    assert (table.rows[3]["eta"], table.rows[3]["break_even_bytes"]) == (advice.best.eta, advice.break_even_bytes)
+    assert len(pready.compare("hpc3", LAGGARD)) == 1
+
+
+def test_a_simulation_of_many_ranks() -> None:
+    run = pready.simulate("meluxina", HALO, "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
+    assert run.run.grid == (2, 2, 2)
+    assert run.row.approach == _many(8)
+    assert run.to_dict()["eta"] == run.eta == run.row.eta
+    again = pready.simulate("meluxina", HALO, "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
+    assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
+
+
+def test_data_frames() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB", "4 MiB"]})
+    prediction = pready.predict("hpc3", LAGGARD)
+    run = pready.simulate("hpc3", HALO, "many:8", ranks=(2, 2, 2), iterations=3)
+    for result, eta in ((table, "eta"), (prediction, "eta"), (run, "mean_s")):
+        frame, other = result.to_pandas(), result.to_polars()
+        assert isinstance(frame, pandas.DataFrame)
+        assert isinstance(other, polars.DataFrame)
+        assert frame[eta].tolist() == other[eta].to_list()
+    assert table.to_pandas()["eta"].tolist() == [r["eta"] for r in table]
+
+
+def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pready.model.frames.find_spec", lambda _: None)
+    table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB"]})
+    with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
+        table.to_pandas()
+
+
+def test_sliders_show_the_prediction_of_what_they_say() -> None:
+    widgets = pytest.importorskip("ipywidgets")
+    box = pready.explore("meluxina", LAGGARD)
+    assert isinstance(box, widgets.VBox)
+    *sliders, shown = box.children
+    assert [s.description for s in sliders] == ["buffer", "threads", "partitions"]
+    here = pready.predict("meluxina", LAGGARD).advised
+    assert f"η = {here.eta:.2f}×" in shown.value
+    sliders[0].value = 64 * 1024.0
+    there = pready.predict("meluxina", pready.load_workload(LAGGARD).changed(buffer="64 KiB"))
+    assert f"η = {there.advised.eta:.2f}×" in shown.value
+    assert f"<b>{there.advice.verdict}</b>" in shown.value
+
+
+def test_sliders_of_spread_and_what_does_not_fit() -> None:
+    from pready.notebook import answer, choices
+
+    on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
+    some = choices(on, what)
+    assert some["arrivals.spread"][2] == 0.01
+    here = {name: now for name, (_, _, now) in some.items()}
+    text = answer(on, what, {**here, "arrivals.spread": 0.05, "buffer": 65536.0})
+    changed = what.changed(buffer="64 KiB", **{"arrivals.spread": 0.05})
+    assert f"η = {pready.predict(on, changed).advised.eta:.2f}×" in text
+    # A face of a thread grid has to be of all threads.
+    assert "thread_grid" in answer(on, what.changed(thread_grid=(2, 2, 2)), {**here, "threads": 4})
+
+
+def test_without_ipywidgets_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pready.files.extra.find_spec", lambda _: None)
+    with pytest.raises(pready.PreadyError, match=r"pip install 'pready\[notebook\]'"):
+        pready.explore("meluxina", LAGGARD)
