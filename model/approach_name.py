@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pready.model.approach import BY_KEY, Approach
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.workload import Workload, check_transport_partitions
 
 
@@ -22,7 +22,10 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
     """
     key, *numbers = text.split(":")
     if key not in BY_KEY:
-        raise PreadyError(f"{where} = {shown(text)}", valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}")
+        raise PreadyError(
+            f"{where} = {shown(text)}{did_you_mean(key, BY_KEY)}",
+            valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}",
+        )
     try:
         counts = [int(n) for n in numbers]
     except ValueError:

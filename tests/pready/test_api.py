@@ -64,7 +64,7 @@ def _many(transport: int) -> pready.Approach:
         (lambda: pready.predict("hpc3", LAGGARD, library="none"), "library = 'none' is unknown; valid: mpich-release"),
         (lambda: pready.predict("hpc3", LAGGARD, engine=WRONG), "engine = 'wrong'; valid: 'timeline' or 'engine'"),
         (lambda: pready.predict("hpc3", LAGGARD, min_gain=5), "min_gain = 5"),
-        (lambda: pready.explain("hpc3", LAGGARD, "may"), "approach = 'may'; valid: KEY"),
+        (lambda: pready.explain("hpc3", LAGGARD, "may"), "approach = 'may'"),
         (lambda: pready.simulate("hpc3", HALO, "many:3"), "transport_partitions = 3 does not divide 32"),
         (lambda: pready.sweep("hpc3", LAGGARD, {"bufer": "1 MiB"}), "bufer is not a field"),
         (lambda: pready.sweep("hpc3", LAGGARD, {"buffer": []}), "buffer has no values"),

@@ -386,7 +386,10 @@ def test_comparing_one_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert "two workloads are called 'laggard'; valid: a name of its own for each" in capsys.readouterr().err
 
 
-def test_a_comparisons_table_names_what_differs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_comparisons_table_names_what_differs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     out = str(tmp_path / "c.svg")
     assert main(["compare", "examples/laggard.toml", "--machine", "meluxina", "--machine", "hpc3", "--plot", out]) == 0
     text = capsys.readouterr().out
