@@ -13,10 +13,10 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from typing import TextIO
 
 SPELT = {
-    "×": "x", "÷": "/", "→": ">", "←": "<", "·": "*", "−": "-", "–": "-", "—": "-", "─": "-", "…": "...", "±": "+-", "≤": "<=",
+    "×": "x", "→": ">", "←": "<", "·": "*", "−": "-", "–": "-", "—": "-", "─": "-", "…": "...", "±": "+-", "≤": "<=",
     "≥": ">=", "≈": "~", "∞": "inf", "√": "sqrt", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "η": "eta",
     "θ": "theta", "λ": "lambda", "μ": "u", "µ": "u", "π": "pi", "σ": "sigma", "τ": "tau", "“": '"', "”": '"', "‘": "'",
-    "’": "'", "≠": "!=", "∈": "in", "▁": "_", "█": "#", "▏": "|", "│": "|",
+    "’": "'", "≠": "!=", "∈": "in", "▁": "_", "█": "#", "▏": "|", "│": "|", "÷": "/",
 }  # fmt: skip
 """What stands for a letter that an encoding lacks; others lose their accents, or become a question mark."""
 
