@@ -62,8 +62,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (
-        'pready prove examples/halo3d.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o proof/',
-        'pready prove examples/halo3d.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget "5 min" -o p/',
+        'pready prove examples/halo3d.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o p/',
+        'pready prove examples/halo3d.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
         "pready prove halo.toml --rig 200Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
         "pready prove halo.toml --rig 200Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
     ),
