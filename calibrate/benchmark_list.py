@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pready.calibrate.build import SOURCE
+from pready.model.approach import BY_KEY, PERSISTENT, Interface
 
 EXCHANGE = "exchange"
 """The measurement that performs a user's own exchange, on all ranks: no part of a calibration."""
@@ -22,3 +23,8 @@ APPROACHES = _ways("approaches.def")
 
 EXCHANGE_WAYS = _ways("exchange_ways.def")
 """What `EXCHANGE` knows."""
+
+
+def interface_of(approach: str) -> Interface:
+    """What the model calls a way of the benchmark, whose bulk is a persistent send."""
+    return PERSISTENT if approach == "single" else BY_KEY[approach]

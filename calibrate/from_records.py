@@ -13,6 +13,7 @@ import numpy as np
 from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
 from pready.calibrate.records import Content, read
 from pready.model.errors import PreadyError
+from pready.model.normal import student95
 from pready.model.values import Array
 
 Record = Mapping[str, Any]
@@ -65,6 +66,8 @@ class Probes:
     """The same with the sender computing meanwhile, the receiver waiting."""
     taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
     """By mechanism and threads, from threads that issued at once while the receiver slept."""
+    setup: Sample | None = None
+    """What a small message saves whose request is set up before."""
     pready: Sample | None = None
     barrier: Mapping[int, Sample] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
@@ -141,12 +144,29 @@ def probes(content: Content, key: str) -> Probes:
         exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
         exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
         taken_lock=_taken_locks(_select(content, "contention", key)),
+        setup=_setup(content, key),
         pready=None if busiest is None else Sample.of(busiest),
         barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
         unsupported=content.unsupported(),
     )
+
+
+SMALL = 1 << 10
+"""Bytes up to which a message's time is the calls' and not its size's."""
+
+
+def _setup(content: Content, key: str) -> Sample | None:
+    """By how much persistent ping-pongs are quicker than nonblocking ones of the same sizes."""
+    modes = ("isend", "persistent")
+    new, kept = (_by(_select(content, "pingpong", key, mode=mode), "bytes") for mode in modes)
+    saved = [float(np.median(new[size]) - np.median(kept[size])) for size in new if size <= SMALL and size in kept]
+    if len(saved) < 2:
+        return None
+    half = student95(len(saved) - 1) * float(np.std(saved, ddof=1)) / len(saved) ** 0.5
+    centre = float(np.mean(saved))
+    return Sample(centre, centre - half, centre + half)
 
 
 def _exchange(record: Record) -> Exchange:

@@ -108,6 +108,7 @@ def describe(
             ),
         },
         "memory": {f"copy_{c}": _copy(probes, c) for c in ("hot", "cold")},
+        "requests": {"setup": _setup(probes)},
     }
     data = refined(data, probes.exchanges, active_messages=probes.early_send is False)
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
@@ -462,6 +463,15 @@ def _pready(probes: Probes, notes: list[str]) -> dict[str, Any]:
     return _measured(
         Estimate(s.value, s.low, s.high), Unit.TIME, "partitions marked by a team of threads", notes, "pready"
     )
+
+
+def _setup(probes: Probes) -> dict[str, Any]:
+    """What a persistent send saves; where it did not, or was not measured, nothing."""
+    s = probes.setup
+    if s is None:
+        return _exact(0.0, Unit.TIME, "not measured: a persistent send is taken to save nothing")
+    low, value, high = (max(x, 0.0) for x in (s.low, s.value, s.high))
+    return _sample(Sample(value, low, high), Unit.TIME, "ping-pongs with MPI_Isend, less those with MPI_Start")
 
 
 def _per_entry(fit: Fit) -> dict[str, Any]:

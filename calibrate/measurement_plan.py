@@ -131,6 +131,8 @@ def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
 def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]:
     for size in sizes(largest):
         yield ping(size)
+    for size in PERSISTENT_SIZES:
+        yield ping(size, "persistent")
     yield from exchanges(teams)
     for size in _powers(1, min(largest, 1 << 20), 2):
         for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
@@ -153,6 +155,7 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
     yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
+PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
 SMALL_EXCHANGE = 1 << 10
 PUTS = 8
 SMALLER_PUT, MORE_PUTS = 256, 32

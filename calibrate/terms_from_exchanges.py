@@ -16,9 +16,9 @@ from scipy.optimize import curve_fit, minimize_scalar
 from scipy.stats import median_abs_deviation
 from scipy.stats import t as student_t
 
+from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.from_records import Exchange, Sample
 from pready.calibrate.measurement_plan import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
-from pready.model.approach import BY_KEY
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import setting_of
 from pready.model.files import validated
@@ -113,7 +113,7 @@ def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messa
 
 def modelled(machine: Machine, e: Exchange) -> float:
     """What the timeline says of an exchange: the median over its repeats, until both sides are done."""
-    approach = BY_KEY[e.approach].into(e.threads * e.theta)
+    approach = interface_of(e.approach).into(e.threads * e.theta)
     buffer: Any = f"{e.bytes} B"
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])

@@ -33,6 +33,9 @@ NEEDS = (
     ),
     Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ()),
     Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
+    Need(
+        "a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine", "goal")
+    ),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ()),
     Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ()),
 )

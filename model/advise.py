@@ -20,7 +20,7 @@ from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
 from pready.model.values import Array, Replaced
-from pready.model.verdict import MIN_GAIN, simplest_of_the_best, verdict_of
+from pready.model.verdict import MIN_GAIN, candidates, simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 
 NOTABLE = 1e-3
@@ -72,7 +72,7 @@ def advise(
     evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
 ) -> Advice:
     """Advice from all approaches of one prediction; what cannot be had never wins."""
-    usable = [p for p in rows if p.available and p.approach != BULK]
+    usable = candidates(rows, evaluation.workload.baseline)
     best = simplest_of_the_best(usable)
     approach = best.approach
     verdict = verdict_of(best, min_gain)
@@ -132,14 +132,15 @@ def _because(
     usable: Sequence[ApproachPrediction],
     min_gain: float,
 ) -> str:
-    approach, bulk = best.approach, evaluation.mean_time(BULK)
+    approach, today = best.approach, evaluation.workload.baseline
+    now = f"{called(today)} {format_time(evaluation.mean_time(today))}"
     parts: list[str] = []
     late = evaluation.late(approach)
     waits = f" ({format_time(late)} of it waiting for neighbours)" if late > LATE * best.time_s else ""
     if verdict == "port":
         parts.append(
             f"{best.name} takes {format_time(best.time_s)} after the last partition is ready{waits}, "
-            f"bulk {format_time(bulk)}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
+            f"{now}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
         parts.append(_too_little(best, verdict, min_gain))
@@ -155,6 +156,11 @@ def _because(
     if verdict == "port":
         parts.append(f"an iteration gets {best.speedup_percent:.2g} % shorter")
     return "; ".join(parts)
+
+
+def called(today: Approach) -> str:
+    """What a reader calls the baseline."""
+    return "bulk" if today == BULK else f"today's {today.name}"
 
 
 def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> str:
@@ -178,12 +184,12 @@ def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> li
     row = max(two_sided, key=lambda p: p.eta)
     progress = evaluation.machine.progress.model_copy(update={"value": "thread"})
     helped = evaluation.on(evaluation.machine.model_copy(update={"progress": progress}))
-    helped.prepare([BULK, *(p.approach for p in two_sided)])
+    helped.prepare([helped.workload.baseline, *(p.approach for p in two_sided)])
     alternatives = [(helped.mean_time(p.approach), p.approach) for p in two_sided]
     time, same = min(alternatives, key=lambda c: c[0])
     if time > row.time_s * 0.95:
         return []
-    gain = helped.mean_time(BULK) / time
+    gain = helped.mean_time(helped.workload.baseline) / time
     size = format_size(same.message_size(evaluation.workload.buffer))
     return [
         f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits until the receiver enters MPI "
@@ -193,4 +199,4 @@ def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> li
 
 def _arrivals_matter(evaluation: Evaluated, approach: Approach) -> bool:
     """True where the spread of arrivals is too small to hide even one message."""
-    return evaluation.delay < 0.01 * evaluation.mean_time(BULK)
+    return evaluation.delay < 0.01 * evaluation.mean_time(evaluation.workload.baseline)

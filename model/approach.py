@@ -1,6 +1,6 @@
 """The Approach: one way to send a partitioned buffer.
 
-The nine interfaces are rows of data, not code paths: they differ in who sends when, what is matched
+The interfaces are rows of data, not code paths: they differ in who sends when, what is matched
 and how an exchange ends (gillis2023 2.3 and Tables 1-2, https://doi.org/10.1145/3605573.3605599;
 jammer2022 III.C for persistent operations whose matching is proven). How messages are spread over
 VCIs follows zambre2021 4 and 5.3.
@@ -8,8 +8,8 @@ VCIs follows zambre2021 4 and 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Sync = Literal["none", "active", "passive"]
@@ -29,6 +29,10 @@ class Interface:
     """One message per transport partition; otherwise the whole buffer in one."""
     joins: bool = False
     """The threads meet in a barrier before the message goes."""
+    persistent: bool = False
+    """Its requests were set up before the loop (MPI_Send_init), and are only started in it."""
+    one_by_one: bool = False
+    """A message is issued when the one before has left: sends that block."""
     counts: bool = False
     """Every user partition is marked ready (MPI_Pready or a counter of the user's own)."""
     matches: bool = False
@@ -125,16 +129,23 @@ SINGLE = Interface(
     receivers="master",
     motif="bulk",
 )
+# The smallest port there is.
+PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True, motif=None)
+# Receives are posted before; MPI_Send to each peer in turn.
+BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, motif=None)
 MANY = Interface(
     key="many",
     name="Pt2Pt many",
     call="MPI_Send",
     splits=True,
+    persistent=True,
     matches=True,
     receivers="threads",
     mechanism="communicators",
     motif="many",
 )
+# What a code does today whose threads each send their own part.
+PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False, motif=None)
 RMA_SINGLE_ACTIVE = Interface(
     key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
 )
@@ -172,6 +183,7 @@ PERSISTENT_MATCHED = Interface(
 
 INTERFACES: tuple[Interface, ...] = (
     SINGLE,
+    PERSISTENT,
     PART,
     PART_AM,
     MANY,
@@ -181,7 +193,8 @@ INTERFACES: tuple[Interface, ...] = (
     RMA_MANY_PASSIVE,
     PERSISTENT_MATCHED,
 )
-BY_KEY = {i.key: i for i in INTERFACES}
+"""What one may port to, simplest to program first."""
+BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
 """For the border: what users, files and benchmarks call an interface."""
 
 
@@ -213,7 +226,23 @@ class Approach:
 
 
 BULK = Approach(SINGLE)
-"""What everything is compared with: the threads meet, then one thread sends one message."""
+"""The threads meet, then one thread sends one message."""
+
+Today = Literal["nonblocking", "blocking", "persistent", "one message per thread", "rma"]
+TODAY: Mapping[Today, Interface] = {
+    "nonblocking": SINGLE,
+    "blocking": BLOCKING,
+    "persistent": PERSISTENT,
+    "one message per thread": PER_THREAD,
+    "rma": RMA_SINGLE_ACTIVE,
+}
+"""What applications do before anything is ported."""
+
+
+def baseline(today: Today, threads: int) -> Approach:
+    """What everything is compared with: what the application does today."""
+    interface = TODAY[today]
+    return interface.into(threads if interface is PER_THREAD else 1)
 
 
 def lane(transport: int, transports: int, threads: int) -> int:

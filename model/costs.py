@@ -42,6 +42,8 @@ class Costs:
     """m: bytes of the message."""
     hold: Array
     """o_s: holding the VCI's lock for one message."""
+    setup: Array
+    """What of it a send saves whose request was set up before the loop."""
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
@@ -241,6 +243,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     return Costs(
         size=np.asarray(float(size)),
         hold=hold,
+        setup=_optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
         copy_in=_copy(segment, segment.O_s, size, copy),
         put=sampler("one_sided.put", m.one_sided.put),
         handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
@@ -271,6 +274,11 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         contention=sampler.sharing("contention", m.threads.contention, workload.threads),
         contention_put=_contention_put(sampler, workload.threads),
     )
+
+
+def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
+    """A parameter that a machine may not have: then it costs nothing."""
+    return np.asarray(0.0) if value is None else sampler(name, value)
 
 
 def _contention_put(sampler: Sampler, threads: int) -> Array:

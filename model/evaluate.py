@@ -119,8 +119,8 @@ class Evaluation:
 
     def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """Share of an iteration that one approach saves for several buffer sizes, shape (len(sizes),)."""
-        bulk, fine = over_sizes(self.machine, self.workload, approach, sizes, self.seed)
-        return metrics.speedup_percent(bulk.iteration, fine.iteration) / 100
+        today, fine = over_sizes(self.machine, self.workload, approach, sizes, self.seed)
+        return metrics.speedup_percent(today.iteration, fine.iteration) / 100
 
     @property
     def _nominal_rows(self) -> slice:
@@ -179,25 +179,25 @@ class Evaluation:
 
     def gains(self, approaches: Sequence[Approach]) -> list[float]:
         """η of each, as `predict` says it."""
-        bulk = self.mean_time(BULK)
-        return [float(metrics.eta(bulk, self.mean_time(a))) for a in approaches]
+        today = self.mean_time(self.workload.baseline)
+        return [float(metrics.eta(today, self.mean_time(a))) for a in approaches]
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
-        line, bulk = self.timeline(approach), self.timeline(BULK)
+        line, today = self.timeline(approach), self.timeline(self.workload.baseline)
         rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(self.workload.threads)
-        t, t_bulk = line.end[rows], bulk.end[rows]
-        drawn, drawn_bulk = self._drawn_means(line.end), self._drawn_means(bulk.end)
-        time, eta = float(t.mean()), float(metrics.eta(t_bulk.mean(), t.mean()))
+        t, t_today = line.end[rows], today.end[rows]
+        drawn, drawn_today = self._drawn_means(line.end), self._drawn_means(today.end)
+        time, eta = float(t.mean()), float(metrics.eta(t_today.mean(), t.mean()))
         time_low, time_high = interval(drawn, time)
-        eta_low, eta_high = interval(metrics.eta(drawn_bulk, drawn), eta)
+        eta_low, eta_high = interval(metrics.eta(drawn_today, drawn), eta)
         compute = self.ready.max(axis=1)
-        whole, whole_bulk = compute + line.end, compute + bulk.end
-        saved = metrics.speedup_percent(self._drawn_means(whole_bulk), self._drawn_means(whole))
-        speedup = float(metrics.speedup_percent(whole_bulk[rows].mean(), whole[rows].mean()))
+        whole, whole_today = compute + line.end, compute + today.end
+        saved = metrics.speedup_percent(self._drawn_means(whole_today), self._drawn_means(whole))
+        speedup = float(metrics.speedup_percent(whole_today[rows].mean(), whole[rows].mean()))
         speedup_low, speedup_high = interval(saved, speedup)
         # temucin2022 3.1: one send from the join on, without the threads' barrier.
-        t_pt2pt = float(bulk.end[0]) - barrier
+        t_pt2pt = float(self.timeline(BULK).end[0]) - barrier
         first = line.first_ready[rows] if approach.interface.splits else np.full_like(t, barrier)
         t_part = t - first
         before_join = np.minimum(line.join[rows], t) - first if approach.interface.splits else np.zeros_like(t)
@@ -263,8 +263,8 @@ def gain_over_sizes(
     samples: int = SAMPLES,
 ) -> Array:
     """η of one approach for several buffer sizes at once; arguments as of `over_sizes`, shape (len(sizes),)."""
-    bulk, fine = over_sizes(machine, workload, approach, sizes, seed, samples)
-    return metrics.eta(bulk.time, fine.time)
+    today, fine = over_sizes(machine, workload, approach, sizes, seed, samples)
+    return metrics.eta(today.time, fine.time)
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def over_sizes(
     seed: int = 0,
     samples: int = SAMPLES,
 ) -> tuple[OverSizes, OverSizes]:
-    """Bulk and one approach for several buffer sizes at once, parameters as they stand.
+    """The baseline and one approach for several buffer sizes at once, parameters as they stand.
 
     Parameters
     ----------
@@ -309,4 +309,4 @@ def over_sizes(
         times, whole = (x.reshape(len(at_size), samples).mean(axis=1) for x in (end, ready.max(axis=1) + end))
         return OverSizes(np.asarray(times, dtype=np.float64), np.asarray(whole, dtype=np.float64))
 
-    return mean(BULK), mean(approach)
+    return mean(workload.baseline), mean(approach)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model import gain
-from pready.model.approach import BULK, Approach, issuing_threads, vci_members
+from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.costs import Costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
@@ -105,13 +105,14 @@ class Explanation:
     seed: int
     equations: tuple[Filled, ...]
     bulk: Way
+    """What the application does today."""
     way: Way
     departures: tuple[str, ...]
     """Where equations or steps depart from the papers."""
 
     @property
     def eta(self) -> float:
-        """Bulk's time over the approach's (Eq. 1), from the timeline."""
+        """The baseline's time over the approach's (Eq. 1), from the timeline."""
         return self.bulk.time_s / self.way.time_s
 
     def __str__(self) -> str:
@@ -138,7 +139,7 @@ def explain(
     Parameters
     ----------
     approach
-        What to explain beside bulk; absent, what `predict` advises.
+        What to explain beside what the application does today; absent, what `predict` advises.
     library
         Name of a library profile, for the advice; absent, the machine's own.
     seed
@@ -162,7 +163,7 @@ def explain(
         workload.name,
         seed,
         tuple(_equations(evaluation)),
-        way(evaluation, BULK),
+        way(evaluation, workload.baseline),
         way(evaluation, approach),
         tuple(_departures(evaluation)),
     )
@@ -315,6 +316,11 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     if taken and most > 1:
         rule += f"; who finds the lock taken pays c more, {sharing} threads share a VCI"
         terms.append(Amount(BY_COST[contended].symbol, BY_COST[contended].latex, taken))
+    if i.persistent and np.any(costs.setup):
+        rule += "; requests were set up before, which saves part of o_s"
+        terms += [replace(a, seconds=-a.seconds) for a in term("setup")]
+    if i.one_by_one and setting.peers > 1:
+        rule += "; the next when the one before is copied, or has left if it asked first"
     if not i.one_sided:
         terms += term("copy_in")
     if i.active_message:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pready.model.approach import BULK, Approach
+from pready.model.approach import Approach
 from pready.model.prediction import ApproachPrediction
-from pready.model.verdict import INDISTINCT, simplest_of_the_best
+from pready.model.verdict import INDISTINCT, candidates, simplest_of_the_best
 from pready.model.workload import Workload
 
 Evaluate = Callable[[Workload, Sequence[Approach]], list[ApproachPrediction]]
@@ -58,10 +58,10 @@ def said(
     advised
         The one of them that the advice names.
     """
-    some = [r.approach for r in rows if r.available and r.approach != BULK]
+    some = [r.approach for r in rows if r.available]
     out = []
     for choice in choices(workload):
-        instead = simplest_of_the_best(evaluate(choice.workload, some))
+        instead = simplest_of_the_best(candidates(evaluate(choice.workload, some), workload.baseline))
         turned = _pays(advised, min_gain) != _pays(instead, min_gain)
         within = advised.eta_low * (1 - INDISTINCT) <= instead.eta <= advised.eta_high * (1 + INDISTINCT)
         if turned or not within:

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pready.model.approach import PART, PART_AM, Approach, Interface
+from pready.model.approach import PART, PART_AM, PERSISTENT, Approach, Interface
 from pready.model.errors import PreadyError, did_you_mean, shown
 
 Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
@@ -72,6 +72,8 @@ class LibraryProfile:
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
         elif interface.one_sided:
             out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
+        elif interface is PERSISTENT:
+            out.append("MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it")
         elif interface.splits:
             out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
         if approach.vcis > 1:

@@ -242,6 +242,13 @@ class Matching(Strict):
     per_entry: Value[units.Time]
 
 
+class Requests(Strict):
+    """What a request costs, before the loop and in it."""
+
+    setup: Value[units.Time] | None = None
+    """What of o_s a send saves whose request was set up before (MPI_Send_init); absent: nothing."""
+
+
 class OneSided(Strict):
     """What RMA adds (gillis2023 2.3.3): opening and closing epochs, one by one per window."""
 
@@ -346,6 +353,8 @@ class Machine(Strict):
     matching: Matching
     one_sided: OneSided
     memory: Memory
+    requests: Requests | None = None
+    """What setting up requests costs; absent: nothing."""
     network: Network | None = None
     """What lies between the nodes; absent: nothing is said of congestion."""
     active_message: SizeCurve | None = None

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pready.model.advise import pays_for
-from pready.model.approach import BULK
 from pready.model.break_even import Range, nearest
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
 from pready.model.predict import Engine, approaches, effective_library, evaluator
 from pready.model.prediction import ApproachPrediction, Verdict
-from pready.model.verdict import MIN_GAIN, simplest, verdict_of
+from pready.model.verdict import MIN_GAIN, a_port, candidates, simplest, simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 
 
@@ -62,16 +61,14 @@ def outcome(
     profile = effective_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
-    usable = [a for a in able if a != BULK and not a.interface.needs]
     rows: tuple[ApproachPrediction, ...] = ()
     if every:
         rows = tuple(evaluation.predict_all(able))
-        by_approach = {row.approach: row for row in rows}
-        best = by_approach[usable[simplest([(a, by_approach[a].eta) for a in usable])]]
+        best = simplest_of_the_best(candidates(rows, workload.baseline))
     else:
-        gains = evaluation.gains(able)
-        eta = dict(zip(able, gains, strict=True))
-        best = evaluation.predict(usable[simplest([(a, eta[a]) for a in usable])])
+        gains = zip(able, evaluation.gains(able), strict=True)
+        usable = [(a, eta) for a, eta in gains if not a.interface.needs and a_port(a, eta, workload.baseline)]
+        best = evaluation.predict(usable[simplest(usable)][0])
     pays = tuple(pays_for(evaluation, best.approach, min_gain)) if sizes else None
     return Outcome(
         library=profile.name,

@@ -61,7 +61,7 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
 
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
-    """Every approach to evaluate."""
+    """Every approach to evaluate, first what the application does today."""
     n = workload.n_partitions
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
     contexts = machine.contexts.value
@@ -74,7 +74,7 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
         else:
             allowed, vcis = counts, library.max_vcis
         out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
-    return out
+    return [workload.baseline, *(a for a in out if a != workload.baseline)]
 
 
 def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:

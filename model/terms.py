@@ -121,6 +121,15 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         name="message overhead o_s",
+        symbol="o_setup",
+        latex=r"o_\mathrm{setup}",
+        says="what of o_s a send saves whose request was set up before the loop (MPI_Send_init)",
+        costs=("setup",),
+        values={"requests.setup": Unit.TIME},
+        steps=("issue",),
+    ),
+    Term(
+        name="message overhead o_s",
         symbol="o_put",
         latex=r"o_\mathrm{put}",
         says="the same for one MPI_Put",

@@ -35,6 +35,7 @@ gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o le
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,10 +162,16 @@ def run(
     marked = marked_by_threads(times, setting, costs.pready) if interface.counts else times
     join = marked.max(axis=1) + costs.barrier
     starts = _starts(marked, join, last_ready, costs, approach, setting)
-    # 2. Issue.
-    issued = _issue(starts, members, costs, approach, setting)
-    # 3. Protocol.
-    sent = _protocol(issued, marked, join, waits_from, last_ready, costs, approach, setting)
+
+    def allowed(issued: Array) -> Array:
+        return _protocol(issued, marked, join, waits_from, last_ready, costs, approach, setting)
+
+    # 2. Issue and 3. protocol.
+    if interface.one_by_one:
+        issued, sent = _one_by_one(starts, costs, approach, setting.peers, allowed)
+    else:
+        issued = _issue(starts, members, costs, approach, setting)
+        sent = allowed(issued)
     # 4. NIC and 5. wire.
     per_vci = interface.receivers == "threads" and len(members) > 1
     arrived = _network(sent, costs, keep_vcis=per_vci)
@@ -369,12 +376,35 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
     return np.asarray(ends[..., None] - after * hold[..., None]).reshape(rows, len(members), longest * setting.peers)
 
 
+def _one_by_one(
+    starts: Array, costs: Costs, approach: Approach, peers: int, allowed: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """When each peer's message leaves the CPU, and may leave the adapter: shapes (rows, 1, peers).
+
+    A send that asks first returns when its last byte has left, another when it is copied; then follows the next.
+    """
+    at, hold = starts[:, 0], holding(costs, approach)
+    issued, sent = [], []
+    free = turn = np.full_like(at, -np.inf)
+    for _ in range(peers):
+        issued.append(at + hold)
+        sent.append(allowed(issued[-1][:, None, None])[:, 0, 0])
+        turn = np.maximum(sent[-1], turn)
+        left = np.maximum(sent[-1], free)
+        if np.any(costs.drain):
+            left = np.maximum(left, turn - costs.credit)
+        free, turn = left + _service(costs), turn + costs.drain
+        at = np.where(costs.rendezvous, left + costs.stream, issued[-1])
+    return np.stack(issued, axis=-1)[:, None], np.stack(sent, axis=-1)[:, None]
+
+
 def holding(costs: Costs, approach: Approach) -> Array:
     """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
     interface = approach.interface
     if interface.one_sided:
         return costs.put
-    hold = costs.hold + costs.copy_in
+    overhead = np.maximum(costs.hold - costs.setup, 0.0) if interface.persistent else costs.hold
+    hold = overhead + costs.copy_in
     return np.asarray(hold + costs.copy_out + costs.active) if interface.active_message else np.asarray(hold)
 
 

@@ -9,15 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pready.model.approach import INTERFACES, Approach
+from pready.model.approach import BY_KEY, Approach
 from pready.model.prediction import ApproachPrediction, Verdict
 
 INDISTINCT = 0.01
 """Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
 MIN_GAIN = 0.01
 """Share of an iteration that is worth porting for, unless somebody says otherwise."""
-PREFERENCE = {interface: n for n, interface in enumerate(INTERFACES)}
+PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}
 """Simplest to program first: the order of `INTERFACES`."""
+
+
+def a_port(approach: Approach, eta: float, today: Approach) -> bool:
+    """Is it one, with that η against `today`? Another name for what the application does, no faster, is none."""
+    whole_send = approach.interface.call == "MPI_Send" and not approach.interface.splits
+    return approach != today and not (whole_send and eta <= 1)
+
+
+def candidates(rows: Sequence[ApproachPrediction], today: Approach) -> list[ApproachPrediction]:
+    """What one may port to and can have."""
+    return [p for p in rows if p.available and a_port(p.approach, p.eta, today)]
 
 
 def simplest_of_the_best(usable: Sequence[ApproachPrediction]) -> ApproachPrediction:

@@ -35,6 +35,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from pready.model import gain_numpy, units, written
+from pready.model.approach import Approach, Today, baseline
 from pready.model.closed_form import FLOPS_PER_CYCLE
 from pready.model.errors import PreadyError, shown
 from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
@@ -381,6 +382,8 @@ class Workload(Strict):
     """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
     path: PathName = "inter"
     iterations: Count = 100
+    today: Today = "nonblocking"
+    """How the application sends before anything is ported: what everything is compared with."""
     cache: Literal["hot", "cold"] = "hot"
     receiver: Literal["waiting", "computing"] = "waiting"
     """Is the receiver inside MPI while the sender computes, or computing like it?"""
@@ -571,6 +574,11 @@ class Workload(Strict):
             return type(self).model_validate(_written(fields))
         except ValidationError as error:
             raise one_line(error, type(self)) from None
+
+    @property
+    def baseline(self) -> Approach:
+        """What the application does today."""
+        return baseline(self.today, self.threads)
 
     @property
     def n_partitions(self) -> int:

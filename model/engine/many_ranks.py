@@ -66,14 +66,14 @@ def row(
     Parameters
     ----------
     run, bulk
-        The approach, and bulk.
+        The approach, and the baseline.
     quiet, alone
-        The same without spread of arrivals.
+        The approach and bulk without spread of arrivals.
     barrier
         Seconds for the workload's threads to meet.
     drawn, drawn_bulk
         Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
-        fewer than bulk has the first of them.
+        fewer than the baseline has the first of them.
     """
     splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
@@ -145,7 +145,7 @@ def compare(
     on_progress: Callable[[Approach, float], None] | None = None,
     **options: Any,
 ) -> list[tuple[ApproachPrediction, Simulation]]:
-    """Simulate bulk and each approach, and say what each costs against bulk.
+    """Simulate what the application does today and each approach, and say what each costs against that.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def compare(
 
     Returns
     -------
-    One pair per approach, bulk first. `low` and `high` bound 95 % of the iterations' means. An
+    One pair per approach, the baseline first. `low` and `high` bound 95 % of the iterations' means. An
     interrupted run is the last of the list; without a completed iteration it is left out.
     """
     abilities.check(workload, "engine")
@@ -170,7 +170,11 @@ def compare(
     bulk: Simulation | None = None
     alone: Simulation | None = None
     first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
-    for approach in (BULK, *(a for a in approaches if a != BULK)):
+    base = workload.baseline
+    if base != BULK:
+        alone = simulate(machine, calm, BULK, grid=grid, iterations=first + 1, **options)
+        alone = alone.after(min(first, alone.iterations - 1))
+    for approach in (base, *(a for a in approaches if a != base)):
         quiet = simulate(machine, calm, approach, grid=grid, iterations=first + 1, **options)
         if quiet.iterations == 0:
             break
@@ -279,8 +283,8 @@ class ManyRanks:
     @property
     def delay(self) -> float:
         """Mean time from a rank's first ready partition to its last."""
-        bulk = self.nominal(BULK)
-        return float(bulk.spread_s.mean()) / bulk.exchanges
+        run = self.nominal(self.workload.baseline)
+        return float(run.spread_s.mean()) / run.exchanges
 
     @property
     def bandwidth(self) -> float:
@@ -396,20 +400,21 @@ class ManyRanks:
         return self._drawn[approach]
 
     def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
-        """Bulk, and those that may be the best of their interface."""
+        """The baseline, and those that may be the best of their interface."""
         times = {a: exchange_s(self.nominal(a)) for a in approaches}
         fastest: dict[Interface, float] = {}
         for a, time in times.items():
             fastest[a.interface] = min(time, fastest.get(a.interface, time))
-        return {BULK, *(a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE))}
+        return {self.workload.baseline, *(a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE))}
 
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """`predict` of each, in one race (see the class)."""
-        self.prepare([BULK, *approaches])
+        base = self.workload.baseline
+        self.prepare([base, *approaches])
         self._prepare_quiet([BULK, *approaches])
-        leading = self._leading(approaches) if self.race else {BULK, *approaches}
+        leading = self._leading(approaches) if self.race else {base, *approaches}
         few = min(RACED, self._draws)
-        self._prepare_drawn({a: self._draws if a in leading else few for a in (BULK, *approaches)})
+        self._prepare_drawn({a: self._draws if a in leading else few for a in (base, *approaches)})
         return [self.predict(a) for a in approaches]
 
     def means(self, approach: Approach) -> Array:
@@ -445,9 +450,9 @@ class ManyRanks:
 
     def gains(self, approaches: Sequence[Approach]) -> list[float]:
         """η of each, as `predict` says it, from the parameters' values alone."""
-        self.prepare([BULK, *approaches])
-        bulk = exchange_s(self.nominal(BULK))
-        return [float(metrics.eta(bulk, exchange_s(self.nominal(a)))) for a in approaches]
+        self.prepare([self.workload.baseline, *approaches])
+        today = exchange_s(self.nominal(self.workload.baseline))
+        return [float(metrics.eta(today, exchange_s(self.nominal(a)))) for a in approaches]
 
     def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""
@@ -464,13 +469,13 @@ class ManyRanks:
         """Time, η and metrics of one approach, with 95 % intervals."""
         return row(
             self.nominal(approach),
-            self.nominal(BULK),
+            self.nominal(self.workload.baseline),
             self.quiet(approach),
             self.quiet(BULK),
             self.workload,
             self.machine.threads.barrier.at(self.workload.threads),
             self.drawn(approach),
-            self.drawn(BULK),
+            self.drawn(self.workload.baseline),
         )
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
@@ -479,17 +484,17 @@ class ManyRanks:
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
         sizes of their own keep them.
         """
-        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes)] for a in (self.workload.baseline, approach))
         return metrics.eta(bulk, fine)
 
     def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """Share of an iteration that one approach saves for several buffer sizes, likewise."""
-        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes)] for a in (BULK, approach))
+        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes)] for a in (self.workload.baseline, approach))
         return metrics.speedup_percent(bulk, fine) / 100
 
     def _over_sizes(self, approach: Approach, sizes: Sequence[float]) -> list[tuple[float, float]]:
         """Mean times of an exchange's communication and of an iteration."""
-        wanted = [(a, float(s)) for a in (BULK, approach) for s in sizes]
+        wanted = [(a, float(s)) for a in (self.workload.baseline, approach) for s in sizes]
         self._prepare_sizes([w for w in dict.fromkeys(wanted) if w not in self._over])
         return [self._over[approach, float(s)] for s in sizes]
 

@@ -375,6 +375,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not interface.two_sided_rendezvous
         and not x.asks.any(),
         "two_sided": interface.two_sided_rendezvous,
+        "one_by_one": interface.one_by_one,
         "rendezvous": x.asks.any(),
         "asks": x.asks,
         "gate_is_join": x.asks.any()

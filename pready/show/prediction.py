@@ -23,13 +23,14 @@ VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "
 
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
-    """The best row of each interface, bulk first."""
+    """The baseline, then the best row of each interface."""
     rows: dict[tuple[Interface, str], list[ApproachPrediction]] = {}
     for row in prediction.approaches:
-        rows.setdefault((row.approach.interface, row.needs), []).append(row)
+        if row is not prediction.bulk:
+            rows.setdefault((row.approach.interface, row.needs), []).append(row)
     best = {kind: simplest_of_the_best(of) for kind, of in rows.items()}
     advised = prediction.advised
-    return list((best | {(advised.approach.interface, ""): advised}).values())
+    return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
 
 
 def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
@@ -75,6 +76,8 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         f"closed form (Eq. 4, bandwidth only): η = {form['eta']:.3g}, "
         f"γ = {format_quantity(form['gamma_s_per_byte'], Unit.TIME_PER_BYTE)}, D = {format_time(form['delay_s'])}"
     ]
+    if prediction.workload["today"] != "nonblocking":
+        notes.append(f"η and run time are against today's {prediction.bulk.name}, the first row")
     needs = dict.fromkeys(r.needs for r in rows if not r.available)
     if needs:
         notes.append(f"* needs {'; '.join(needs)}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pready.model.approach import BULK, Approach, transport_counts
+from pready.model.approach import Approach, transport_counts
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
@@ -58,7 +58,7 @@ def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[f
 
 def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     sizes, advised = _sizes(workload, POINTS), prediction.advised
-    drawn = (BULK.interface, advised.approach.interface)
+    drawn = (workload.baseline.interface, advised.approach.interface)
     others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
@@ -81,7 +81,7 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
     ready = evaluation.ready[iteration]
     threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
     drawn = []
-    for approach in (BULK, prediction.advised.approach):
+    for approach in (workload.baseline, prediction.advised.approach):
         theirs = evaluation.receiver_joins(approach)
         joins = None if theirs is None else theirs[iteration]
         line = run(ready, evaluation.costs(approach), approach, evaluation.setting, joins, keep_steps=True)

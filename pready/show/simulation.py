@@ -7,7 +7,6 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.approach import BULK
 from pready.model.engine import Simulation
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
@@ -29,7 +28,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     table = Readable(heading=title)
     table.add_column("mean per rank and iteration")
     for s in runs:
-        a, bulk = s.approach, s.approach == BULK
+        a, bulk = s.approach, s.approach == workload.baseline
         what = a.name if bulk else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
         table.add_column(what, justify="right", style="" if bulk else "bold")
     table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))

@@ -85,7 +85,8 @@ def end_of_exchange(
         owners = {p // theta for t in members for p in range(t * per_bin, (t + 1) * per_bin)}
         k = min(len(members), len(owners))
         taken = float(c.contention_put[k] if i.one_sided else c.contention[k])
-        hold = cost("put") if i.one_sided else cost("hold") + cost("copy_in")
+        overhead = max(cost("hold") - cost("setup"), 0.0) if i.persistent else cost("hold")
+        hold = cost("put") if i.one_sided else overhead + cost("copy_in")
         hold += cost("copy_out") + cost("active") if i.active_message else 0.0
         # Between two partitions that queue for the lock, as many messages are received under it as the first sent.
         between = 0.0
@@ -99,8 +100,7 @@ def end_of_exchange(
                 left[t, peer] = start + (peer + 1) * hold
             free = start + peers * (hold + between)
 
-    sent = {}
-    for message, issued in left.items():
+    def allowed(issued: float) -> float:
         when = issued
         if i.two_sided_rendezvous:
             when = max(issued, cost("wire"))
@@ -116,7 +116,17 @@ def end_of_exchange(
                 ends = [max(marked[t * theta : (t + 1) * theta]) for t in range(n)]
                 seen = [max(end, issued) for end in ends if end + waits >= issued]
                 when = max(when, min(seen, default=issued))
-        sent[message] = when
+        return when
+
+    if i.one_by_one:  # the next is issued when the one before is copied, or has left if it asked first
+        at, free, bucket = bins[0], -1e300, -1e300
+        for peer in range(peers):
+            left[0, peer] = at + hold
+            bucket = max(allowed(left[0, peer]), bucket)
+            leaves = max(allowed(left[0, peer]), free, bucket - cost("credit") if cost("drain") > 0 else -1e300)
+            free, bucket = leaves + cost("gap") + cost("link"), bucket + cost("drain")
+            at = leaves + cost("stream") if bool(c.rendezvous) else left[0, peer]
+    sent = {message: allowed(issued) for message, issued in left.items()}
     if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
         room, free, met = peers * setting.unattended, -1e300, max(marked) + cost("barrier")
         time_per_byte, stuck, found = cost("link") / cost("size"), False, 0.0

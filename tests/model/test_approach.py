@@ -7,12 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.approach import (
+    BLOCKING,
+    BULK,
     BY_KEY,
     INTERFACES,
     MANY,
     PART,
+    PER_THREAD,
+    PERSISTENT,
+    RMA_SINGLE_ACTIVE,
     SINGLE,
+    TODAY,
     Approach,
+    baseline,
     communicators_27_point,
     enumerate_approaches,
     issuing_threads,
@@ -27,8 +34,12 @@ def test_communicators_of_a_27_point_exchange() -> None:
     assert communicators_27_point(4, 4, 4) == 808
 
 
-def test_nine_interfaces_with_distinct_keys() -> None:
-    assert len(INTERFACES) == len(BY_KEY) == 9
+def test_interfaces_with_distinct_keys() -> None:
+    assert len(INTERFACES) == 10
+    assert len(BY_KEY) == 12  # and two that are only what applications do today
+    assert {baseline(today, 8) for today in TODAY} == {
+        BULK, Approach(BLOCKING), Approach(PERSISTENT), Approach(PER_THREAD, 8), Approach(RMA_SINGLE_ACTIVE),
+    }  # fmt: skip
 
 
 def test_part_spreads_messages_round_robin() -> None:
@@ -87,5 +98,5 @@ def test_every_message_has_one_vci(threads: int, theta: int, vcis: int, contexts
 def test_enumeration_has_no_duplicates() -> None:
     found = list(enumerate_approaches(INTERFACES, 4, [1, 2, 4, 8], contexts=16, max_vcis=64))
     assert len(found) == len(set(found))
-    assert {a.interface.key for a in found} == set(BY_KEY)
+    assert {a.interface.key for a in found} == {i.key for i in INTERFACES}
     assert max(a.vcis for a in found) == 4

@@ -11,10 +11,11 @@ from machines import ideal
 
 import pready
 from pready.model import advise, machine, workload
-from pready.model.approach import BULK, MANY, PART, PERSISTENT_MATCHED, Approach
+from pready.model.approach import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
+from pready.model.machine import Requests
 from pready.model.predict import predict
 from pready.model.prediction import ApproachPrediction
 from pready.model.workload import Workload
@@ -67,6 +68,46 @@ def test_bulk_is_the_baseline() -> None:
     assert bulk.early_bird_percent == bulk.speedup_percent == 0
     assert bulk.overhead == pytest.approx(1)
     assert bulk.availability == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("today", TODAY)
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_today_is_the_baseline(today: str, pattern: str) -> None:
+    """η and run time are against what the application does today, and that is no port to itself."""
+    delay = {"model": "laggard", "delay": "200 us", "late": "thread"}
+    w = made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, compute={"time": "1 ms"})
+    got, plain = predict(MELUXINA, w, draws=0), predict(MELUXINA, w.changed(today="nonblocking"), draws=0)
+    assert got.approaches[0] is got.bulk
+    assert got.bulk.approach == w.baseline
+    assert (got.bulk.eta, got.bulk.speedup_percent) == (1, 0)
+    assert got.advised.approach != w.baseline
+    assert sum(p.approach == w.baseline for p in got.approaches) == 1
+    there = {p.approach: p for p in plain.approaches}
+    for p in got.approaches:
+        assert p.eta == pytest.approx(got.bulk.time_s / p.time_s, rel=1e-12)
+        assert p.speedup_percent == pytest.approx(100 * (1 - p.iteration_s / got.bulk.iteration_s), abs=1e-9)
+        if p.approach in there:  # the same exchange, whatever it is compared with
+            assert p.time_s == there[p.approach].time_s
+
+
+ONE = {"threads": 1, "partitions_per_thread": 1}
+
+
+def test_the_smallest_port() -> None:
+    """4 KiB by one thread: a send's set-up of 0.2 us is above 1 % of 13 us; without it, nothing is advised."""
+    value = {"value": "0.2 us", "interval": ["0.19 us", "0.21 us"], "source": "assumed", "why": "test"}
+    epoch = MELUXINA.one_sided.epoch.model_copy(update={"value": 1e-5, "interval": None})
+    plain = MELUXINA.model_copy(update={"one_sided": MELUXINA.one_sided.model_copy(update={"epoch": epoch})})
+    saves = plain.model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
+    w = made(buffer="4 KiB", **ONE, compute={"time": "10 us"})
+    ported, not_ = predict(saves, w), predict(plain, w)
+    assert (ported.advice.verdict, ported.advised.key) == ("port", "persistent")
+    assert "MPI_Send_init" in ported.advice.settings[0]
+    assert ported.bulk.time_s - ported.advised.time_s == pytest.approx(0.2e-6, rel=1e-6)
+    assert not_.advice.verdict == "do not port"
+    assert not_.advised.key != "persistent"  # it is what there is, by another name
+    # Who has ported to it is told nothing of going back.
+    assert predict(saves, w.changed(today="persistent")).advised.key not in ("single", "persistent")
 
 
 def test_metrics_of_a_known_exchange() -> None:

@@ -27,12 +27,12 @@ from pready.model.approach import (
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.files import validated
-from pready.model.machine import Cold, Machine, NetworkPath, Wake
+from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
 from pready.model.timeline import Setting, fifo_starts, run
 from pready.model.values import Array
 from pready.model.workload import Workload
 
-PERSISTENT = BY_KEY["persistent-matched"]
+PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
 
 
 def workload(threads: int, theta: int, size: float, peers: int = 1) -> Workload:
@@ -255,6 +255,44 @@ def test_two_ways_are_halos_and_lists() -> None:
     assert not two_way(pattern="sweep3d")
 
 
+# Sends as applications have them
+
+
+def with_setup(seconds: float, **changes: Any) -> Machine:
+    value = {"value": f"{seconds!r} s", "source": "assumed", "why": "test"}
+    return ideal(**changes).model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
+
+
+def test_a_persistent_send_saves_the_set_up() -> None:
+    # 3 peers, o_s = 1 us, L = 5 us: the last message leaves after 3 us, or 3 × 0.7 where 0.3 us are set-up.
+    machine, w, ready = with_setup(3e-7, o_s=1e-6, L=5e-6), workload(1, 1, 8.0, peers=3), np.zeros(1)
+    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "persistent")}
+    streams = 8 / 25e9
+    assert took["single"] == pytest.approx(8e-6 + streams, rel=1e-12)
+    assert took["persistent"] == pytest.approx(7.1e-6 + streams, rel=1e-12)
+    # No draw of the saving makes a send take less than nothing.
+    huge = with_setup(1.0, o_s=1e-6, L=5e-6)
+    assert float(time(huge, w, Approach(BY_KEY["persistent"]), ready)[0]) == pytest.approx(
+        5e-6 + 3 * streams, rel=1e-12
+    )
+    # A machine that says nothing of it: the same.
+    plain = ideal(o_s=1e-6, L=5e-6)
+    assert time(plain, w, Approach(BY_KEY["persistent"]), ready) == time(plain, w, Approach(SINGLE), ready)
+
+
+def test_sends_that_block_wait_for_each_other() -> None:
+    # 3 peers, 1 MB at 10 GB/s (100 us), o_s = 1 us, handshake 4 us, L = 2 us. Nonblocking: issued at 1, 2, 3, asked
+    # 4 later, one after the other on the link: 5 + 3·100 + 2. Blocking: each issues, asks and streams: 3·105 + 2.
+    machine = ideal(o_s=1e-6, handshake=4e-6, L=2e-6, G=1 / 10e9, link=10e9)
+    w, ready = workload(1, 1, 1e6, peers=3), np.zeros(1)
+    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "blocking")}
+    assert took["single"] == pytest.approx(307e-6, rel=1e-12)
+    assert took["blocking"] == pytest.approx(317e-6, rel=1e-12)
+    # An eager send returns when it is copied.
+    eager = ideal(o_s=1e-6, L=2e-6, G=1 / 10e9, link=10e9)
+    assert time(eager, w, Approach(BY_KEY["blocking"]), ready) == time(eager, w, Approach(SINGLE), ready)
+
+
 # Protocols and progress
 
 
@@ -275,7 +313,7 @@ def test_persistent_matched_needs_no_progress() -> None:
     # jammer2022 III.C: the two-sided rendezvous has nothing left to answer.
     w, ready, joins = workload(4, 1, 4e6), laggard(4, 300e-6), np.array([310e-6])
     machine = ideal(handshake=2e-6, progress="on-call", L=1e-6)
-    assert float(time(machine, w, Approach(PERSISTENT, 4), ready, joins)[0]) == pytest.approx(41e-6)
+    assert float(time(machine, w, Approach(PERSISTENT_MATCHED, 4), ready, joins)[0]) == pytest.approx(41e-6)
 
 
 def test_one_message_alone_streams_slower_than_many() -> None:
@@ -325,7 +363,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
         for name in (
             *("hold", "copy_in", "put", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
-            *("cold", "active", "wake", "waking", "drain", "credit"),
+            *("cold", "active", "wake", "waking", "drain", "credit", "setup"),
         )
     }
     extra = draw(times(1e-5))
@@ -352,7 +390,7 @@ def test_equals_the_oracle(data: Any) -> None:
     draw = data.draw
     threads, theta, peers = draw(st.integers(1, 6)), draw(st.integers(1, 5)), draw(st.integers(1, 4))
     n_part = threads * theta
-    interface = draw(st.sampled_from(INTERFACES))
+    interface = draw(st.sampled_from([*BY_KEY.values()]))
     transports = draw(st.sampled_from(transport_counts(n_part))) if interface.splits else 1
     approach = Approach(interface, transports, draw(st.integers(1, 8)))
     setting = Setting(

@@ -157,7 +157,7 @@ def test_goal_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         (("--ranks", "a"), "--ranks = 'a'"),
         (("--ranks", "1"), "1 ranks"),
         (("--ranks", "100000,100000,10"), "ranks"),
-        (("--approach", "mny"), "KEY one of single, part"),
+        (("--approach", "mny"), "KEY one of single, persistent"),
         (("--approach", "many:3"), "does not divide 32 user partitions"),
         (("--approach", "many:0"), "integers of at least 1"),
         (("--approach", "single:4"), "single sends one message"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.approach import BULK, Approach
+from pready.model.approach import Approach
 from pready.model.evaluate import Evaluation, interval
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
@@ -33,7 +33,7 @@ class Completed(Evaluation):
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """As its base, in medians."""
-        end, bulk = self.timeline(approach).end, self.timeline(BULK).end
+        end, bulk = self.timeline(approach).end, self.timeline(self.workload.baseline).end
         nominal = self._nominal_rows
         time, eta = float(np.median(end[nominal])), float(np.median(bulk[nominal]) / np.median(end[nominal]))
         drawn, drawn_bulk = (np.median(x[nominal.stop :].reshape(self.draws, -1), axis=1) for x in (end, bulk))

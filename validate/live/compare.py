@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.records import Content
 from pready.model import gain_numpy
-from pready.model.approach import BY_KEY, SINGLE, Approach
+from pready.model.approach import Approach
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
@@ -148,7 +149,7 @@ def compare(
         predicted = evaluation.predict(approach)
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
-    best = simplest_of_the_best([p for _, p in rows if p.approach.interface is not SINGLE])
+    best = simplest_of_the_best([p for way, p in rows if way != BULK])
     advised = next(w for w, p in rows if p is best) if verdict_of(best) != "do not port" else BULK
     return Compared(scene, tuple(cases), advised)
 
@@ -159,7 +160,7 @@ def approach_of(way: Way, profile: LibraryProfile) -> Approach | None:
         if profile.part is None:
             return None
         return profile.part.into(way.transport)
-    return BY_KEY[way.approach].into(way.transport)
+    return interface_of(way.approach).into(way.transport)
 
 
 def workload_of(scene: Scene, ready: Array, folder: Path, name: str) -> Workload:
@@ -172,6 +173,7 @@ def workload_of(scene: Scene, ready: Array, folder: Path, name: str) -> Workload
         threads=scene.threads,
         partitions_per_thread=scene.partitions_per_thread,
         buffer=f"{scene.buffer} B",  # type: ignore[arg-type]
+        today="persistent",
         arrivals=Measured(model="trace", file=file, unit="s"),
         folder=str(folder),
     )

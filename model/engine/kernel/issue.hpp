@@ -111,6 +111,25 @@ inline void issue(const Plan& p, Scratch& s, Exchange& x) {
     });
 }
 
+// The same of one message per neighbour, by a thread that waits for each (timeline._one_by_one).
+inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    V at = s.starts[0], issued = at, nic = x.nic, held{};
+    for (int d = 0; d < p.directions; ++d) {
+        const std::int32_t c = p.direction_class[d];
+        const V begun = at + (s.hold[d] - held);
+        held = s.hold[d];
+        s.key[d] = allowed(p, s, d, begun, x.join);
+        const V left = larger(s.key[d], nic);
+        for (int l = 0; l < W; ++l) {
+            if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
+            nic[l] = left[l] + p.service[c];
+            at[l] = p.asks[c] ? left[l] + p.stream[c] : begun[l];
+            issued[l] = begun[l];
+        }
+    }
+    x.issued = issued;
+}
+
 // The same where the first message to leave stands for a burst. All messages of one are `burst_gap`
 // apart (engine docstring, point 5).
 inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {

@@ -52,6 +52,8 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     } else {
         if (p.mapped) {
             issue_mapped(p, s, g, x);
+        } else if (p.one_by_one) {
+            issue_one_by_one(p, s, g, x);
         } else {
             issue(p, s, x);
         }

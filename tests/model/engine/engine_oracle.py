@@ -184,7 +184,8 @@ class Oracle:
 
     def hold(self, c: int) -> float:
         interface, cost = self.approach.interface, self.costs[c]
-        hold = float(cost.put if interface.one_sided else cost.hold + cost.copy_in)
+        issue = max(float(cost.hold - cost.setup), 0.0) if interface.persistent else float(cost.hold)
+        hold = float(cost.put) if interface.one_sided else issue + float(cost.copy_in)
         return hold + (float(cost.copy_out + cost.active) if interface.active_message else 0.0)
 
     def receiving(self, cost: Costs, queued: float) -> float:
@@ -240,7 +241,7 @@ class Oracle:
             queued = len(peers) * self.plan.transports / len(self.plan.members)
             between = [self.receiving(c, queued) for c in self.costs]
 
-        issued = NEVER
+        issued, adapter = NEVER, self.nic[rank] - start
         queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
         number = 0
         for vci, members in enumerate(self.plan.members):
@@ -256,8 +257,9 @@ class Oracle:
                 # Each of the messages waits for others where the first does.
                 behind = free + len(targets) * self.taken(vci)
                 left = max(ready, behind)
+                at = left
                 for d, r in targets:
-                    time = left = left + self.hold(class_of[d])
+                    time = left = at = at + self.hold(class_of[d])
                     cost = self.costs[class_of[d]]
                     half = 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
@@ -268,6 +270,10 @@ class Oracle:
                         if self.setting.sender_progress == "on-call" and interface.sender_returns:
                             time = max(time, join)
                     queue.append((order(time), number * len(to) + d, d, vci, time))
+                    if interface.one_by_one:  # back when the message is copied, or has left if it asked first
+                        leaves = max(time, adapter)
+                        adapter = leaves + float(cost.gap + cost.link)
+                        at = leaves + float(cost.stream) if bool(cost.rendezvous) else left
                 issued = max(issued, left)
                 free = left + sum(between[class_of[d]] for d, _ in targets)
             number += len(members)

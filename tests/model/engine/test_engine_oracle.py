@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.model import machine as machines
-from pready.model.approach import INTERFACES, MANY, Approach
+from pready.model.approach import BY_KEY, MANY, PER_THREAD, Approach
 from pready.model.engine import CAUSES, prepared, simulate
 from pready.model.files import validated
 from pready.model.workload import (
@@ -84,6 +84,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
             "active_message": maybe(curve),
             "cold": maybe(cold),
             "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),
+            "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),
         }
     )
 
@@ -109,8 +110,8 @@ def cases(
     machine = _with_terms_of_exchanges(draw, machine)
     threads, theta = draw(st.sampled_from([1, 2, 3, 4, 8])), draw(st.sampled_from([1, 2, 3]))
     n = threads * theta
-    interface = draw(st.sampled_from(INTERFACES))
-    if interface is MANY and theta > 1:  # refused: see test_engine_run.py
+    interface = draw(st.sampled_from([*BY_KEY.values()]))
+    if interface in (MANY, PER_THREAD) and theta > 1:  # refused: see test_engine_run.py
         machine = machine.model_copy(update={"sender_progress": None})
     transports = draw(st.sampled_from([d for d in range(1, n + 1) if n % d == 0]))
     approach = Approach(interface, transports if interface.splits else 1, draw(st.sampled_from([1, 2, 3, 8])))

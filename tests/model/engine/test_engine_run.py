@@ -16,7 +16,7 @@ import pytest
 from machines import ideal
 
 from pready.model import arrivals, machine
-from pready.model.approach import BY_KEY, INTERFACES, MANY, PART, SINGLE, Approach
+from pready.model.approach import BY_KEY, MANY, PART, SINGLE, Approach
 from pready.model.engine import export_goal, prepared, simulate
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
@@ -326,9 +326,9 @@ def test_goal_text_is_the_same_run(approach: Approach) -> None:
         assert calcs[0] == round(arrivals.draw(w, 1, 0, rank=0).max() * 1e9)
 
 
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: i.key)
+@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
 def test_goal_refuses_what_it_cannot_express(interface: Any) -> None:
-    plain = interface.key in ("part", "many", "single")
+    plain = interface.key in ("part", "many", "per-thread", "single", "blocking", "persistent")
     approach = Approach(interface, 8 if interface.splits else 1, 1)
     w = workload(buffer="64 B")
     if plain:

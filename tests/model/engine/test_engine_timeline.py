@@ -12,7 +12,7 @@ from machines import ideal
 from test_engine_oracle import cases
 
 from pready.model import arrivals
-from pready.model.approach import BY_KEY, INTERFACES, PART, SINGLE, Approach
+from pready.model.approach import BY_KEY, PART, SINGLE, Approach
 from pready.model.costs import Sampler, costs
 from pready.model.engine import simulate
 from pready.model.evaluate import Evaluation, setting_of
@@ -48,15 +48,18 @@ def test_two_ranks_equal_the_timeline(case: dict[str, Any]) -> None:
         np.testing.assert_allclose(ends, (last + line.end)[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: i.key)
+@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
 @pytest.mark.parametrize("buffer", ["8 KiB", "4 MiB"])
-def test_ranks_in_step_equal_the_timeline_of_many_peers(interface: Any, pattern: Any, buffer: str) -> None:
+@pytest.mark.parametrize("handshake", [None, 3e-6])
+def test_ranks_in_step_equal_the_timeline_of_many_peers(
+    interface: Any, pattern: Any, buffer: str, handshake: float | None
+) -> None:
     # Without spread all ranks do the same at the same time, so a rank receives what it sends: the
     # timeline's assumption for several peers.
     machine = ideal(
         L=1e-6, o_s=2e-7, o_r=3e-7, g=5e-8, pready=4e-8, barrier=[0.0, 1e-7, 5e-7], poll=1e-7, put=3e-7,
-        epoch=4e-7, match=5e-8, per_entry=2e-9, handshake=None,
+        epoch=4e-7, match=5e-8, per_entry=2e-9, handshake=handshake,
     )  # fmt: skip
     workload = Workload(
         threads=4,
@@ -114,7 +117,7 @@ def test_overheads_alone_are_eq_5() -> None:
     np.testing.assert_allclose(bulk.communication_s / part.communication_s, 1 / 8, rtol=1e-12)
 
 
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: i.key)
+@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
 @pytest.mark.parametrize("receiver", ["waiting", "computing"])
 @pytest.mark.parametrize("progress", ["hardware", "thread", "on-call"])
 @pytest.mark.parametrize("size", ["256 B", "1 MiB"])
