@@ -27,6 +27,7 @@ COMMANDS = {
     "sst": "Simulate with SST's packet-level networks.",
     "sweep": "Predict over any fields of a workload, machines and libraries.",
     "validate": "Compare predictions with the papers, real MPI and SST.",
+    "workload": "Make a workload file of a captured run.",
 }
 """What the list of commands says of each.
 

@@ -1,5 +1,6 @@
 """What an unmodified MPI+threads program does: a preloaded library records it, the rest of this folder reads it.
 
 `preload/` is the library. `records` reads its files, `symbols` names places in the code, `regions` has when threads
-finished, `summary` the run in a few numbers.
+finished, `summary` the run in a few numbers. `steps` finds what repeats, `patterns` whom the ranks talk to, `found`
+puts both together, `workload_file` writes them down.
 """

@@ -25,7 +25,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "capture": (
         "pready capture -o run/ -- mpiexec -n 4 ./app",
         "pready capture -o run/ --limit '1 GiB' --mpicc /opt/mpi/bin/mpicc -- srun -n 64 ./app input",
-        'eval "$(pready capture -o run/ --env)"',
+        "pready capture -o run/ --env > capture.sh",
     ),
     "compare": (
         "pready compare examples/halo3d.toml --machine meluxina --machine niagara",
@@ -106,6 +106,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready validate live --rig 1Gbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
         'pready validate live --launcher "srun -N 2 -n 2" --raw raw/ -o report/',
         "pready validate sst --machine bebop --raw raw/",
+    ),
+    "workload": (
+        "pready workload run/ -o app.toml",
+        "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
     ),
 }
 """By command, subcommands after a blank."""

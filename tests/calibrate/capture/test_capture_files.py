@@ -6,41 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from made import Row, capture_file, share
 
 from pready.calibrate.capture import records
-from pready.calibrate.capture.records import RECORD, kinds, parse_process, read_run
+from pready.calibrate.capture.records import parse_process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import summarise
 from pready.calibrate.capture.symbols import name_of
 from pready.model.errors import PreadyError
-
-Row = tuple[int, int, str, int, int, int]
-"""Begin, end, kind, place, who, what."""
-
-
-def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: int = 1, **fields: int) -> bytes:
-    """The bytes of a file with these chunks, each of a thread."""
-    head = np.zeros(1, records._HEADER)
-    head["magic"] = records.MAGIC
-    expected = {"header_bytes": 8192, "site_bytes": 512, "sites": 1024, "chunk_bytes": 65536}
-    for name, value in {**expected, "rank": rank, "ranks": ranks, "openmp": 1, **fields}.items():
-        head[name] = value
-    sites = np.zeros(1024, records._SITE)
-    sites[1] = (16, 1, 0, b"compute", b"/no/such/program")
-    data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
-    for thread, rows in chunks:
-        full = np.zeros(2047, RECORD)
-        for i, (start, end, kind, site, who, what) in enumerate(rows):
-            full[i] = (start, end, kinds()[kind], site, who, what)
-        data += np.array([records._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(32, b"\0") + full.tobytes()
-    return data
-
-
-def share(in_team: int, phase: int = 0, mpi_ns: int = 0) -> int:
-    return in_team | phase << 16 | mpi_ns // 100 << 32
-
 
 TWO_THREADS: list[tuple[int, list[Row]]] = [
     (0, [
@@ -105,6 +80,7 @@ def test_damage_is_named(data: bytes, problem: str) -> None:
     assert str(caught.value).startswith("run/rank-000000.capture: ")
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_any_damage_is_refused_or_read(data: st.DataObject) -> None:
     """Whatever bytes are changed: one line, or a process that can be summarised."""

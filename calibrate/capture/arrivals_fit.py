@@ -1,0 +1,92 @@
+"""Whether a named distribution describes captured thread times, or only the times themselves do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from pready.model.units import Unit, format_exact
+from pready.model.values import Array
+
+SIGNIFICANCE = 0.05
+"""A distribution is rejected where data that come from it look as unlike it in fewer of so many cases."""
+MOST_TESTED = 400
+"""Times that are tested, evenly picked: with enough of them every test rejects every simple model."""
+RESAMPLES = 299
+LAGGARD_EXPLAINS = 0.95
+"""Of the variance of thread times: a model of one constant delay has no other spread, so that no test would keep it."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A distribution that was not rejected.
+
+    Attributes
+    ----------
+    fields
+        Of the table [arrivals].
+    time_s
+        Compute time that it goes with.
+    because
+        What the test said.
+    """
+
+    fields: dict[str, str]
+    time_s: float
+    because: str
+
+
+def named(times: Array, seed: int) -> Named | None:
+    """The first of no spread, one late thread, normal, uniform that is not rejected; None if all are.
+
+    Parameters
+    ----------
+    times
+        When each thread finished, seconds, shape (iterations, threads).
+    """
+    mean, spread = float(times.mean()), float(times.std())
+    if mean > 0 and spread <= 1e-3 * mean:
+        return Named({"model": "none"}, mean, f"thread times differ by {spread / mean:.2%}")
+    late = _laggard(times)
+    if late is not None:
+        return late
+    pooled = times.ravel()
+    picked = pooled[np.linspace(0, len(pooled) - 1, min(len(pooled), MOST_TESTED)).astype(np.intp)]
+    if len(picked) < 20:
+        return None
+    for name, distribution in (("normal", stats.norm), ("uniform", stats.uniform)):
+        p = _p_value(distribution, picked, seed)
+        if p >= SIGNIFICANCE:
+            fields = {"model": name, "spread": f"{100 * spread / mean:.4g} %"}
+            if name == "uniform" and spread / mean >= 0.577:
+                continue
+            return Named(fields, mean, f"Kolmogorov-Smirnov test, p = {p:.2g}")
+    return None
+
+
+def _p_value(distribution: stats.rv_continuous, times: Array, seed: int) -> float:
+    """Of the Kolmogorov-Smirnov statistic where location and scale are fitted, by resampling."""
+    # Scaled, so that the fit does not stop at an absolute tolerance.
+    scaled = (times - times.mean()) / times.std()
+    rng = np.random.default_rng(seed)
+    found = stats.goodness_of_fit(distribution, scaled, statistic="ks", n_mc_samples=RESAMPLES, rng=rng)
+    return float(found.pvalue)
+
+
+def _laggard(times: Array) -> Named | None:
+    if times.shape[1] < 2:
+        return None
+    last = times.argmax(axis=1)
+    rest = np.median(np.sort(times, axis=1)[:, :-1], axis=1)
+    delay = float(np.median(times.max(axis=1) - rest))
+    base = float(np.median(rest))
+    modelled = np.full_like(times, base)
+    modelled[np.arange(len(times)), last] += delay
+    total = float(times.var())
+    explained = 1 - float(((times - modelled) ** 2).mean()) / total if total else 0.0
+    if explained < LAGGARD_EXPLAINS:
+        return None
+    fields = {"model": "laggard", "delay": format_exact(delay, Unit.TIME), "late": "thread"}
+    return Named(fields, base, f"one late thread explains {explained:.1%} of the variance")

@@ -1,0 +1,149 @@
+"""The workload file that says what a run did, with the thread times beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import tomlkit
+
+from pready.calibrate.capture.arrivals_fit import named
+from pready.calibrate.capture.found import Exchange, Step
+from pready.calibrate.capture.patterns import Recognised
+from pready.model.units import Unit, format_exact
+from pready.model.values import Array
+from pready.model.workload import FORMAT
+
+MOST_ROWS = 20_000
+"""Of thread times beside the file; more are thinned out evenly."""
+MOST_LISTED = 64
+"""Ranks whose neighbours stand in the file itself."""
+
+
+class Writer:
+    """Makes the text of a workload file, and hands the files beside it to `beside`.
+
+    Parameters
+    ----------
+    stem
+        Of the workload's file.
+    beside
+        Called with a name and its content.
+    arrivals
+        "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these always.
+    """
+
+    def __init__(self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int) -> None:
+        self.stem, self.beside, self.arrivals, self.seed = stem, beside, arrivals, seed
+        self.said: list[str] = []
+        """What was chosen, and why."""
+
+    def text(self, step: Step, name: str, comment: str) -> str:
+        """The workload file."""
+        document = tomlkit.document()
+        for line in comment.splitlines():
+            document.add(tomlkit.comment(line))
+        document.add("format", FORMAT)
+        document.add("name", name)
+        document.add("threads", step.threads)
+        document.add("iterations", step.steps)
+        if step.ranks_per_node > 1:
+            document.add("ranks_per_node", step.ranks_per_node)
+        grids = {e.pattern.grid for e in step.exchanges} - {None}
+        (grid,) = grids if len(grids) == 1 else (None,)
+        if grid is not None:
+            sweep = step.exchanges[0].pattern.name == "sweep3d"
+            document.add("grid", list(grid[:2] if sweep else grid))
+        document.add("share", round(step.share, 4))
+        if len(step.exchanges) == 1:
+            self._exchange(document, step.exchanges[0], step, 0)
+            return tomlkit.dumps(document)
+        array = tomlkit.aot()
+        for number, exchange in enumerate(step.exchanges, 1):
+            table = tomlkit.table()
+            table.add("name", exchange.name or f"exchange {number}")
+            self._exchange(table, exchange, step, number)
+            array.append(table)
+        document.add("exchanges", array)
+        return tomlkit.dumps(document)
+
+    def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
+        self._pattern(into, exchange.pattern, step, number)
+        into.add("receiver", "computing" if exchange.region else "waiting")
+        compute, arrivals = self._arrivals(exchange, step, number)
+        into.add("compute", compute)
+        into.add("arrivals", arrivals)
+
+    def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
+        size = pattern.faces[0]
+        if pattern.name == "pt2pt" and size % step.threads == 0:
+            into.add("pattern", "pt2pt")
+            into.add("both_ways", True)
+            into.add("buffer", f"{size} B")
+        elif pattern.name in ("pt2pt", "neighbours"):
+            into.add("pattern", "neighbours")
+            lists = pattern.lists or (((1, size),), ((0, size),))
+            if len(lists) > MOST_LISTED:
+                file = f"{self.stem}-neighbours{f'-{number}' if number else ''}.txt"
+                lines = (" ".join(f"{to}:{b}" for to, b in mine) for mine in lists)
+                self.beside(file, ("\n".join(lines) + "\n").encode())
+                into.add("neighbour_list", file)
+            else:
+                into.add("neighbour_list", [[{"to": to, "size": f"{b} B"} for to, b in mine] for mine in lists])
+        elif pattern.name == "sweep3d":
+            into.add("pattern", "sweep3d")
+            into.add("boundaries", "open")
+            into.add("blocks", pattern.blocks)
+            whole = -(-size // step.threads) * step.threads
+            if whole != size:
+                self.said.append(f"buffer of {size} B is taken as {whole} B, a multiple of {step.threads} threads")
+            into.add("buffer", f"{whole} B")
+        else:
+            into.add("pattern", pattern.name)
+            into.add("boundaries", pattern.boundaries)
+            into.add("faces", _filled(pattern.faces, max(pattern.faces)))
+            if pattern.name == "halo3d26":
+                edge = max(pattern.edges) or max(pattern.faces)
+                into.add("edges", _filled(pattern.edges, edge))
+                into.add("corner", f"{pattern.corner or edge} B")
+
+    def _arrivals(self, exchange: Exchange, step: Step, number: int) -> tuple[Any, Any]:
+        """The tables [compute] and [arrivals]; the times go beside the file."""
+        where = f"{exchange.name}: " if number else ""
+        found = named(exchange.times, self.seed) if self.arrivals == "auto" and exchange.region else None
+        compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
+        if not exchange.region:
+            compute.add("time", format_exact(exchange.compute_s, Unit.TIME))
+            arrivals.add("model", "none")
+            return compute, arrivals
+        file = f"{self.stem}-arrivals{f'-{number}' if number else ''}.npy"
+        self.beside(file, _npy(exchange.times))
+        compute.add("time", format_exact(found.time_s if found else exchange.compute_s, Unit.TIME))
+        if found is not None:
+            self.said.append(f"{where}arrivals are {found.fields['model']}: {found.because}; the times are in {file}")
+            for key, value in found.fields.items():
+                arrivals.add(key, value)
+            return compute, arrivals
+        same = exchange.threads == step.threads
+        why = "as asked" if self.arrivals != "auto" else "no simple distribution fits"
+        if not same:
+            why += f"; of {exchange.threads} threads, so their density"
+        self.said.append(f"{where}arrivals are the captured times ({why}), in {file}")
+        arrivals.add("model", "trace" if same else "kde")
+        arrivals.add("file", file)
+        arrivals.add("unit", "s")
+        return compute, arrivals
+
+
+def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:
+    """Sizes as a file holds them; along an axis of one rank nothing is sent, whatever stands there."""
+    return [f"{size or otherwise} B" for size in sizes]
+
+
+def _npy(times: Array) -> bytes:
+    rows = times[np.linspace(0, len(times) - 1, min(len(times), MOST_ROWS)).astype(np.intp)]
+    out = BytesIO()
+    np.save(out, rows, allow_pickle=False)
+    return out.getvalue()

@@ -1,0 +1,34 @@
+"""Capture files made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pready.calibrate.capture import records
+from pready.calibrate.capture.records import RECORD, kinds
+
+Row = tuple[int, int, str, int, int, int]
+"""Begin, end, kind, place, who, what."""
+
+
+def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: int = 1, **fields: int) -> bytes:
+    """The bytes of a file with these chunks, each of a thread."""
+    head = np.zeros(1, records._HEADER)
+    head["magic"] = records.MAGIC
+    expected = {"header_bytes": 8192, "site_bytes": 512, "sites": 1024, "chunk_bytes": 65536}
+    for name, value in {**expected, "rank": rank, "ranks": ranks, "openmp": 1, **fields}.items():
+        head[name] = value
+    sites = np.zeros(1024, records._SITE)
+    for number in range(1, 5):
+        sites[number] = (16 * number, 1, 0, b"compute", b"/no/such/program")
+    data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
+    for thread, rows in chunks:
+        full = np.zeros(2047, RECORD)
+        for i, (start, end, kind, site, who, what) in enumerate(rows):
+            full[i] = (start, end, kinds()[kind], site, who, what)
+        data += np.array([records._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(32, b"\0") + full.tobytes()
+    return data
+
+
+def share(in_team: int, phase: int = 0, mpi_ns: int = 0) -> int:
+    return in_team | phase << 16 | mpi_ns // 100 << 32

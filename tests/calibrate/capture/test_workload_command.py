@@ -1,0 +1,104 @@
+"""``pready workload``: the file that it writes says what the captured program did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs import LIBRARIES, Mpi
+
+from pready.calibrate.capture.found import find
+from pready.cli import main
+from pready.model import arrivals, workload
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+    return Mpi(request.param, tmp_path_factory.mktemp("workload"))
+
+
+def stencil(mpi: Mpi, folder: Path, words: str) -> list[str | Path]:
+    return [mpi.stencil(), *words.split(), str(folder / "truth")]
+
+
+CASES = {
+    # 4 × 2 ranks, open at the border: a 7-point halo.
+    "7": ("7 4 2 1 0 6000 600 60 0 0 12 3 1000 laggard 0.5 isend", 8),
+    # 2 × 2 × 2 ranks, open: every rank has 3 faces, 3 edges, 1 corner.
+    "27": ("27 2 2 2 0 6000 600 60 48 8 12 2 1000 laggard 0.5 early", 8),
+    # 3 × 1 ranks that wrap around.
+    "periodic": ("7 3 1 1 1 960 96 24 0 0 12 2 1000 normal 0.05 persistent", 3),
+}
+EXPECTED: dict[str, dict[str, object]] = {
+    "7": {"pattern": "halo3d", "boundaries": "open", "grid": (4, 2, 1), "threads": 3, "faces": (6000, 600, 6000)},
+    "27": {
+        "pattern": "halo3d26", "boundaries": "open", "grid": (2, 2, 2), "threads": 2, "faces": (6000, 600, 60),
+        "edges": (48, 48, 48), "corner": 8,
+    },
+    "periodic": {"pattern": "halo3d", "boundaries": "periodic", "grid": (3, 1, 1), "threads": 2,
+                 "faces": (960, 960, 960)},
+}  # fmt: skip
+"""Of an axis with one rank the file says the largest face: nothing is sent along it."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", sorted(CASES))
+def test_the_file_says_what_the_program_did(
+    mpi: Mpi, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, ranks = CASES[case]
+    done, run = mpi.captured(ranks, stencil(mpi, tmp_path, words), tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run is not None
+    out = tmp_path / "app.toml"
+    assert main(["workload", str(tmp_path / "run"), "-o", str(out), "--arrivals", "trace"]) == 0
+    w = workload.load(out)
+    assert {name: getattr(w, name) for name in EXPECTED[case]} == EXPECTED[case]
+    assert (w.iterations, w.ranks_per_node, w.receiver, w.exchanges) == (12, ranks, "computing", None)
+    # The threads' times: the program's own, and the little that one thread does before and after the region.
+    drawn = arrivals.draw(w, 11 * ranks, seed=0)
+    own = np.concatenate([np.loadtxt(tmp_path / f"truth.{rank}")[1:] for rank in range(ranks)]) * 1e-6
+    assert drawn.shape == own.shape
+    spread, own_spread = (np.median(t.max(axis=1) - t.min(axis=1)) for t in (drawn, own))
+    assert abs(spread - own_spread) <= max(0.05 * own_spread, 20e-6)
+    assert w.thread_time == pytest.approx(drawn.mean(), rel=1e-6)
+    assert main(["predict", str(out), "--machine", "niagara", "--json", "--engine", "timeline"]) in (0, 2)
+    said = capsys.readouterr()
+    assert "compute_cells" not in said.err
+
+
+@pytest.mark.thorough
+def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
+    program = mpi.compiled("sweep.c", "-fopenmp")
+    done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "4", "2", "100"], tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "sweep.toml")]) == 0
+    w = workload.load(tmp_path / "sweep.toml")
+    assert (w.pattern, w.grid, w.blocks, w.buffer, w.iterations) == ("sweep3d", (3, 2), 2, 4096, 4)
+    assert (w.threads, w.boundaries) == (2, "open")
+
+
+@pytest.mark.thorough
+def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    mpi.captured(1, [program, "plain"], tmp_path / "alone")
+    assert main(["workload", str(tmp_path / "alone")]) == 2
+    assert "no rank sends messages to another one" in capsys.readouterr().err
+    _, run = mpi.captured(2, [program, "plain"], tmp_path / "pair")
+    assert run is not None
+    step = find(run)
+    (exchange,) = step.exchanges
+    assert (exchange.pattern.name, exchange.pattern.faces[0], step.steps, step.exact) == ("pt2pt", 64, 20, True)
+    (tmp_path / "pair" / "rank-000001.capture").unlink()
+    assert main(["workload", str(tmp_path / "pair")]) == 2
+    assert "holds 1 of 2 ranks" in capsys.readouterr().err
+
+
+def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        assert main(["workload", str(folder)]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.count("\n") == 1
+        assert "valid: the folder that 'pready capture -o' wrote" in said.err
