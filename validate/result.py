@@ -104,6 +104,14 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A configuration without a time to compare with: its run went wrong."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Check:
     """A figure over many cases against the limit it has to keep."""
 
@@ -147,6 +155,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     about: dict[str, str] = field(default_factory=dict)
     """Versions, machine, seed, where the raw measurements lie."""
+    failed: tuple[Failed, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.congestion import bound, share_taken
 from pready.model.engine.simulate import simulate
+from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time
@@ -27,11 +28,12 @@ from pready.sst import library
 from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly
 from pready.sst.kept_parameters import fitted
+from pready.sst.library import MissingSST
 from pready.sst.results import Record
 from pready.sst.run import How
 from pready.sst.simulate import Setup, setup, simulate_approach, times
 from pready.validate.live.compare import halved_bandwidth
-from pready.validate.result import CaseResult, Check, Comparison, Control
+from pready.validate.result import CaseResult, Check, Comparison, Control, Failed
 
 THREADS = 8
 TWO_RANKS = 16
@@ -66,6 +68,12 @@ class Scene:
     network: str = "single"
     ranks: tuple[int, ...] = (2,)
     iterations: int = 1
+
+    @property
+    def id(self) -> str:
+        """What a report calls it."""
+        where = "" if self.network == "single" else f" on {self.network}"
+        return f"{self.name}{where}, {self.approach.interface.key} {self.approach.transport_partitions}"
 
     def setup(self, machine: Machine, seed: int, firefly: Firefly) -> Setup:
         """The same in the words of `pready.sst`."""
@@ -172,38 +180,47 @@ def validate(
     MissingSST
         There is no SST.
     PreadyError
-        What went wrong in a run.
+        What went wrong in the fit. What goes wrong in a run is a failed case.
     """
     installation = library.find()
     path, cache = "inter", "hot"
     firefly = fitted(machine, path, cache, how)
     todo = [*two_rank_scenes(machine, seed), *halo_scenes()] if scenes is None else list(scenes)
     folder.mkdir(parents=True, exist_ok=True)
-    seen = []
+    done: list[Scene] = []
+    seen: list[Simulated] = []
+    failed: list[Failed] = []
     for number, scene in enumerate(todo):
         if on_progress is not None:
             on_progress(number, len(todo), f"{scene.name}, {scene.approach.interface.key}")
-        seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, how))
-    said = [predicted(s, machine, seed) for s in todo]
-    cases, checks = concluded(todo, seen, said, machine)
+        try:
+            seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, how))
+            done.append(scene)
+        except MissingSST:
+            raise
+        except PreadyError as error:
+            failed.append(Failed(scene.id, str(error)))
+    said = [predicted(s, machine, seed) for s in done]
+    cases, checks = concluded(done, seen, said, machine)
     wrong = halved_bandwidth(machine)
-    _, rejecting = concluded(todo, seen, [predicted(s, wrong, seed) for s in todo], wrong)
+    _, rejecting = concluded(done, seen, [predicted(s, wrong, seed) for s in done], wrong)
     about = {"SST": installation.version, "machine": machine.name, "seed": str(seed), "runs": str(folder)}
     return Comparison(
         "sst",
         f"against SST, {machine.name}: two ranks, and a halo of {int(np.prod(GRID))}",
         cases,
-        checks,
+        (*checks, Check("runs of SST that failed", float(len(failed)), 0, "at most", "runs", cases=len(todo))),
         (Control("half the bandwidth", "the machine's β halved in the model, not in SST", rejecting),),
-        tuple(notes(todo, seen, said, machine)),
+        tuple(notes(done, seen, said, machine)),
         about,
+        tuple(failed),
     )
 
 
 def simulated(
     scene: Scene, machine: Machine, seed: int, firefly: Firefly, folder: Path, version: str, how: How | None
 ) -> Simulated:
-    """SST's times: from the folder, or from a run that is kept there."""
+    """SST's times: from the folder, or from a run that is kept there. Of a run that fails everything is kept."""
     asked = [machine.model_dump_json(), scene.workload.model_dump_json(), firefly.to_dict(), version, seed]
     asked += [scene.approach.name, scene.approach.transport_partitions, scene.network, scene.ranks, scene.iterations]
     file = folder / f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:20]}.json"
@@ -212,8 +229,10 @@ def simulated(
             return Simulated(**json.loads(file.read_text(encoding="utf-8"))["simulated"])
         except (ValueError, KeyError, TypeError):
             pass  # cut short: run it again
-    with tempfile.TemporaryDirectory(prefix="pready-sst-") as where:
-        found = simulate_approach(scene.setup(machine, seed, firefly), scene.approach, Path(where), how)
+    where = file.with_suffix(".run")
+    where.mkdir(exist_ok=True)
+    found = simulate_approach(scene.setup(machine, seed, firefly), scene.approach, where, how)
+    shutil.rmtree(where, ignore_errors=True)
     out = seconds(scene.workload, found.record)
     partial = file.with_suffix(".partial")
     partial.write_text(json.dumps({"scene": scene.name, "simulated": asdict(out)}) + "\n", encoding="utf-8")
@@ -244,7 +263,8 @@ def concluded(
     """Cases where nothing but ports is shared, and what they say together."""
     rows = [(s, x, p) for s, x, p in zip(todo, seen, said, strict=True) if s.network == "single"]
     bulks = {s.name: (x, p) for s, x, p in rows if s.approach.interface is SINGLE}
-    cases = tuple(_case(s, x, p, *bulks[s.name], machine) for s, x, p in rows)
+    # Where bulk's run failed there is no η; the times count all the same.
+    cases = tuple(_case(s, x, p, *bulks[s.name], machine) for s, x, p in rows if s.name in bulks)
     two = [r for r in rows if r[0].workload.pattern == "pt2pt"]
     large = [r for r in two if r[0].approach.message_size(r[0].workload.buffer) >= SMALL]
     small = [r for r in two if r not in large]
@@ -281,7 +301,7 @@ def _case(
     eta, eta_said = bulk.time / x.time, bulk_said.time / p.time
     late = f"last {format_time(w.arrivals.delay or 0.0)} late" if isinstance(w.arrivals, Laggard) else w.arrivals.model
     return CaseResult(
-        id=f"{scene.name}, {scene.approach.interface.key} {scene.approach.transport_partitions}",
+        id=scene.id,
         library=machine.library.name,
         approach=scene.approach.interface.key,
         transport_partitions=scene.approach.transport_partitions,
@@ -335,9 +355,10 @@ def notes(todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predi
             if s.network != network.sst_name or s.approach == bulk:
                 continue
             size, one = s.workload.buffer, s.approach
-            bulk_alone, once, bulk_here = (
-                at[n, size, a] for n, a in (("single", bulk), ("single", one), (s.network, bulk))
-            )
+            others = [(n, size, a) for n, a in (("single", bulk), ("single", one), (s.network, bulk))]
+            if not all(o in at for o in others):
+                continue  # a run failed
+            bulk_alone, once, bulk_here = (at[o] for o in others)
             row = Beside(one.name, one.transport_partitions, once, x.time, bulk_alone / once, bulk_here / x.time)
             found = bound(machine.model_copy(update={"network": network}), s.workload)
             assert found is not None

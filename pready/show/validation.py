@@ -56,6 +56,7 @@ def comparison_view(comparison: Comparison) -> RenderableType:
         style = "green" if control.rejected else "bold red"
         line = Text("rejected" if control.rejected else "NOT rejected", style=style)
         parts.append(line.append(f"  negative control {control.name}: {control.says}", style="default not bold"))
+    parts += [Text(f"failed {f.id}: {f.why}", style="bold red") for f in comparison.failed]
     if comparison.cases:
         parts.append(worst_view(summary.worst(comparison.cases)))
     parts += [Text(f"note: {note}", style="dim") for note in comparison.notes]

@@ -10,11 +10,12 @@ from pready.files.writing import write_text
 from pready.model.version import VERSION
 from pready.sst.firefly import (
     HOP_NS,
-    QUEUED_PACKETS,
+    LINK_PACKETS,
     XBAR_SPEEDUP,
     Firefly,
     buffer_bytes,
     flit_bytes,
+    for_largest,
     host_parameters,
     nic_parameters,
     packet_bytes,
@@ -136,7 +137,7 @@ def text(simulation: Simulation, name: str = "FILE", library: str = "LIBRARY") -
     name, library
         What the comment at its top says how to run it: the file, and the folder of ``libpready.so``.
     """
-    f, topology = simulation.firefly, simulation.topology
+    f, topology = for_largest(simulation.firefly, simulation.largest), simulation.topology
     single = topology.name == "single"
     return _TEMPLATE.format(
         title=simulation.title.replace('"""', "'''"),
@@ -149,7 +150,7 @@ def text(simulation: Simulation, name: str = "FILE", library: str = "LIBRARY") -
         host=_shown(host_parameters(f, simulation.largest, simulation.receives)),
         functions=_shown({"defaultEnterLatency": 0, "defaultReturnLatency": 0}),
         nic=_shown(nic_parameters(f, simulation.largest, simulation.receives)),
-        nic_buffer=QUEUED_PACKETS * packet_bytes(f),
+        nic_buffer=LINK_PACKETS * packet_bytes(f),
         topology=_shown(topology.settings),
         topology_title=topology.title,
         link=round(f.link_bytes_per_s),

@@ -4,7 +4,8 @@ Firefly sends up to `short` bytes eagerly; beyond, the header goes first, the re
 buffer when the receiver is inside MPI, and an acknowledgement follows. In Firefly's terms
 
 * o_s, o_r: ``txSetup``, ``rxSetup`` (CPU, by size); O_s, O_r: ``txMemcpy``, ``rxMemcpy`` (CPU, per byte);
-* L: two crossings host - NIC (``nic2host_lat``), the NIC's start (``txDelay``) and the links;
+* L: two crossings host - NIC (``nic2host_lat``), the NIC's start (``txDelay``), the links and, where there are
+  rendezvous, the match of a header at the receiving NIC (``rxMatchDelay``), which fetched data do not go through;
 * a rendezvous: two more crossings, two more times the links, one more start, and the read at the
   sender (``hostReadDelay``), so handshake = 2 host + 2 wire + gap + read, without the sender's CPU;
 * g: ``txDelay``, between the starts of messages (where there is no rendezvous, see `send_machines`);
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine, PathName, Segment
@@ -28,8 +29,17 @@ HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
 QUEUED_PACKETS = 1
-"""Packets of a message that wait at the NIC, and of all messages before the link: the least that keeps it busy, since
-another one is on its way. A request for a rendezvous waits for those before it, in the order in which they queued."""
+"""Packets of a message that wait at the NIC: the least that keeps it busy, since another one is on its way. A request
+for a rendezvous waits for those before it, in the order in which they queued."""
+LINK_PACKETS = 2
+"""Packets of all messages that wait before the link. With one, a NIC can stop for ever: Firefly (`Nic::feedTheNetwork`)
+asks to be told of space an event after it found none, and if the only packet leaves between the two, nobody tells it.
+With two, another packet is left to do so."""
+CROSSING = 0.005
+"""Of the latency or the handshake, whichever is shorter: one crossing between host and NIC. Assumed."""
+PACKET = 0.05
+"""Most of the latency that a packet may take on the link. A rendezvous' request, its fetch and its acknowledgement each
+wait for the packets before the link."""
 MOST_MACHINES = 64
 STEP, NEGLIGIBLE = 1.05, 0.002
 XBAR_SPEEDUP = 4
@@ -68,6 +78,8 @@ class Firefly:
     match_ns: int
     """Per receive that the search passes."""
     bands: tuple[Band, ...]
+    header_ns: int = 0
+    """Match of a message's header at the receiving NIC, where messages are fetched."""
 
     @property
     def short(self) -> int | None:
@@ -88,9 +100,9 @@ class Firefly:
         cpu = b.tx_ns + header + b.rx_ns + b.rx_ns_per_byte * size + self.match_ns
         stream = size / self.link_bytes_per_s * 1e9
         if b.rendezvous:
-            total = cpu + 4 * self.host_ns + 3 * self.wire_ns + 2 * self.gap_ns + self.read_ns + stream
+            total = cpu + 4 * self.host_ns + 3 * self.wire_ns + self.header_ns + 2 * self.gap_ns + self.read_ns + stream
         else:
-            total = cpu + b.tx_ns_per_byte * size + 2 * self.host_ns + self.wire_ns + self.gap_ns + stream
+            total = cpu + b.tx_ns_per_byte * size + latency_ns(self) + stream
         return total * 1e-9
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,22 +142,30 @@ def copies(machine: Machine, segment: Segment, cache: str) -> tuple[float, float
     return o_s, o_r
 
 
-def split(latency_ns: float, handshake_ns: float | None, gap_ns: int) -> tuple[float, int, int]:
-    """Wire, host crossing and read delay (ns) that give an eager latency and a rendezvous' handshake.
+class Delays(NamedTuple):
+    """Nanoseconds of the wire, a crossing host - NIC, the match of a header and the read of a rendezvous' buffer."""
 
-    latency = 2 host + wire + gap and handshake = 2 host + 2 wire + gap + read. Without a rendezvous the
-    latency is shared so that a crossing is a fifth of it.
+    wire: float
+    host: int
+    header: int
+    read: int
 
-    A handshake shorter than the latency would need a negative wire; the shortest that Firefly can do
-    is taken then, and the calibration's residual shows it.
+
+def split(latency_ns: float, handshake_ns: float | None, gap_ns: int) -> Delays:
+    """Delays that give an eager latency and a rendezvous' handshake.
+
+    latency = 2 host + wire + header + gap and handshake = 2 host + 2 wire + gap + read. A crossing is short: in Firefly
+    a CPU that has completed a receive may wait for the acknowledgement's way to the NIC and back before it answers the
+    next request. The wire is as long as both times allow.
     """
     rest = max(latency_ns - gap_ns, 2.0)
-    wire = 0.6 * rest if handshake_ns is None else handshake_ns - gap_ns - rest
-    wire = min(max(wire, 1.0), rest)
-    host = int((rest - wire) / 2)
-    wire = rest - 2 * host
-    read = 0 if handshake_ns is None else max(0, round(handshake_ns - gap_ns - 2 * host - 2 * wire))
-    return wire, host, read
+    late = math.inf if handshake_ns is None else max(handshake_ns - gap_ns, 2.0)
+    host = int(CROSSING * min(rest, late))
+    wire = min(rest, late / 2 + host) - 2 * host
+    header = round(rest - 2 * host - wire)
+    wire = rest - 2 * host - header
+    read = 0 if handshake_ns is None else max(0, round(late - 2 * host - 2 * wire))
+    return Delays(wire, host, header, read)
 
 
 def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> Firefly:
@@ -169,13 +189,13 @@ def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> F
     # Segments may differ in L and handshake; Firefly has one wire: the first's go there, the rest to the receiving CPU.
     latency = segments[0].L.value
     handshake = late[0].handshake.value + late[0].L.value - latency if late and late[0].handshake else None
-    wire, host, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
+    wire, host, header, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
     large = segments[-1].G_link
     link = 1 / network.link_bandwidth.value if large is None else large.value
     # Where a burst passes faster than the link, the link cannot be what holds long messages back: then the CPU is.
     link = min([link, *(s.G.value for s in segments)])
     bands: list[Band] = []
-    header = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
+    copied = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
     for s, following in zip(segments, [*segments[1:], None], strict=True):
         o_s, o_r = copies(machine, s, cache)
         extra = s.L.value - latency
@@ -184,7 +204,7 @@ def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> F
         band = Band(
             start=round(s.from_),
             rendezvous=s.handshake is not None,
-            tx_ns=max(0.0, s.o_s.value * 1e9 - header),
+            tx_ns=max(0.0, s.o_s.value * 1e9 - copied),
             rx_ns=0.0,
             tx_ns_per_byte=o_s * 1e9,
             rx_ns_per_byte=(o_r + s.G.value - link) * 1e9,
@@ -192,7 +212,7 @@ def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> F
         constant = (s.o_r.value + machine.matching.base.value + extra) * 1e9
         bands += _shifted(band, constant, math.inf if following is None else following.from_)
     match = round(machine.matching.per_entry.value * 1e9)
-    return Firefly(1 / link, wire, host, gap, read, match, tuple(bands))
+    return Firefly(1 / link, wire, host, gap, read, match, tuple(bands), header)
 
 
 def _shifted(band: Band, constant: float, end: float) -> list[Band]:
@@ -216,15 +236,26 @@ def _shifted(band: Band, constant: float, end: float) -> list[Band]:
     return bands
 
 
+def for_largest(firefly: Firefly, largest: int) -> Firefly:
+    """The parameters of a run with messages of up to `largest` bytes.
+
+    Where nothing is fetched, the match of the header belongs to the wire: packets behind a header that is being matched
+    wait at the receiver and then pass all at once, so that the link's time for them would be hidden.
+    """
+    if firefly.band(largest).rendezvous:
+        return firefly
+    return replace(firefly, wire_ns=firefly.wire_ns + firefly.header_ns, header_ns=0)
+
+
 def with_gap_kept(firefly: Firefly, latency_ns: float, handshake_ns: float | None) -> Firefly:
-    """The same with wire, host crossing and read delay for another latency and handshake."""
-    wire, host, read = split(latency_ns, handshake_ns, firefly.gap_ns)
-    return replace(firefly, wire_ns=wire, host_ns=host, read_ns=read)
+    """The same with the delays of another latency and handshake."""
+    wire, host, header, read = split(latency_ns, handshake_ns, firefly.gap_ns)
+    return replace(firefly, wire_ns=wire, host_ns=host, header_ns=header, read_ns=read)
 
 
 def latency_ns(firefly: Firefly) -> float:
     """Eager latency without CPU."""
-    return 2 * firefly.host_ns + firefly.wire_ns + firefly.gap_ns
+    return 2 * firefly.host_ns + firefly.wire_ns + firefly.header_ns + firefly.gap_ns
 
 
 def handshake_ns(firefly: Firefly) -> float | None:
@@ -243,12 +274,12 @@ def flit_bytes(link_bytes_per_s: float) -> int:
 
 
 def packet_bytes(firefly: Firefly) -> int:
-    """Bytes of a packet: a power of two that takes no more than a tenth of the latency.
+    """Bytes of a packet: a power of two that takes no more than `PACKET` of the latency.
 
     A packet is there when its head is, so that a message's last packet costs no time on the link.
     """
     packet = LARGEST_PACKET
-    while packet > SMALLEST_PACKET and packet / firefly.link_bytes_per_s > 0.1e-9 * latency_ns(firefly):
+    while packet > SMALLEST_PACKET and packet / firefly.link_bytes_per_s > 1e-9 * PACKET * latency_ns(firefly):
         packet //= 2
     return packet
 
@@ -322,7 +353,7 @@ def nic_parameters(firefly: Firefly, largest: int, messages: int) -> dict[str, o
     return {
         "nic2host_lat": f"{firefly.host_ns}ns",
         "txDelay_ns": firefly.gap_ns,
-        "rxMatchDelay_ns": 0,
+        "rxMatchDelay_ns": firefly.header_ns,
         "hostReadDelay_ns": firefly.read_ns,
         "packetSize": f"{packet_bytes(firefly)}B",
         "packetOverhead": 0,

@@ -463,8 +463,17 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
 def ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None = None) -> list[float]:
     """SST's one-way time (s) of messages of each size between two ranks on one router: half a round trip.
 
-    One run for all sizes; of three round trips the last counts.
+    One run for all eager sizes and one for all others, since their parameters differ; of three round trips the last
+    counts.
     """
+    out: dict[int, float] = {}
+    for late in (False, True):
+        if alike := [n for n in sizes if firefly.band(n).rendezvous == late]:
+            out |= _ping_pong(firefly, alike, folder, how)
+    return [out[n] for n in sizes]
+
+
+def _ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None) -> dict[int, float]:
     lines = tuple(
         motif_line("PartPingPong", approach="bulk", bytes=n, iterations=3, pong=1, record=f"ping-{n}.csv")
         for n in sizes
@@ -475,12 +484,12 @@ def ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | N
     path = folder / "ping-pong.py"
     config.write(made, path)
     run_sst(path, how)
-    out = []
+    out = {}
     for n in sizes:
         record = results.read_records(folder / f"ping-{n}.csv", 2, 3)
         sender = (record.rank == 0) & (record.iteration == 2)
         begun = record.start[sender & (record.phase == 0)][0]
-        out.append(float(record.completion[sender & (record.phase == 1)][0] - begun) / 2)
+        out[n] = float(record.completion[sender & (record.phase == 1)][0] - begun) / 2
     return out
 
 

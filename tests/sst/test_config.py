@@ -97,8 +97,13 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     sets = {c[1]: c[2] for c in made["Platform"][0].calls if c[0] == "addParamSet"}
     assert sets["firefly.ctrl"]["shortMsgLength"] == 16383
     assert sets["firefly.functionsm"]["defaultEnterLatency"] == 0
-    # handshake - latency = wire + read = 40 ns; the two crossings share the latency's other 1060 ns.
-    assert sets["nic"]["nic2host_lat"] == "530ns"
+    # The handshake without the gap, 1140 ns, is two crossings and two wires; the header's match is the latency's rest.
+    nic = sets["nic"]
+    assert (nic["nic2host_lat"], nic["rxMatchDelay_ns"]) == ("5ns", 1110 - 10 - 2 * 5 - (1140 - 10) // 2)
+    # With room for one packet before the link, a NIC whose wake-up is lost waits for ever.
+    (interface,) = made["LinkControl"]
+    assert interface.set["output_buf_size"] == "2048B"
+    assert nic["packetSize"] == "1024B"
     assert [c[0] for c in made["System"][0].calls] == ["setTopology", "allocateNodes", "build"]
 
 

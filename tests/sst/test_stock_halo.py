@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from pready.model.engine import simulate
 from pready.model.machine import Machine, load
 from pready.model.workload import Workload
 from pready.sst import config, library
-from pready.sst.firefly import Firefly, ping_time
+from pready.sst.firefly import Firefly, copies, ping_time
 from pready.sst.parameters import motif_line
 from pready.sst.run import run
 from pready.sst.topology import topology
@@ -21,6 +23,7 @@ REASON = "SST is not installed (no sst-config on PATH): Ember's own Halo3D is no
 pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
 
 COMPUTE = 100e-6
+Arrivals = dict[tuple[tuple[int, ...], tuple[int, ...]], float]
 
 
 def iteration(folder: Path, firefly: Firefly, ranks: int, size: int, motif: str) -> float:
@@ -52,18 +55,60 @@ def ours(folder: Path, firefly: Firefly, edge: int, size: int) -> float:
 def axis_by_axis(machine: Machine, edge: int, size: int) -> float:
     """Three exchanges, one per axis, each of one message (2 ranks along an axis) or two, sent one after the other.
 
-    A blocking send returns when the buffer is free: an eager one at once, so that the second message costs the
-    sender's overhead again; a rendezvous after the acknowledgement, one L later, so that it costs everything again.
-    In a line of four, all ranks send down first, and rank 3 waits for both of rank 2's sends. Ranks 0 and 2 send to
-    rank 1 at once, over one cable, in the first exchange only: rank 0 ends it early, and from then on is ahead.
+    A blocking send of a rendezvous returns after the acknowledgement, one L later, so that the second message costs
+    everything again; ranks in a line of four all send down first, and rank 3 waits for both of rank 2's sends.
     """
     w = Workload.model_validate({"name": "x", "threads": 1, "buffer": f"{size} B", "receiver": "waiting"})
     c = costs(Sampler(machine), w, size)
-    one = ping_time(machine, size)
     if not c.handshake:
-        return 3 * (one + (edge > 2) * float(c.hold + c.copy_in))
-    first = one + float(c.wire)
+        ends = [eager_exchanges(machine, edge, size, count) for count in (2, 5)]
+        return (ends[1] - ends[0]) / 3 - COMPUTE
+    first = ping_time(machine, size) + float(c.wire)
     return 3 * (first if edge == 2 else 2 * first)
+
+
+def eager_exchanges(machine: Machine, edge: int, size: int, count: int) -> float:
+    """When the last rank has ended `count` iterations of eager exchanges axis by axis, each rank with one CPU.
+
+    A blocking send returns when the message has left the CPU. Then, and while it waits, the CPU receives what has come.
+    Ranks at an end of a line send and receive once, and get ahead of those that do it twice: so an iteration is not
+    simply three times the slowest exchange.
+    """
+    segment = machine.inter.segment(size)
+    o_s, o_r = copies(machine, segment, "hot")
+    send = segment.o_s.value + o_s * size
+    receive = segment.o_r.value + machine.matching.base.value + o_r * size
+    fly = segment.L.value + segment.G.value * size
+    ranks = list(itertools.product(range(edge), repeat=3))
+    now = dict.fromkeys(ranks, 0.0)
+    for step in range(3 * count):
+        axis = step % 3
+        beside = {r: neighbours(r, axis, edge) for r in ranks}
+        # When a rank's second message leaves depends on what has come by then: until nothing changes.
+        arrive: Arrivals = {}
+        sent: Arrivals = {(p, r): math.inf for r in ranks for p in beside[r]}
+        while sent != arrive:
+            arrive, sent, ends = sent, {}, {}
+            for r in ranks:
+                free = now[r] + (0.0 if axis else COMPUTE)
+                due = sorted(arrive[p, r] for p in beside[r])
+                for p in beside[r]:
+                    free += send
+                    sent[r, p] = free + fly
+                    while due and due[0] <= free:
+                        due.pop(0)
+                        free += receive
+                for at in due:
+                    free = max(free, at) + receive
+                ends[r] = free
+        now = ends
+    return max(now.values())
+
+
+def neighbours(rank: tuple[int, ...], axis: int, edge: int) -> list[tuple[int, ...]]:
+    """The rank below and the one above along an axis of an open grid."""
+    places = [tuple(x + by if d == axis else x for d, x in enumerate(rank)) for by in (-1, 1)]
+    return [p for p in places if 0 <= p[axis] < edge]
 
 
 def all_at_once(machine: Machine, edge: int, size: int) -> float:

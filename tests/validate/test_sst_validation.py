@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.errors import PreadyError
 from pready.model.machine import load
+from pready.show.validation import report_data, report_view
 from pready.sst import library
 from pready.sst.firefly import initial
 from pready.sst.library import Installation, MissingSST
 from pready.validate import sst
-from pready.validate.result import Comparison
+from pready.validate.report.page import html
+from pready.validate.result import Comparison, Report
 from pready.validate.sst import HALO_WAYS, SMALL, Scene, Simulated, halo, predicted, two_rank_scenes, validate
 
 FEW = [
@@ -56,7 +62,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: StandIn) -> Comparison:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> Comparison:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: Any) -> Any:
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
@@ -71,7 +77,7 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
     found = answered(tmp_path, StandIn(0.03))
     assert all(c.ok for c in found.checks), found.checks
     assert [c.value for c in found.checks[:4]] == pytest.approx([1 - 1 / 1.03] * 4)
-    assert [c.cases for c in found.checks] == [7, 5, 7, 5, 5, 3]
+    assert [c.cases for c in found.checks] == [7, 5, 7, 5, 5, 3, len(FEW)]
     (control,) = found.controls
     assert control.rejected
     assert {c.eta_measured for c in found.cases if c.approach == "single"} == {1.0}
@@ -87,6 +93,50 @@ def test_what_is_off_fails_and_names_a_term(answered: Any, tmp_path: Path) -> No
     # In step no two messages meet, so that no cable can be it.
     assert by_id["in step, many 8"].suspect == ""
     assert by_id["halo 192 KiB, single 1"].suspect.startswith("messages to several ranks share")
+
+
+def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:
+    """The stand-in, whose run of one scene and approach never ends."""
+
+    def answer(scene: Scene) -> Simulated:
+        if (scene.name, scene.approach) == which and scene.network == "single":
+            raise PreadyError("the simulation ran to the end of time", source="single-1.py (single-1.log)")
+        return stand_in(scene)
+
+    return answer
+
+
+def test_a_run_that_fails_is_a_failed_case_with_its_reason(answered: Any, tmp_path: Path) -> None:
+    one = "in step", Approach(MANY, 8)
+    found = answered(tmp_path, failing(StandIn(0.01), one))
+    assert [(f.id, f.why) for f in found.failed] == [
+        ("in step, many 8", "single-1.py (single-1.log): the simulation ran to the end of time")
+    ]
+    assert [c.name for c in found.checks if not c.ok] == ["runs of SST that failed"]
+    assert len(found.cases) == len([s for s in FEW if s.network == "single"]) - 1
+    assert found.controls[0].rejected
+    # The next call tries it again, and only it.
+    again = StandIn(0.01)
+    assert not answered(tmp_path, again).failed
+    assert again.runs == 1
+
+
+def test_where_bulk_fails_the_other_ways_still_count(answered: Any, tmp_path: Path) -> None:
+    found = answered(tmp_path, failing(StandIn(0.01), ("halo 192 KiB", Approach(SINGLE))))
+    assert "halo 192 KiB, many 2" not in {c.id for c in found.cases}
+    iterations = next(c for c in found.checks if c.name.startswith("64 ranks on one router, iteration"))
+    assert iterations.cases == 4
+    assert len(found.notes) == 1  # no gain to take a share of
+
+
+def test_a_failed_run_is_in_the_report(answered: Any, tmp_path: Path) -> None:
+    found = answered(tmp_path, failing(StandIn(0.01), ("in step", Approach(MANY, 8))))
+    report = Report("0", 0, {}, (), (found,))
+    assert "ran to the end of time" in html(report, "pready validate sst")
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(report_view(report))
+    assert "failed in step, many 8: single-1.py (single-1.log): the simulation ran" in console.export_text()
+    assert report_data(report)["comparisons"][0]["failed"][0]["id"] == "in step, many 8"
 
 
 def test_a_second_call_goes_on_from_the_folder(answered: Any, tmp_path: Path) -> None:

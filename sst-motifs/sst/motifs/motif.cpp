@@ -124,11 +124,9 @@ bool Motif::compute(Events& events)
         if (!computed_until(events, std::max(step.at, behind))) return false;
         issuing_ = true;
         for (const Message& m : step.sends) {
-            if (settings_.contention_ns > 0) {
-                // In a call Firefly handles either one completed receive or the requests that have come. Without a
-                // call more between two sends, receives that complete keep the neighbours' requests waiting.
-                enQ_makeProgress(events);
-            }
+            // In a call Firefly handles either one completed receive or the requests that have come. Without a call more
+            // between two sends, receives that complete keep the neighbours' requests waiting.
+            enQ_makeProgress(events);
             sends_.push_back(nullptr);
             enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
                 SST::Hermes::MP::GroupWorld, &sends_.back());
