@@ -37,7 +37,7 @@ asks to be told of space an event after it found none, and if the only packet le
 With two, another packet is left to do so."""
 CROSSING = 0.005
 """Of the latency or the handshake, whichever is shorter: one crossing between host and NIC. Assumed."""
-PACKET = 0.05
+PACKET = 0.025
 """Most of the latency that a packet may take on the link. A rendezvous' request, its fetch and its acknowledgement each
 wait for the packets before the link."""
 MOST_MACHINES = 64
@@ -45,7 +45,7 @@ STEP, NEGLIGIBLE = 1.05, 0.002
 XBAR_SPEEDUP = 4
 """Of merlin's crossbar over a link. At 1, packets for a busy port block those behind them in the input queue, and
 a single router passes no more than 59 % of its links' rate when all its ports are busy."""
-PORT_PACKETS = 256
+PORT_PACKETS = 1024
 """Least buffer of a router's port, in packets. Assumed."""
 LARGEST_MESSAGE = 2**31 - 1
 """Firefly computes the time of a copy in 32-bit signed bytes."""

@@ -102,8 +102,8 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     assert (nic["nic2host_lat"], nic["rxMatchDelay_ns"]) == ("5ns", 1110 - 10 - 2 * 5 - (1140 - 10) // 2)
     # With room for one packet before the link, a NIC whose wake-up is lost waits for ever.
     (interface,) = made["LinkControl"]
-    assert interface.set["output_buf_size"] == "2048B"
-    assert nic["packetSize"] == "1024B"
+    assert interface.set["output_buf_size"] == "1024B"
+    assert nic["packetSize"] == "512B"
     assert [c[0] for c in made["System"][0].calls] == ["setTopology", "allocateNodes", "build"]
 
 

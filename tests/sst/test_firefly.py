@@ -106,8 +106,8 @@ def test_flits_and_buffers_follow_the_link() -> None:
     assert flit_bytes(25e9) == 32
     f = initial(load("meluxina"))
     assert buffer_bytes(f) > f.link_bytes_per_s * f.wire_ns * 1e-9  # a link full of data, and its credits
-    assert buffer_bytes(replace(f, link_bytes_per_s=1e6)) == 256 * packet_bytes(replace(f, link_bytes_per_s=1e6))
-    assert (packet_bytes(f), packet_bytes(replace(f, link_bytes_per_s=1e6))) == (1024, 256)
+    assert buffer_bytes(replace(f, link_bytes_per_s=1e6)) == 1024 * packet_bytes(replace(f, link_bytes_per_s=1e6))
+    assert (packet_bytes(f), packet_bytes(replace(f, link_bytes_per_s=1e6))) == (512, 256)
 
 
 def test_an_eager_protocol_above_a_rendezvous_is_refused() -> None:
