@@ -123,7 +123,9 @@ class Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""
 
         def join(name: str) -> NDArray[Any]:
-            arrays = [getattr(p, name) for p in parts]
+            arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
+            if not any(a.ndim for a in arrays):
+                return np.repeat(np.array(arrays), rows)
             if name in BY_SHARING:
                 return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
             return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
@@ -157,6 +159,7 @@ class Sampler:
             lead,
         )
         self._normals: dict[str, Array] = {}
+        self._sharing: dict[tuple[str, int], Array] = {}
 
     def normals(self, name: str) -> Array:
         """Standard normal draws of one named parameter, shape (lead + draws · repeat,)."""
@@ -193,6 +196,11 @@ class Sampler:
 
     def sharing(self, name: str, curve: Contention, threads: int) -> Array:
         """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
+        if (name, threads) not in self._sharing:
+            self._sharing[name, threads] = self._shared(name, curve, threads)
+        return self._sharing[name, threads]
+
+    def _shared(self, name: str, curve: Contention, threads: int) -> Array:
         base = np.array([0.0, *(curve.at(k) for k in range(1, threads + 1))])
         if self.draws == 0 or curve.interval == 0:
             return base

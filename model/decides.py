@@ -14,7 +14,7 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 
 from pready.model import metrics
-from pready.model.approach import BULK, Approach
+from pready.model.approach import Approach
 from pready.model.costs import Sampler, costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.errors import PreadyError
@@ -39,7 +39,7 @@ def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: fl
     The values as they stand are those of the prediction; what an input moves is added to them.
     """
     found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
-    here_eta, here = _gain([evaluation.means(a) for a in (BULK, approach)])
+    here_eta, here = _gain([evaluation.means(a) for a in (evaluation.workload.baseline, approach)])
     out: list[Lever] = []
     for name, kind, steps, etas, saved in found:
         percent = here + saved[0], here + saved[1]
@@ -53,10 +53,10 @@ _Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float
 """Name, kind, steps; then for both ends what η is multiplied by, and what the saving changes by."""
 
 
-def _gain(bulk_and_fine: Sequence[Array]) -> tuple[float, float]:
+def _gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
     """η and percent saved of an iteration."""
-    bulk, fine = bulk_and_fine
-    return float(metrics.eta(bulk[0], fine[0])), float(metrics.speedup_percent(bulk[1], fine[1]))
+    base, fine = base_and_fine
+    return float(metrics.eta(base[0], fine[0])), float(metrics.speedup_percent(base[1], fine[1]))
 
 
 class Ends(Sampler):
@@ -111,13 +111,14 @@ def _group(drawn: str) -> str | None:
 
 def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
     asked = Asked(evaluation.machine)
-    for size in {size for a in (BULK, approach) for size in evaluation.message_sizes(a)}:
+    some = evaluation.workload.baseline, approach
+    for size in {size for a in some for size in evaluation.message_sizes(a)}:
         costs(asked, evaluation.workload, size)
     ends = Ends(evaluation.machine, {name: group for name in asked.names if (group := _group(name)) is not None})
     if not ends.groups:
         return
-    bulk, fine = evaluation.moved([BULK, approach], ends)
-    eta, saved = metrics.eta(bulk[:, 0], fine[:, 0]), metrics.speedup_percent(bulk[:, 1], fine[:, 1])
+    base, fine = evaluation.moved(some, ends)
+    eta, saved = metrics.eta(base[:, 0], fine[:, 0]), metrics.speedup_percent(base[:, 1], fine[:, 1])
     for place, name in enumerate(ends.groups):
         low, high = 1 + 2 * place, 2 + 2 * place
         yield (
@@ -132,8 +133,8 @@ def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator
 def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
     steps = [*_steps(evaluation.machine, evaluation.workload, approach)]
     there = evaluation.elsewhere(
-        [(evaluation.machine, evaluation.workload, a) for a in (BULK, approach)]
-        + [(m, w, a) for _, _, ends in steps for m, w, fine in ends for a in (BULK, fine)]
+        [(evaluation.machine, evaluation.workload, a) for a in (evaluation.workload.baseline, approach)]
+        + [(m, w, a) for _, _, ends in steps for m, w, fine in ends for a in (w.baseline, fine)]
     )
     gains = [_gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
     here_eta, here = gains[0]

@@ -137,7 +137,7 @@ class Lever:
     steps: tuple[str, str]
     """Where it goes, in words; a machine's values go to the ends of their intervals."""
     here_percent: float
-    """What is saved with the input as it is, in percent of bulk's iteration."""
+    """What is saved with the input as it is, in percent of the baseline's iteration."""
     speedup_percent: tuple[float, float]
     """The same at either end."""
     eta: tuple[float, float]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any
 
 import pint
@@ -111,16 +111,22 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
     if not name.strip():
         raise PreadyError(f"{field} = {shown(text)} has no unit", valid=valid)
     try:
-        # ^ and ** would let a user write "2 B**99999"; no unit of ours needs a power.
-        if any(c in name for c in "*^()") or any(c.isdigit() for c in name):
-            raise ValueError(name)
-        factor = float(registry().Quantity(1.0, name.strip()).to(unit.si).magnitude)
+        factor = _factor(name.strip(), unit)
     except Exception:  # pint raises its own, tokenize's and Python's errors for odd strings
         raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit", valid=valid) from None
     value = magnitude * factor
     if not math.isfinite(value):
         raise PreadyError(f"{field} = {shown(text)} is not finite", valid=valid)
     return value
+
+
+@lru_cache(maxsize=256)
+def _factor(name: str, unit: Unit) -> float:
+    """How many SI units one `name` is; a machine file has hundreds of values in a few units."""
+    # ^ and ** would let a user write "2 B**99999"; no unit of ours needs a power.
+    if any(c in name for c in "*^()") or any(c.isdigit() for c in name):
+        raise ValueError(name)
+    return float(registry().Quantity(1.0, name).to(unit.si).magnitude)
 
 
 def fraction(text: object, field: str = "value", largest: float = 10.0) -> float:

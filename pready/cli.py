@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -70,8 +72,15 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; bad input is one line on standard error and exit status 2."""
+    _quick_start()
     with plainly():
         return _run(arguments)
+
+
+def _quick_start() -> None:
+    """Leave out what makes imports slow and this program does not need."""
+    gc.set_threshold(100_000)  # what modules define is no garbage
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else it asks every installed package for one
 
 
 def _run(arguments: Sequence[str] | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -73,17 +74,17 @@ class Pattern:
         """The most neighbours a rank sends to."""
         return int(self.present.shape[1])
 
-    @property
+    @cached_property
     def nth(self) -> Wholes:
         """Messages sent up to and including a direction, shape (profiles, directions)."""
         return np.cumsum(self.present, axis=1, dtype=np.int64)
 
-    @property
+    @cached_property
     def degree(self) -> Wholes:
         """Neighbours per profile."""
         return np.asarray(self.present.sum(axis=1, dtype=np.int64))
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """How far away in rank order a neighbour is, the outermost axis not wrapped."""
         if KINDS[self.name] == 1:
@@ -102,7 +103,7 @@ class Pattern:
             far = max(far, distance)
         return far
 
-    @property
+    @cached_property
     def edges(self) -> int:
         """Pairs of a sending and a receiving rank, per exchange (for a sweep: per step)."""
         if self.name == "pt2pt":

@@ -266,6 +266,8 @@ class _Exchange:
 
     def wide(self, cost: Array) -> Array:
         """A cost by row, shape (rows,)."""
+        if self.rows == 1:  # of hundreds of plans; np.broadcast_to takes its time
+            return cost.reshape(1)
         return np.broadcast_to(cost, (self.rows,))
 
     def each(self, cost: Callable[[Costs], Array]) -> Array:

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pready.commands import completing
-from pready.model.approach import Approach
-from pready.model.approach_name import approach_named
 from pready.model.errors import PreadyError, shown
 from pready.model.files import LARGEST_TOML
 from pready.model.units import Unit, format_exact, fraction
-from pready.model.verdict import MIN_GAIN
-from pready.model.workload import Workload, load, loads
+
+if TYPE_CHECKING:  # the list of machines needs neither
+    from pready.model.approach import Approach
+    from pready.model.workload import Workload
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
@@ -45,6 +45,8 @@ def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
 
 def parse_approach(text: str, workload: Workload) -> Approach:
     """What ``--approach`` says; errors as of `approach_named`."""
+    from pready.model.approach_name import approach_named
+
     return approach_named(text, workload, "--approach")
 
 
@@ -62,6 +64,8 @@ def read_workload(text: str) -> Workload:
     PreadyError
         As `pready.model.workload.load`.
     """
+    from pready.model.workload import load, loads
+
     if text != "-":
         return load(text)
     data = sys.stdin.buffer.read(LARGEST_TOML + 1)
@@ -128,6 +132,7 @@ def share(_: click.Context, option: click.Parameter, text: str) -> float:
 
 def min_gain() -> Option:
     """``--min-gain``, as a share."""
+    from pready.model.verdict import MIN_GAIN
 
     def parsed(context: click.Context, option: click.Parameter, text: str) -> float:
         least = share(context, option, text)

@@ -7,7 +7,6 @@ from typing import Any
 from rich.console import RenderableType
 
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, TeamTimes
-from pready.model.terms import unit_of
 from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
 from pready.show.table import Readable
 
@@ -79,5 +78,7 @@ def machine_view(machine: Machine) -> RenderableType:
 
 
 def _quantity(name: str, value: object) -> str:
+    from pready.model.terms import unit_of
+
     unit = unit_of(name)
     return str(value) if unit is None or not isinstance(value, float) else format_quantity(value, unit)

@@ -82,7 +82,7 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
                     fillstyle=fill,
                 )
     above.axhline(1, color="0.4", lw=1)
-    above.set_ylabel("η = T_bulk / T")
+    above.set_ylabel("η = T_b / T_p")
     below.axhline(0, color="0.4", lw=1)
     below.axhline(100 * min_gain, color="0.4", lw=1, ls=":")
     below.set_ylabel("iteration shorter by, %")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pready.model import machine, metrics, workload, written
-from pready.model.approach import BULK, MANY
+from pready.model.approach import MANY
 from pready.model.decides import STEP, decides
 from pready.model.files import validated
 from pready.model.machine import Machine
@@ -22,6 +22,7 @@ MELUXINA = machine.load("meluxina")
 LAGGARD = workload.load("examples/laggard.toml").changed(**{"compute.time": "1 ms", "receiver": "computing"})
 # In step, so that any number of iterations has the same mean.
 HALO = workload.load("examples/halo3d.toml").changed(arrivals={"model": "laggard", "delay": "100 us"}, iterations=8)
+TODAY = LAGGARD.changed(today="persistent")
 FINE = MANY.into(4, 1)
 
 
@@ -31,7 +32,7 @@ def levers(on: Machine, what: Workload) -> dict[str, Lever]:
 
 def saved(on: Machine, what: Workload) -> tuple[float, float]:
     evaluation, _ = evaluator(on, what, draws=0)
-    bulk, fine = (evaluation.means(a) for a in (BULK, FINE))
+    bulk, fine = (evaluation.means(a) for a in (what.baseline, FINE))
     return float(metrics.eta(bulk[0], fine[0])), float(metrics.speedup_percent(bulk[1], fine[1]))
 
 
@@ -60,7 +61,7 @@ def test_an_end_is_a_machine_with_that_value(what: Workload, name: str) -> None:
         assert lever.speedup_percent[end] == pytest.approx(percent, abs=1e-9)
 
 
-@pytest.mark.parametrize("what", [LAGGARD, HALO], ids=["timeline", "engine"])
+@pytest.mark.parametrize("what", [LAGGARD, HALO, TODAY], ids=["timeline", "engine", "today"])
 @pytest.mark.parametrize(
     ("name", "change"),
     [
