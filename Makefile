@@ -58,6 +58,7 @@ bench: $(VENV)/.test-installed
 
 docs: $(VENV)/.test-installed
 	$(BIN)/python docs/refresh.py
+	$(BIN)/python docs/build.py
 
 # Run the notebooks and keep what they print and draw.
 notebooks: $(VENV)/.test-installed

@@ -100,7 +100,7 @@ def decides_view(levers: Sequence[Lever]) -> RenderableType:
     return table
 
 
-def _pays(advice: Advice) -> str:
+def pays(advice: Advice) -> str:
     """For which buffers the best saves enough of an iteration."""
     enough = f"{100 * advice.min_gain:g} % of an iteration"
     if not advice.pays:
@@ -123,7 +123,7 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
         f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
     if sizes:
-        text.append(f", {_pays(advice)}")
+        text.append(f", {pays(advice)}")
     text.append(f"\nbecause {advice.because}")
     hanging = Table.grid(padding=(0, 1, 0, 0))
     hanging.add_column(no_wrap=True)
