@@ -29,6 +29,7 @@ lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 
 types: $(VENV)/.test-installed
 	$(BIN)/mypy -p pready

@@ -12,8 +12,7 @@ from pready.files.rows import csv_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
-from pready.show import picture_files
-from pready.show.prediction_report import make_folder, write_report
+from pready.show import picture_files, prediction_report
 from pready.show.prediction import prediction_rows, prediction_view
 from pready.show.terminal import console, print_json, status
 
@@ -41,7 +40,7 @@ PICTURES_HELP = (
     help="Every transport partition count and VCI count, not only the best.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a page to send to a colleague there."
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a page to send to a colleague."
 )
 @options.min_gain()
 @options.picture("Draw the prediction.")
@@ -79,7 +78,7 @@ def predict(
     if picture is not None:
         picture_files.check(picture)
     if output is not None:
-        make_folder(output)
+        prediction_report.check(output)
     on, what = machines.load(machine), options.read_workload(workload)
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
@@ -88,7 +87,7 @@ def predict(
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
-            write_report(output, on, what, prediction)
+            prediction_report.write(output, on, what, prediction, workload)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:

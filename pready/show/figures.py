@@ -205,9 +205,9 @@ def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
         (1.0, {"color": COLOURS[2]}, "pays"),
         (0.5, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "open"),
     ):
-        first = True
-        for i in np.flatnonzero(sure.pays == value):
-            axes.axvspan(ends[i], ends[i + 1], lw=0, label=name if first else None, **style)
+        first, found = True, np.flatnonzero(sure.pays == value)
+        for run in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if found.size else ():
+            axes.axvspan(ends[run[0]], ends[run[-1] + 1], lw=0, label=name if first else None, **style)
             first = False
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
     if (sure.pays > 0).any():
@@ -345,12 +345,12 @@ def gain_map(title: str, sizes: Sequence[float], transports: Sequence[int], eta:
     log = np.log2(eta)
     limit = float(np.abs(log).max()) or 1.0
     rows = np.arange(len(transports))
-    mesh = axes.pcolormesh(sizes, rows, log, cmap="RdBu", vmin=-limit, vmax=limit, shading="nearest")
+    mesh = axes.pcolormesh(sizes, rows, log, cmap="RdBu", vmin=-limit, vmax=limit, shading="nearest", edgecolors="face")
     if log.min() < 0 < log.max() and len(transports) > 1:
         axes.contour(sizes, rows, log, levels=[0.0], colors="k", linewidths=1)
     bar = figure.colorbar(mesh, ax=axes, label="η")
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{2.0**y:.3g}×"))
-    axes.axvline(here, color="k", ls=":", lw=1)
+    axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
     axes.set_yticks(rows, [str(t) for t in transports])

@@ -24,6 +24,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 KINDS = ("size", "map", "exchange", "decides")
 """Pictures of a prediction."""
 TITLES = {"size": "Over buffer sizes", "map": "Over buffer sizes and messages", "exchange": "One exchange, bulk above"}
+"""Headings of those that a page shows; what decides, it has as a table."""
 
 
 def check(path: Path) -> None:
@@ -60,7 +61,7 @@ def prediction_pictures(machine: Machine, workload: Workload, prediction: Predic
         return []
     from pready.show import figures, prediction_figures
 
-    drawn = ((TITLES[k], prediction_figures.figure(k, machine, workload, prediction)) for k in KINDS)
+    drawn = ((TITLES[k], prediction_figures.figure(k, machine, workload, prediction)) for k in TITLES)
     return [(title, figures.svg(figure, alone=False)) for title, figure in drawn]
 
 

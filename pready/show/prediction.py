@@ -94,10 +94,15 @@ def decides_view(levers: Sequence[Lever]) -> RenderableType:
     """A line for each input: where it goes, and the run time there."""
     table = Readable("what decides, one input at a time", Column("run time", justify="right", no_wrap=True))
     for lever in levers:
-        steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
-        ends = " to ".join(format_change(-percent) for percent in lever.speedup_percent)
-        table.add_row(f"  {lever.name}, {steps}", ends, style="bold" if lever.turns else "")
+        name, ends = decides_row(lever)
+        table.add_row(f"  {name}", ends, style="bold" if lever.turns else "")
     return table
+
+
+def decides_row(lever: Lever) -> tuple[str, str]:
+    """Where an input goes, and the run time there."""
+    steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
+    return f"{lever.name}, {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
 
 
 def pays(advice: Advice) -> str:

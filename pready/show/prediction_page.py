@@ -14,7 +14,7 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import format_change, format_time
 from pready.model.version import RELEASED
 from pready.show.machine import value_rows
-from pready.show.prediction import best_per_interface, pays
+from pready.show.prediction import best_per_interface, decides_row, pays
 
 
 def page(
@@ -23,7 +23,7 @@ def page(
     *,
     workload_text: str,
     pictures: Sequence[tuple[str, str]],
-    decides: Sequence[tuple[str, float]],
+    files: Sequence[str],
     command: str,
 ) -> str:
     """The page.
@@ -34,8 +34,8 @@ def page(
         The workload's file.
     pictures
         Titles and SVG.
-    decides
-        Costs by name, with the seconds that each takes.
+    files
+        Names of the data beside the page.
     command
         What made it.
     """
@@ -61,7 +61,8 @@ def page(
         machine=machine,
         values=value_rows(machine),
         pictures=[(title, Markup(svg)) for title, svg in pictures],
-        decides=decides,
+        decides=[decides_row(lever) for lever in prediction.decides],
+        files=files,
         workload_text=workload_text,
         command=command,
         released=RELEASED,
