@@ -1,4 +1,4 @@
-"""Draw the README's pictures and put its first command's real output in place: part of ``make docs``."""
+"""Draw the README's and the paper's pictures, put the first command's output in place: part of ``make docs``."""
 
 import os
 import re
@@ -23,6 +23,7 @@ if __name__ == "__main__":
     wide = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png"]
     subprocess.run(drawing, check=True, capture_output=True)
+    subprocess.run([*COMMAND[:-1], "paper/gain.png"], check=True, capture_output=True)
     printed = subprocess.run(COMMAND, capture_output=True, text=True, check=True, env=wide).stdout.strip("\n")
     text = README.read_text(encoding="utf-8")
     fresh = re.sub(r"(```text\n).*?(\n```)", lambda m: m[1] + shortened(printed) + m[2], text, count=1, flags=re.DOTALL)

@@ -85,7 +85,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         table,
         Text("\n" + "\n".join(notes), style="dim"),
         advice_view(prediction.advice, sizes=prediction.engine != "sst"),
-        *([decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
+        *([Text(""), decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
 

@@ -138,7 +138,7 @@ def test_svg_is_text_and_can_be_read_in_the_dark(tmp_path: Path) -> None:
     assert main(["predict", "examples/laggard.toml", "--plot", str(path)]) == 0
     text = path.read_text(encoding="utf-8")
     root = ET.fromstring(text.partition("\n")[2])
-    said = {"".join(t.itertext()) for t in root.iter("{http://www.w3.org/2000/svg}text")}
+    said = {" ".join("".join(t.itertext()).split()) for t in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {"this buffer", "bulk", "buffer per peer (strip: saves 1 % of an iteration)"} <= said
     assert "prefers-color-scheme: dark" in text
     assert not re.search(r"#000000\b", text)
