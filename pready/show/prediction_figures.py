@@ -81,7 +81,7 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     for size in counts:
         there = workload.model_copy(update={"buffer": float(size)})
         evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
-        evaluation.prepare([BULK, best])
+        evaluation.prepare([workload.baseline, best])
         rows.append(evaluation.predict(best))
     verdicts = [verdict_of(row, prediction.advice.min_gain) for row in rows]
     pays = {"port": 1.0, "undecided": 0.5, "do not port": 0.0}
