@@ -29,6 +29,7 @@ lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 
 types: $(VENV)/.test-installed
 	$(BIN)/mypy -p pready
@@ -58,6 +59,7 @@ bench: $(VENV)/.test-installed
 
 docs: $(VENV)/.test-installed
 	$(BIN)/python docs/refresh.py
+	$(BIN)/python docs/build.py
 
 # Run the notebooks and keep what they print and draw.
 notebooks: $(VENV)/.test-installed

@@ -165,10 +165,7 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
     write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
     for note in done.described.notes:
         click.echo(f"  note: {note}", err=True)
-    click.echo(
-        f"wrote {output} (seed {seed}); use it with: pready predict WORKLOAD.toml --machine {shlex.quote(str(output))}",
-        err=True,
-    )
+    click.echo(_written(output, seed), err=True)
 
 
 @calibrate.command(name="import")
@@ -187,7 +184,12 @@ def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) 
     write_text(output, dumps(described.machine, head))
     for line in head.splitlines()[1:]:
         click.echo(f"  {line}", err=True)
-    click.echo(f"wrote {output} (seed {seed})", err=True)
+    click.echo(_written(output, seed), err=True)
+
+
+def _written(output: Path, seed: int) -> str:
+    how = f"pready predict WORKLOAD.toml --machine {shlex.quote(str(output))}"
+    return f"wrote {output} (seed {seed}); use it with: {how}"
 
 
 def _thin(error: ThinDataError, source: str) -> PreadyError:

@@ -59,6 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/halo3d.toml --json",
         "pready predict examples/halo3d.toml --csv",
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
+        "pready predict examples/halo3d.toml -o report/",
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (

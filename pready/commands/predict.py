@@ -12,7 +12,7 @@ from pready.files.rows import csv_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
-from pready.show import picture_files
+from pready.show import picture_files, prediction_report
 from pready.show.prediction import prediction_rows, prediction_view
 from pready.show.terminal import console, print_json, status
 
@@ -39,6 +39,9 @@ PICTURES_HELP = (
     is_flag=True,
     help="Every transport partition count and VCI count, not only the best.",
 )
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a page to send to a colleague."
+)
 @options.min_gain()
 @options.picture("Draw the prediction.")
 @click.option(
@@ -58,6 +61,7 @@ def predict(
     as_json: bool,
     as_csv: bool,
     every_row: bool,
+    output: Path | None,
     min_gain: float,
     picture: Path | None,
     kind: str,
@@ -73,12 +77,17 @@ def predict(
         )
     if picture is not None:
         picture_files.check(picture)
+    if output is not None:
+        prediction_report.check(output)
     on, what = machines.load(machine), options.read_workload(workload)
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
         if picture is not None:
             said.update("drawing")
             picture_files.draw_prediction(kind, picture, on, what, prediction)
+        if output is not None:
+            said.update("writing the page")
+            prediction_report.write(output, on, what, prediction, workload)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:
@@ -87,3 +96,5 @@ def predict(
         console().print(prediction_view(prediction, every_row=every_row))
         if picture is not None:
             click.echo(f"wrote {picture}", err=True)
+    if output is not None:
+        click.echo(f"wrote {output / 'index.html'}", err=True)

@@ -21,7 +21,7 @@ from pready.calibrate import build, two_ranks
 from pready.calibrate.rig import RigUnavailable
 from pready.commands import options
 from pready.files.extra import need
-from pready.files.writing import check_writable, write_text
+from pready.files.writing import make_folder, write_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, parse
@@ -127,7 +127,7 @@ def validate(
         raise PreadyError("both --launcher and --rig given", valid="one of them")
     if output is not None:
         need("matplotlib", f"{PAGE} with its pictures")
-        _make_folder(output)
+        make_folder(output, (PAGE, DATA))
         raw = raw or output / "raw"
     wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine)
     found = _run(what, wanted)
@@ -299,16 +299,6 @@ def _as_expected(report: Report) -> bool:
     controls = (control.rejected for comparison in report.comparisons for control in comparison.controls)
     claims = (claim.status != "off" or claim.known_off for claim in report.claims)
     return all(checks) and all(controls) and all(claims)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise PreadyError(f"cannot be made: {reason}", valid="a folder for the report", source=str(folder)) from None
-    for name in (PAGE, DATA):
-        check_writable(folder / name)
 
 
 def _write(report: Report, folder: Path) -> None:

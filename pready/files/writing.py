@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,6 +40,23 @@ def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
             raise
         reason = getattr(error, "strerror", None) or str(error)
         raise PreadyError(f"cannot be written: {reason}", valid="a file in a writable folder", source=name) from None
+
+
+def make_folder(folder: Path, names: Sequence[str]) -> None:
+    """A folder that takes files of these names; what is in it stays.
+
+    Raises
+    ------
+    PreadyError
+        It cannot be made, or one of the files cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PreadyError(f"cannot be made: {reason}", valid="a folder for the report", source=str(folder)) from None
+    for name in names:
+        check_writable(folder / name)
 
 
 @contextmanager

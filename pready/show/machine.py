@@ -60,21 +60,26 @@ def machine_view(machine: Machine) -> RenderableType:
     table = Readable(heading=f"{machine.name}: {machine.description} ({machine.created_by}, {machine.created})")
     for column in ("value of", "value", "95 % interval", "source", "why"):
         table.add_column(column, overflow="fold", no_wrap=column == "source", min_width=24 if column == "why" else 8)
+    for row in value_rows(machine):
+        table.add_row(*row)
+    return table
+
+
+def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
+    """Every value as text: its name, value, 95 % interval, source and why."""
+    rows = []
     for name, item in machine.values():
         if isinstance(item, TeamTimes):
-            points = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
+            shown = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
             interval = f"±{item.interval:.0%}" if isinstance(item, (Barrier, Contention)) else ""
-            table.add_row(name, points, interval, item.source, item.why)
-            continue
-        if isinstance(item, SizeCurve):
-            points = ", ".join(
-                f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True)
-            )
-            table.add_row(name, points, f"±{item.interval:.0%}", item.source, item.why)
-            continue
-        shown = [_quantity(name, v) for v in (item.value, *(item.interval or ()))]
-        table.add_row(name, shown[0], " to ".join(shown[1:]), item.source, item.why)
-    return table
+        elif isinstance(item, SizeCurve):
+            shown = ", ".join(f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True))
+            interval = f"±{item.interval:.0%}"
+        else:
+            shown, *ends = [_quantity(name, v) for v in (item.value, *(item.interval or ()))]
+            interval = " to ".join(ends)
+        rows.append((name, shown, interval, str(item.source), item.why))
+    return rows
 
 
 def _quantity(name: str, value: object) -> str:

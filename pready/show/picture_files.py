@@ -5,6 +5,7 @@ Matplotlib is imported only when one is drawn: it is an extra, and half a second
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
 SUFFIXES = (".svg", ".png", ".pdf")
 KINDS = ("size", "map", "exchange", "decides")
 """Pictures of a prediction."""
+TITLES = {"size": "Over buffer sizes", "map": "Over buffer sizes and messages", "exchange": "One exchange, bulk above"}
+"""Headings of those that a page shows; what decides, it has as a table."""
 
 
 def check(path: Path) -> None:
@@ -50,6 +53,16 @@ def draw_table(path: Path, table: Table, min_gain: float) -> None:
     from pready.show import figures, whatif_figures
 
     figures.save(path, whatif_figures.figure(table, min_gain))
+
+
+def prediction_pictures(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
+    """Every picture of a prediction for a page: title and SVG; none without Matplotlib."""
+    if find_spec("matplotlib") is None:
+        return []
+    from pready.show import figures, prediction_figures
+
+    drawn = ((TITLES[k], prediction_figures.figure(k, machine, workload, prediction)) for k in TITLES)
+    return [(title, figures.svg(figure, alone=False)) for title, figure in drawn]
 
 
 def draw_fit(path: Path, title: str, fit: Fit) -> None:

@@ -85,7 +85,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         table,
         Text("\n" + "\n".join(notes), style="dim"),
         advice_view(prediction.advice, sizes=prediction.engine != "sst"),
-        *([decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
+        *([Text(""), decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
 
@@ -94,13 +94,18 @@ def decides_view(levers: Sequence[Lever]) -> RenderableType:
     """A line for each input: where it goes, and the run time there."""
     table = Readable("what decides, one input at a time", Column("run time", justify="right", no_wrap=True))
     for lever in levers:
-        steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
-        ends = " to ".join(format_change(-percent) for percent in lever.speedup_percent)
-        table.add_row(f"  {lever.name}, {steps}", ends, style="bold" if lever.turns else "")
+        name, ends = decides_row(lever)
+        table.add_row(f"  {name}", ends, style="bold" if lever.turns else "")
     return table
 
 
-def _pays(advice: Advice) -> str:
+def decides_row(lever: Lever) -> tuple[str, str]:
+    """Where an input goes, and the run time there."""
+    steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
+    return f"{lever.name}, {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
+
+
+def pays(advice: Advice) -> str:
     """For which buffers the best saves enough of an iteration."""
     enough = f"{100 * advice.min_gain:g} % of an iteration"
     if not advice.pays:
@@ -123,7 +128,7 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
         f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
     if sizes:
-        text.append(f", {_pays(advice)}")
+        text.append(f", {pays(advice)}")
     text.append(f"\nbecause {advice.because}")
     hanging = Table.grid(padding=(0, 1, 0, 0))
     hanging.add_column(no_wrap=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from pready.model.approach import Approach, transport_counts
 from pready.model.engine.many_ranks import ManyRanks
@@ -17,11 +18,13 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.timeline import run
 from pready.model.units import format_size
 from pready.model.values import Array
+from pready.model.verdict import verdict_of
 from pready.model.workload import Workload
 from pready.show import figures
 from pready.show.prediction import best_per_interface
 
 POINTS, MAP_POINTS = 145, 61
+SURE_POINTS, SURE_DRAWS = 13, 12
 SAMPLES_OF_MAP = 32
 MOST_LEVERS = 8
 
@@ -63,7 +66,32 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
     lines = [figures.Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
-    return figures.eta_over_size(title, sizes, lines, workload.buffer, prediction.advice.break_even_bytes)
+    return figures.eta_over_size(title, sizes, lines, workload.buffer, _sure(machine, workload, prediction, sizes))
+
+
+def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float]) -> figures.Sure:
+    """The advised approach's interval of η over a few sizes, and where it saves enough."""
+    engine: Any = prediction.engine
+    n, best = workload.n_partitions, prediction.advised.approach
+    starts = [s.from_ for s in machine.path(workload.path).segments[1:]]
+    borders = [s * m for s in starts for m in (1, best.messages) if sizes[0] < s * m < sizes[-1]]
+    wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), *borders, *(b - n for b in borders)]
+    counts = np.unique(np.ceil(np.array(wanted) / n)) * n
+    rows = []
+    for size in counts:
+        there = workload.model_copy(update={"buffer": float(size)})
+        evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
+        evaluation.prepare([workload.baseline, best])
+        rows.append(evaluation.predict(best))
+    verdicts = [verdict_of(row, prediction.advice.min_gain) for row in rows]
+    pays = {"port": 1.0, "undecided": 0.5, "do not port": 0.0}
+    return figures.Sure(
+        counts,
+        np.array([row.eta_low for row in rows]),
+        np.array([row.eta_high for row in rows]),
+        np.array([pays[v] for v in verdicts]),
+        f"{100 * prediction.advice.min_gain:g} % of an iteration",
+    )
 
 
 def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
@@ -88,9 +116,20 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
         assert line.steps is not None
         join = float(line.join[0]) if approach.interface.joins else None
         label = f"{approach.name}, {approach.transport_partitions} per peer"
-        drawn.append(figures.Exchange(label, threads, line.steps, join, float(line.end[0])))
+        owner, peer = _whose(approach, workload, ready[0])
+        drawn.append(figures.Exchange(label, threads, line.steps, owner, peer, join, float(line.end[0])))
     return figures.exchanges(title, drawn)
 
 
 def _decides(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     return figures.tornado(title, prediction.decides[:MOST_LEVERS], 100 * prediction.advice.min_gain)
+
+
+def _whose(approach: Approach, workload: Workload, ready: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The thread that issues each message and the peer it is for, in the order in which messages become ready."""
+    peers, count = workload.peers, approach.messages
+    by_transport = ready.reshape(count, -1)
+    order = np.argsort(by_transport.max(axis=1), kind="stable")
+    last = by_transport.argmax(axis=1) + np.arange(count) * by_transport.shape[1]  # the partition that completes it
+    thread = last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)
+    return np.repeat(thread[order], peers), np.tile(np.arange(peers), count)

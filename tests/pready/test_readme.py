@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from refresh import shortened
 
 from pready.cli import main
 
@@ -36,14 +37,11 @@ def test_commands_run(command: str, capsys: pytest.CaptureFixture[str], tmp_path
 
 def test_the_shown_output_is_real(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", "examples/halo3d.toml"]) == 0
-    printed = [line.rstrip() for line in capsys.readouterr().out.strip("\n").splitlines()]
-    assert [line.rstrip() for line in blocks("text")[0].splitlines()] == printed
+    assert blocks("text")[0].rstrip("\n") == shortened(capsys.readouterr().out.strip("\n"))
 
 
-def test_the_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    for code in blocks("python"):
-        exec(compile(code, "README.md", "exec"), {})
-    assert capsys.readouterr().out.startswith(("port", "do not port", "undecided"))
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) <= 120
 
 
 def test_the_workload_is_valid(tmp_path: Path) -> None:

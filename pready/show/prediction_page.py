@@ -1,0 +1,74 @@
+"""A prediction as one HTML page to send to a colleague: everything it needs is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pready.model.libraries import library
+from pready.model.machine import Machine
+from pready.model.prediction import ApproachPrediction, Prediction
+from pready.model.units import format_change, format_time
+from pready.model.version import RELEASED
+from pready.show.machine import value_rows
+from pready.show.prediction import best_per_interface, decides_row, pays
+
+
+def page(
+    machine: Machine,
+    prediction: Prediction,
+    *,
+    workload_text: str,
+    pictures: Sequence[tuple[str, str]],
+    files: Sequence[str],
+    command: str,
+) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    workload_text
+        The workload's file.
+    pictures
+        Titles and SVG.
+    files
+        Names of the data beside the page.
+    command
+        What made it.
+    """
+    environment = Environment(
+        loader=PackageLoader("pready.show", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["time"] = format_time
+    rows = best_per_interface(prediction)
+    css = resources.files("pready.validate.report") / "templates" / "report.css"
+    return environment.get_template("prediction.html").render(
+        p=prediction,
+        best=prediction.advised,
+        because=prediction.advice.because[:1].upper() + prediction.advice.because[1:],
+        rows=[*(r for r in rows if r.available), *(r for r in rows if not r.available)],
+        eta=_eta,
+        change=lambda r: format_change(-r.speedup_percent),
+        pays=f"{prediction.advised.name} {pays(prediction.advice)}",
+        library=library(prediction.library),
+        machine=machine,
+        values=value_rows(machine),
+        pictures=[(title, Markup(svg)) for title, svg in pictures],
+        decides=[decides_row(lever) for lever in prediction.decides],
+        files=files,
+        workload_text=workload_text,
+        command=command,
+        released=RELEASED,
+        css=Markup(css.read_text(encoding="utf-8")),
+    )
+
+
+def _eta(row: ApproachPrediction) -> str:
+    return f"{row.eta:.2f}× ({row.eta_low:.2f}-{row.eta_high:.2f})"

@@ -1,0 +1,125 @@
+"""The documentation: what it shows runs, what is generated is complete, the site asks no other host."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from generate import commands, fields, pages
+
+from pready.cli import COMMANDS, cli, main
+from pready.commands.examples import EXAMPLES
+from pready.model.file_fields import file_tables
+from pready.model.gain import EQUATIONS
+from pready.model.libraries import LIBRARIES
+from pready.model.machine import Machine
+from pready.model.terms import TERMS
+from pready.model.workload import Workload, load
+
+PAGES = sorted(p for p in Path("docs").rglob("*.md") if "notes" not in p.parts)
+ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion")
+"""What needs two nodes or SST, or writes to the user's folders, is tested where those are."""
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def lines() -> list[str]:
+    every = [line[2:] for p in PAGES for b in blocks(p, "console") for line in b.splitlines()]
+    return list(dict.fromkeys(c for c in every if c.startswith("pready") and not any(w in c for w in ELSEWHERE)))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("line", lines())
+def test_commands_run(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(line.replace("/tmp/", f"{tmp_path}/").replace("report/", f"{tmp_path}/report/"))[1:]
+    if "<" in words:
+        run = [sys.executable, "-m", "pready", *words[: words.index("<")]]
+        with Path(words[-1]).open() as given:
+            subprocess.run(run, stdin=given, check=True, capture_output=True)
+        return
+    assert main(words) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_workload_files_are_valid(path: Path, tmp_path: Path) -> None:
+    for text in blocks(path, "toml"):
+        file = tmp_path / "w.toml"
+        file.write_text(text, encoding="utf-8")
+        load(file)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", [p for p in PAGES if blocks(p, "python")], ids=str)
+def test_python_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for code in blocks(path, "python"):
+        exec(compile(code, str(path), "exec"), {})
+    capsys.readouterr()
+
+
+# ---- the generated pages --------------------------------------------------------------------------------------------
+
+
+def test_every_command_and_option_is_there() -> None:
+    text = commands()
+    for name in COMMANDS:
+        assert f"\n## pready {name}\n" in text
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert parameter.opts[-1] in text
+    assert all(f"$ {line}" in text for examples in EXAMPLES.values() for line in examples)
+
+
+@pytest.mark.parametrize("top", [Workload, Machine])
+def test_every_field_is_there(top: type[Workload] | type[Machine]) -> None:
+    text = fields("x", top, "")
+    for table in file_tables(top):
+        assert f"[{table.name}]" in text or not table.name
+        for field in table.fields:
+            assert f"| `{field.name}` |" in text
+
+
+def test_the_rest_is_there() -> None:
+    made = pages()
+    assert all(f"## {name}\n" in made["reference/libraries.md"] for name in LIBRARIES)
+    assert all(term.name in made["theory/terms.md"] for term in TERMS)
+    assert made["theory/equations.md"].count("<math ") == len(EQUATIONS)
+    assert all(not (Path("docs") / name).exists() for name in made), "a page is either written or generated"
+
+
+# ---- the site -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path) -> None:
+    pytest.importorskip("furo")
+    run = [sys.executable, "-c", f"import sys; sys.path.insert(0, 'docs'); import build; from pathlib import Path; "
+           f"sys.exit(build.build(Path({str(tmp_path)!r})))"]  # fmt: skip
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    site = tmp_path / "site"
+    html = list(site.rglob("*.html"))
+    assert len(html) > 20
+    fetched = re.compile(
+        r"<(?:script|img|iframe|source|video|audio|object|embed)\b[^>]*(?:src|data)=\"(?:https?:)?//[^\"]*"
+    )
+    linked = re.compile(r"<link\b(?![^>]*rel=\"canonical\")[^>]*href=\"(?:https?:)?//[^\"]*")
+    for page in html:
+        text = page.read_text(encoding="utf-8")
+        assert not fetched.search(text), page
+        assert not linked.search(text), page
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+    for page in html:  # every link within the site leads somewhere
+        for target in re.findall(r"href=\"([^\"#:]+)(?:#[^\"]*)?\"", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.relative_to(site)}: {target}"

@@ -1,0 +1,93 @@
+"""The wheel installs and predicts where there is no compiler; without it, a build says what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+HERE = Path().resolve()
+
+
+def run(*command: str | Path, environment: dict[str, str] | None = None, cwd: Path = HERE) -> str:
+    done = subprocess.run(
+        [str(c) for c in command], capture_output=True, text=True, check=False, env=environment, cwd=cwd, timeout=800
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source distribution, and the wheel that was made from it."""
+    pytest.importorskip("build")
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def without_compiler(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment whose PATH has no compiler: what `sh` needs, and nothing else."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("sh", "env", "uname", "ls"):
+        found = next(p for d in ("/bin", "/usr/bin") if (p := Path(d) / name).exists())
+        (folder / name).symlink_to(found)
+    kept = {k: v for k, v in os.environ.items() if k not in ("CC", "CXX", "PYTHONPATH", "VIRTUAL_ENV")}
+    return kept | {"PATH": str(folder)}
+
+
+def test_what_is_in_them(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    (source,) = built.glob("*.tar.gz")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert any(n.startswith("pready/model/engine/_kernel.") for n in names)
+    assert "pready/show/templates/prediction.html" in names
+    assert "pready/model/profiles/meluxina.toml" in names
+    assert "pready/py.typed" in names
+    assert not [n for n in names if n.startswith(("tests/", "docs/", "packaging/"))]
+    with tarfile.open(source) as archive:
+        inside = {n.partition("/")[2] for n in archive.getnames()}
+    assert {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "model/engine/kernel/binding.cpp"} <= inside
+
+
+def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    pip = [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+    run(*pip, wheel, environment=without_compiler)
+    pready = tmp_path / "venv" / "bin" / "pready"
+    # Not in the clone, whose package would be found in place of the wheel's.
+    said = run(pready, "predict", HERE / "examples" / "halo3d.toml", environment=without_compiler, cwd=tmp_path)
+    here = run(sys.executable, "-m", "pready", "predict", HERE / "examples" / "halo3d.toml")
+    assert said == here
+    assert "meluxina" in run(pready, "machines", environment=without_compiler, cwd=tmp_path)
+
+
+def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
+    (source,) = built.glob("*.tar.gz")
+    beside = str(Path(sys.executable).parent)  # cmake and ninja, as a build's own environment has them
+    environment = without_compiler | {"PATH": f"{without_compiler['PATH']}:{beside}"}
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        str(source),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=800)
+    assert done.returncode != 0
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "needs a C++17 compiler" in said
+    assert "install a wheel, which needs none" in said

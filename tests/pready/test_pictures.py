@@ -1,0 +1,147 @@
+"""Pictures: what is written on them can be read, on white and on black, by people and by programs."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, pairwise
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from pready.cli import main
+from pready.model import machine as machines
+from pready.model import workload as workloads
+from pready.model.predict import predict
+from pready.show import figures, prediction_figures
+from pready.show.figures import Line, Sure
+
+MELUXINA = machines.load("meluxina")
+
+
+def drawn(figure: Figure) -> FigureCanvasAgg:
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return canvas
+
+
+def texts(figure: Figure) -> list[tuple[str, Bbox]]:
+    """Every text that is seen, with its place."""
+    canvas = drawn(figure)
+    found = [t for t in figure.findobj(Text) if isinstance(t, Text) and t.get_visible() and t.get_text().strip()]
+    renderer = canvas.get_renderer()  # type: ignore[no-untyped-call]
+    seen = [(t.get_text(), t.get_window_extent(renderer)) for t in found]
+    page = figure.bbox
+    return [(said, box) for said, box in seen if box.width > 0 and page.overlaps(box)]
+
+
+def check_readable(figure: Figure) -> None:
+    for (one, a), (other, b) in combinations(texts(figure), 2):
+        overlap = Bbox.intersection(a, b)
+        assert overlap is None or overlap.width < 1 or overlap.height < 1, f"{one!r} and {other!r}"
+    legends = [*figure.legends, *(a.get_legend() for a in figure.axes if a.get_legend())]
+    for legend in legends:
+        box = legend.get_window_extent()  # type: ignore[union-attr]
+        assert not any(_inside(box, axes.get_window_extent()) for axes in figure.axes)
+
+
+def _inside(box: Bbox, axes: Bbox) -> bool:
+    overlap = Bbox.intersection(box, axes)
+    return overlap is not None and overlap.width > 1 and overlap.height > 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["size", "map", "exchange"])
+@pytest.mark.parametrize("example", ["halo3d", "laggard", "rig"])
+def test_every_examples_pictures_can_be_read(kind: str, example: str) -> None:
+    what = workloads.load(f"examples/{example}.toml")
+    prediction = predict(MELUXINA, what, draws=4, engine="timeline")
+    check_readable(prediction_figures.figure(kind, MELUXINA, what, prediction))
+
+
+def test_a_label_over_another_is_found() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.text(0.5, 0.5, "one")
+    axes.text(0.5, 0.5, "other")
+    with pytest.raises(AssertionError, match="'one' and 'other'"):
+        check_readable(figure)
+
+
+def test_a_legend_within_is_found() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.plot([0, 1], label="x")
+    axes.legend()
+    with pytest.raises(AssertionError):
+        check_readable(figure)
+
+
+def test_what_pays_is_a_band_with_what_is_open() -> None:
+    sizes = np.array([2.0**k for k in range(10, 20)])
+    pays = np.array([0, 0, 0.5, 0.5, 1, 1, 1, 0.5, 0, 1])
+    sure = Sure(sizes, sizes / sizes, 2 * sizes / sizes, pays, "1 % of an iteration")
+    figure = figures.eta_over_size("title", sizes.tolist(), [Line("one", 1.5 + 0 * sizes)], 4096.0, sure)
+    check_readable(figure)
+    strip = figure.axes[1]
+    spans = sorted((p.get_x(), p.get_x() + p.get_width()) for p in strip.patches)  # type: ignore[attr-defined]
+    middle = [float(np.sqrt(a * b)) for a, b in pairwise(sizes)]
+    # open 4 to 8 KiB, pays 16 to 64, open 128, pays the last: borders lie halfway between the sizes asked for
+    ends = [(middle[1], middle[3]), (middle[3], middle[6]), (middle[6], middle[7]), (middle[8], sizes[-1])]
+    assert np.allclose(spans, ends)
+
+
+def test_lines_differ_without_colours() -> None:
+    sizes = [2.0**k for k in range(10, 20)]
+    lines = [Line(str(i), np.full(10, 1.0 + i)) for i in range(4)]
+    figure = figures.eta_over_size("title", sizes, lines, 4096.0)
+    styles = [line.get_linestyle() for line in figure.axes[0].get_lines() if str(line.get_label()) in "0123"]
+    assert len(set(map(str, styles))) == 4
+
+
+@pytest.mark.thorough
+def test_messages_are_in_the_lane_of_their_thread_and_the_line_of_their_peer() -> None:
+    what = workloads.load("examples/halo3d.toml")
+    prediction = predict(MELUXINA, what, draws=2, engine="timeline")
+    figure = prediction_figures.figure("exchange", MELUXINA, what, prediction)
+    parted = figure.axes[1]
+    blue = [p for p in parted.patches if p.get_facecolor()[:3] == pytest.approx((0, 0x72 / 255, 0xB2 / 255))]
+    assert len(blue) == 32 * 6  # a bar for each message
+    rows = {round(p.get_y() + p.get_height() / 2, 6) for p in blue}  # type: ignore[attr-defined]
+    assert len(rows) == 8 * 6  # 8 threads, 6 peers each
+    check_readable(figure)
+
+
+def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:
+    late = np.zeros((3, 4 * 3 * 2))
+    late[0, 1 + 4 * (2 + 3 * 1)] = 5.0  # rank (1, 2, 1): as the pattern counts them, x first
+    planes, names = figures._planes(late, (4, 3, 2))
+    assert names == ("x", "y")
+    assert planes.shape == (3, 3, 4)
+    assert planes[0, 2, 1] == 5.0
+    assert planes.sum() == 5.0
+
+
+@pytest.mark.parametrize(("seconds", "unit"), [(40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")])
+def test_units_fit_the_axis(seconds: float, unit: str) -> None:
+    assert figures._unit_of(seconds)[1] == unit
+
+
+@pytest.mark.thorough
+def test_svg_is_text_and_can_be_read_in_the_dark(tmp_path: Path) -> None:
+    path = tmp_path / "x.svg"
+    assert main(["predict", "examples/laggard.toml", "--plot", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    root = ET.fromstring(text.partition("\n")[2])
+    said = {" ".join("".join(t.itertext()).split()) for t in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"this buffer", "bulk", "buffer per peer (strip: saves 1 % of an iteration)"} <= said
+    assert "prefers-color-scheme: dark" in text
+    assert not re.search(r"#000000\b", text)
+    first = path.read_bytes()
+    assert main(["predict", "examples/laggard.toml", "--plot", str(path)]) == 0
+    assert path.read_bytes() == first

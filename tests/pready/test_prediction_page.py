@@ -1,0 +1,112 @@
+"""The page of a prediction: what it says is what was predicted, and it needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pready.cli import main
+from pready.model import machine, workload
+from pready.model.predict import predict
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Fetched(HTMLParser):
+    """What a browser would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.depth: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "link", "br", "img", "use", "path", "rect"):
+            self.depth.append(tag)
+        self.found += [v or "" for n, v in attrs if n in ("src", "srcset") or (n == "href" and tag == "link")]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.depth:
+            assert self.depth.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("report") / "new" / "folder"
+    assert main(["predict", "examples/laggard.toml", "--seed", "3", "-o", str(made)]) == 0
+    return made
+
+
+@pytest.mark.thorough
+def test_it_says_what_was_predicted(folder: Path) -> None:
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    p = predict(machine.load("meluxina"), workload.load("examples/laggard.toml"), seed=3)
+    best = p.advised
+    assert f"{best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})" in text
+    assert f"laggard on MeluXina: {p.advice.verdict}" in text
+    assert all(r.name in text for r in p.approaches)
+    assert all(lever.name in text for lever in p.decides)
+    assert Path("examples/laggard.toml").read_text().splitlines()[-1] in text
+    assert "10.1145/3605573.3605599" in text
+    assert "seed" in text
+    assert text.count("<svg") == 3
+    data = json.loads((folder / "prediction.json").read_text(encoding="utf-8"))
+    assert data["seed"] == 3
+    assert data["advice"]["eta"] == best.eta
+
+
+@pytest.mark.thorough
+def test_its_files_make_the_same_prediction(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / "workload.toml"), "--machine", str(folder / "machine.toml")]
+    assert main(["predict", *files, "--seed", "3", "--json"]) == 0
+    data, kept = json.loads(capsys.readouterr().out), json.loads((folder / "prediction.json").read_text())
+    assert data["advice"]["eta"] == pytest.approx(kept["advice"]["eta"], rel=1e-6)  # files hold ten digits
+
+
+@pytest.mark.thorough
+def test_it_needs_nothing_else(folder: Path) -> None:
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    parser = Fetched()
+    parser.feed(text)
+    assert [f for f in parser.found if not f.startswith(("data:", "#"))] == []
+    assert not re.search(r"url\((?!#)|@import", text)
+    links = re.findall(r'<a href="([^"]+)"', text)
+    assert all((folder / link).exists() for link in links)
+
+
+@pytest.mark.thorough
+def test_names_cannot_be_markup(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text('name = "<script>alert(1)</script>"\nthreads = 2\nbuffer = "2 B"\n')
+    assert main(["predict", str(path), "-o", str(tmp_path / "r")]) == 0
+    text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["predict", "examples/laggard.toml", "-o", str(tmp_path / "file" / "r")]) == 2
+    assert "cannot be made" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
+def test_a_browser_opens_it_without_a_complaint(folder: Path, tmp_path: Path, scheme: int) -> None:
+    browser = next((b for name in BROWSERS if (b := shutil.which(name))), None)
+    if browser is None:
+        pytest.skip("no browser on PATH")
+    command = [
+        browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+        f"--user-data-dir={tmp_path / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND",
+        f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom", (folder / "index.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert "CONSOLE" not in done.stderr
+    assert "laggard on MeluXina" in done.stdout
