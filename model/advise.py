@@ -146,13 +146,14 @@ def _because(
             f"{took}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
-        parts.append(_too_little(best, verdict, min_gain))
-        starts = from_iterations(best, now, min_gain)
-        if starts is not None and starts > evaluation.workload.iterations:
+        starts, few = from_iterations(best, now, min_gain), evaluation.workload.iterations
+        if starts is not None and starts > few:
             parts.append(
-                f"beginning takes {format_time(best.begin_s)}, so it pays from {starts} iterations on, "
-                f"not in {evaluation.workload.iterations}"
+                f"{best.name}, η {best.eta:.2f}, saves {best.speedup_percent:.2g} % of a run: beginning takes "
+                f"{format_time(best.begin_s)}, so it pays from {starts} iterations on, not in {few}"
             )
+        else:
+            parts.append(_too_little(best, verdict, min_gain))
         alike = {t.name for t in TERMS if t.bulk_alike}
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
