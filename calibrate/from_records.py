@@ -68,6 +68,8 @@ class Probes:
     """By mechanism and threads, from threads that issued at once while the receiver slept."""
     setup: Sample | None = None
     """What a small message saves whose request is set up before."""
+    begin: Mapping[str, Sample] = field(default_factory=dict)
+    """By what is set up once: seconds of one; "registration": seconds per byte of a window."""
     pready: Sample | None = None
     barrier: Mapping[int, Sample] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
@@ -145,12 +147,32 @@ def probes(content: Content, key: str) -> Probes:
         exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
         taken_lock=_taken_locks(_select(content, "contention", key)),
         setup=_setup(content, key),
+        begin=_begin(_select(content, "begin", key)),
         pready=None if busiest is None else Sample.of(busiest),
         barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
         unsupported=content.unsupported(),
     )
+
+
+def _begin(records: list[dict[str, Any]]) -> dict[str, Sample]:
+    """Of each kind the smallest objects; of windows, also what a byte adds. None takes less than nothing."""
+    by_kind: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for r in sorted(records, key=lambda r: int(r["parameters"]["bytes"])):
+        by_kind[str(r["parameters"]["what"])].append(r)
+    out = {kind: _at_least_nothing(Sample.of(found[0])) for kind, found in by_kind.items()}
+    windows = by_kind["window"]
+    if len(windows) > 1:
+        small, large = (Sample.of(r) for r in (windows[0], windows[-1]))
+        size = float(windows[-1]["parameters"]["bytes"] - windows[0]["parameters"]["bytes"])
+        low, high = large.low - small.high, large.high - small.low
+        out["registration"] = _at_least_nothing(Sample(*(x / size for x in (large.value - small.value, low, high))))
+    return out
+
+
+def _at_least_nothing(s: Sample) -> Sample:
+    return Sample(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
 
 
 SMALL = 1 << 10

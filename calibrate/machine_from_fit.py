@@ -109,6 +109,7 @@ def describe(
         },
         "memory": {f"copy_{c}": _copy(probes, c) for c in ("hot", "cold")},
         "requests": {"setup": _setup(probes)},
+        "begin": _begin(probes),
     }
     data = refined(data, probes.exchanges, active_messages=probes.early_send is False)
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
@@ -472,6 +473,25 @@ def _setup(probes: Probes) -> dict[str, Any]:
         return _exact(0.0, Unit.TIME, "not measured: a persistent send is taken to save nothing")
     low, value, high = (max(x, 0.0) for x in (s.low, s.value, s.high))
     return _sample(Sample(value, low, high), Unit.TIME, "ping-pongs with MPI_Isend, less those with MPI_Start")
+
+
+def _begin(probes: Probes) -> dict[str, Any]:
+    """What is set up once; of what was not measured, the reference's."""
+    reference = load(REFERENCE).begin
+    assert reference is not None
+    out: dict[str, Any] = {}
+    for name in type(reference).model_fields:
+        unit = Unit.TIME_PER_BYTE if name == "registration" else Unit.TIME
+        if name in probes.begin:
+            why = "windows of 4 MiB and of 1 KiB" if name == "registration" else "set up, and used twice"
+            out[name] = _sample(probes.begin[name], unit, why)
+            continue
+        known = getattr(reference, name)
+        interval = [format_exact(end, unit) for end in known.interval]
+        value = format_exact(known.value, unit)
+        why = f"not measured, as on {REFERENCE}: {known.why}"
+        out[name] = {"value": value, "interval": interval, "source": "assumed", "why": why}
+    return out
 
 
 def _per_entry(fit: Fit) -> dict[str, Any]:

@@ -133,6 +133,9 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
         yield ping(size)
     for size in PERSISTENT_SIZES:
         yield ping(size, "persistent")
+    for what in ("persistent", "partitioned", "window", "communicator"):
+        yield Point.of("begin", what=what, bytes=SMALL_EXCHANGE, max_repeats=200, budget_s=1.0)
+    yield Point.of("begin", what="window", bytes=LARGE_WINDOW, count=2, max_repeats=200, budget_s=1.0)
     yield from exchanges(teams)
     for size in _powers(1, min(largest, 1 << 20), 2):
         for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
@@ -155,6 +158,8 @@ def _second_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point
     yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
+LARGE_WINDOW = 4 << 20
+"""Bytes; beside a small one, it shows what registering memory takes."""
 PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
 SMALL_EXCHANGE = 1 << 10
 PUTS = 8

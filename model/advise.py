@@ -20,7 +20,7 @@ from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
 from pready.model.values import Array, Replaced
-from pready.model.verdict import MIN_GAIN, candidates, simplest_of_the_best, verdict_of
+from pready.model.verdict import MIN_GAIN, Stands, best_port, candidates, from_iterations, verdict_of
 from pready.model.workload import Workload
 
 NOTABLE = 1e-3
@@ -46,8 +46,8 @@ class Evaluated(Protocol):
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Evaluate these together, where that is faster than one after the other."""
 
-    def gains(self, approaches: Sequence[Approach]) -> list[float]:
-        """η of each."""
+    def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
+        """How each stands against what the application does today, at the parameters' values."""
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
@@ -73,7 +73,8 @@ def advise(
 ) -> Advice:
     """Advice from all approaches of one prediction; what cannot be had never wins."""
     usable = candidates(rows, evaluation.workload.baseline)
-    best = simplest_of_the_best(usable)
+    now = next(p for p in rows if p.approach == evaluation.workload.baseline)
+    best = best_port(usable, now, evaluation.workload.iterations, min_gain)
     approach = best.approach
     verdict = verdict_of(best, min_gain)
     pays = pays_for(evaluation, approach, min_gain)
@@ -85,8 +86,9 @@ def advise(
         min_gain=min_gain,
         here=nearest(pays, evaluation.workload.buffer),
         pays=pays,
+        from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
-        because=_because(evaluation, library, verdict, best, usable, min_gain),
+        because=_because(evaluation, library, verdict, best, usable, now, min_gain),
         warnings=list(library.warnings) if approach.interface.partitioned else [],
     )
 
@@ -130,20 +132,28 @@ def _because(
     verdict: Verdict,
     best: ApproachPrediction,
     usable: Sequence[ApproachPrediction],
+    now: ApproachPrediction,
     min_gain: float,
 ) -> str:
     approach, today = best.approach, evaluation.workload.baseline
-    now = f"{called(today)} {format_time(evaluation.mean_time(today))}"
+    took = f"{called(today)} {format_time(now.time_s)}"
     parts: list[str] = []
     late = evaluation.late(approach)
     waits = f" ({format_time(late)} of it waiting for neighbours)" if late > LATE * best.time_s else ""
     if verdict == "port":
         parts.append(
             f"{best.name} takes {format_time(best.time_s)} after the last partition is ready{waits}, "
-            f"{now}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
+            f"{took}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
         )
     else:
-        parts.append(_too_little(best, verdict, min_gain))
+        starts, few = from_iterations(best, now, min_gain), evaluation.workload.iterations
+        if starts is not None and starts > few:
+            parts.append(
+                f"{best.name}, η {best.eta:.2f}, saves {best.speedup_percent:.2g} % of a run: beginning takes "
+                f"{format_time(best.begin_s)}, so it pays from {starts} iterations on, not in {few}"
+            )
+        else:
+            parts.append(_too_little(best, verdict, min_gain))
         alike = {t.name for t in TERMS if t.bulk_alike}
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:

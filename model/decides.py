@@ -15,13 +15,14 @@ import numpy as np
 
 from pready.model import metrics
 from pready.model.approach import Approach
+from pready.model.begin import begin
 from pready.model.costs import Sampler, costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.machine import Machine, Progress
 from pready.model.prediction import Lever
-from pready.model.terms import by_name, of_value
+from pready.model.terms import TERMS, of_value
 from pready.model.values import Z95, Array
 from pready.model.workload import ComputeTime, Drawn, Gaussian, Workload
 
@@ -39,7 +40,9 @@ def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: fl
     The values as they stand are those of the prediction; what an input moves is added to them.
     """
     found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
-    here_eta, here = _gain([evaluation.means(a) for a in (evaluation.workload.baseline, approach)])
+    machine, workload = evaluation.machine, evaluation.workload
+    both = (workload.baseline, approach)
+    here_eta, here = _gain([_run(evaluation.means(a), Sampler(machine), workload, a) for a in both])
     out: list[Lever] = []
     for name, kind, steps, etas, saved in found:
         percent = here + saved[0], here + saved[1]
@@ -59,6 +62,12 @@ def _gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
     return float(metrics.eta(base[0], fine[0])), float(metrics.speedup_percent(base[1], fine[1]))
 
 
+def _run(means: Array, sampler: Sampler, workload: Workload, approach: Approach) -> Array:
+    """Mean times of an exchange and an iteration, shape (2,) or (rows, 2), the latter with its share of beginning."""
+    once = begin(sampler, workload, approach) / workload.iterations
+    return np.stack([means[..., 0], means[..., 1] + once], axis=-1)
+
+
 class Ends(Sampler):
     """A machine's values as they stand, then with each group of them at its low ends and at its high ends.
 
@@ -69,7 +78,7 @@ class Ends(Sampler):
     """
 
     def __init__(self, machine: Machine, groups: dict[str, str]) -> None:
-        self.groups = [name for name in by_name() if name in groups.values()]
+        self.groups = [name for name in dict.fromkeys(t.name for t in TERMS) if name in groups.values()]
         super().__init__(machine, draws=2 * len(self.groups), lead=1)
         self._place = {name: self.groups.index(group) for name, group in groups.items()}
 
@@ -110,14 +119,16 @@ def _group(drawn: str) -> str | None:
 
 
 def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
-    asked = Asked(evaluation.machine)
-    some = evaluation.workload.baseline, approach
-    for size in {size for a in some for size in evaluation.message_sizes(a)}:
+    asked, both = Asked(evaluation.machine), (evaluation.workload.baseline, approach)
+    for a in both:
+        begin(asked, evaluation.workload, a)
+    for size in {size for a in both for size in evaluation.message_sizes(a)}:
         costs(asked, evaluation.workload, size)
     ends = Ends(evaluation.machine, {name: group for name in asked.names if (group := _group(name)) is not None})
     if not ends.groups:
         return
-    base, fine = evaluation.moved(some, ends)
+    moved = evaluation.moved(both, ends)
+    base, fine = (_run(times, ends, evaluation.workload, a) for times, a in zip(moved, both, strict=True))
     eta, saved = metrics.eta(base[:, 0], fine[:, 0]), metrics.speedup_percent(base[:, 1], fine[:, 1])
     for place, name in enumerate(ends.groups):
         low, high = 1 + 2 * place, 2 + 2 * place
@@ -132,15 +143,15 @@ def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator
 
 def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
     steps = [*_steps(evaluation.machine, evaluation.workload, approach)]
-    there = evaluation.elsewhere(
-        [(evaluation.machine, evaluation.workload, a) for a in (evaluation.workload.baseline, approach)]
-        + [(m, w, a) for _, _, ends in steps for m, w, fine in ends for a in (w.baseline, fine)]
-    )
+    here = (evaluation.machine, evaluation.workload, approach)
+    cases = [(m, w, a) for m, w, fine in (here, *(e for *_, ends in steps for e in ends)) for a in (w.baseline, fine)]
+    times = evaluation.elsewhere(cases)
+    there = [_run(t, Sampler(m), w, a) for t, (m, w, a) in zip(times, cases, strict=True)]
     gains = [_gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
-    here_eta, here = gains[0]
+    here_eta, as_is = gains[0]
     for place, (name, said, _) in enumerate(steps):
         (low_eta, low), (high_eta, high) = gains[1 + 2 * place : 3 + 2 * place]
-        yield name, "workload", said, (low_eta / here_eta, high_eta / here_eta), (low - here, high - here)
+        yield name, "workload", said, (low_eta / here_eta, high_eta / here_eta), (low - as_is, high - as_is)
 
 
 Case = tuple[Machine, Workload, Approach]

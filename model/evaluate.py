@@ -15,11 +15,13 @@ import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
+from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, Timeline, joined, run
 from pready.model.values import Array, Replaced
+from pready.model.verdict import Stands
 from pready.model.workload import Laggard, NoArrivals, Workload
 
 NOMINAL, DRAWS, PER_DRAW = 128, 40, 8
@@ -177,10 +179,16 @@ class Evaluation:
         """`means` on other machines and of other workloads, with the same seed."""
         return [replace(self, machine=m, workload=w, draws=0).means(a) for m, w, a in cases]
 
-    def gains(self, approaches: Sequence[Approach]) -> list[float]:
-        """η of each, as `predict` says it."""
-        today = self.mean_time(self.workload.baseline)
-        return [float(metrics.eta(today, self.mean_time(a))) for a in approaches]
+    def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
+        """How each stands against what the application does today, as `predict` says it."""
+        today, rows = self.mean_time(self.workload.baseline), self._nominal_rows
+        compute, out = self.ready.max(axis=1), []
+        for a in approaches:
+            time, whole = self.mean_time(a), float((compute + self.timeline(a).end)[rows].mean())
+            once = float(begin(self.sampler, self.workload, a).flat[0])
+            eta = float(metrics.eta(today, time))
+            out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
+        return out
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
@@ -192,7 +200,9 @@ class Evaluation:
         time_low, time_high = interval(drawn, time)
         eta_low, eta_high = interval(metrics.eta(drawn_today, drawn), eta)
         compute = self.ready.max(axis=1)
-        whole, whole_today = compute + line.end, compute + today.end
+        once, once_today = (begin(self.sampler, self.workload, a) for a in (approach, self.workload.baseline))
+        starts = self.workload.iterations
+        whole, whole_today = compute + line.end + once / starts, compute + today.end + once_today / starts
         saved = metrics.speedup_percent(self._drawn_means(whole_today), self._drawn_means(whole))
         speedup = float(metrics.speedup_percent(whole_today[rows].mean(), whole[rows].mean()))
         speedup_low, speedup_high = interval(saved, speedup)
@@ -211,7 +221,7 @@ class Evaluation:
             eta=eta,
             eta_low=eta_low,
             eta_high=eta_high,
-            iteration_s=float(whole[rows].mean()),
+            iteration_s=float((compute + line.end)[rows].mean()),
             speedup_percent=speedup,
             speedup_low_percent=speedup_low,
             speedup_high_percent=speedup_high,
@@ -220,6 +230,8 @@ class Evaluation:
             availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
             early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
             arrived_early_percent=100 * float(line.arrived_early[rows].mean()),
+            begin_s=float(once.flat[0]),
+            begin_per_iteration_s=float(once.flat[0]) / starts,
             needs=approach.interface.needs,
         )
 
@@ -274,6 +286,7 @@ class OverSizes:
     time: Array
     """After the last partition is ready."""
     iteration: Array
+    """With a share of what beginning takes."""
 
 
 def over_sizes(
@@ -307,6 +320,7 @@ def over_sizes(
         joins = None if theirs is None else joined(theirs, stacked, a, setting)
         end = run(ready, stacked, a, setting, joins).end
         times, whole = (x.reshape(len(at_size), samples).mean(axis=1) for x in (end, ready.max(axis=1) + end))
+        whole = whole + np.array([float(begin(sampler, w, a)) for w in at_size]) / workload.iterations
         return OverSizes(np.asarray(times, dtype=np.float64), np.asarray(whole, dtype=np.float64))
 
     return mean(workload.baseline), mean(approach)

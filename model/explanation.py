@@ -18,7 +18,8 @@ import numpy as np
 
 from pready.model import gain
 from pready.model.approach import Approach, issuing_threads, vci_members
-from pready.model.costs import Costs
+from pready.model.begin import begin
+from pready.model.costs import Costs, Sampler
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.gain import DOI, Equation
@@ -88,6 +89,8 @@ class Way:
     message_bytes: float
     protocol: str
     steps: tuple[Step, ...]
+    begin_s: float = 0.0
+    """What is paid once, before the first iteration, and is no part of the sum."""
 
     @property
     def time_s(self) -> float:
@@ -234,7 +237,8 @@ def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Wa
         passed += added
         steps.append(Step(cause.replace("_", " "), rule, (), passed, added))
     size = approach.message_size(evaluation.workload.buffer)
-    return Way(approach, size, evaluation.machine.path(evaluation.workload.path).segment(size).protocol, tuple(steps))
+    protocol = evaluation.machine.path(evaluation.workload.path).segment(size).protocol
+    return Way(approach, size, protocol, tuple(steps), _once(evaluation, approach))
 
 
 def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
@@ -249,7 +253,11 @@ def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
     for name, rule, terms in _rules(evaluation, approach, costs, segment):
         steps.append(Step(name, rule, tuple(terms), passed[name], passed[name] - before))
         before = passed[name]
-    return Way(approach, size, segment.protocol, tuple(steps))
+    return Way(approach, size, segment.protocol, tuple(steps), _once(evaluation, approach))
+
+
+def _once(evaluation: Evaluation | ManyRanks, approach: Approach) -> float:
+    return float(begin(Sampler(evaluation.machine), evaluation.workload, approach))
 
 
 def _passed(line: Timeline, costs: Costs, rows: slice) -> dict[str, float]:

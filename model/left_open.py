@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pready.model.approach import Approach
 from pready.model.prediction import ApproachPrediction
-from pready.model.verdict import INDISTINCT, candidates, simplest_of_the_best
+from pready.model.verdict import INDISTINCT, best_port, candidates
 from pready.model.workload import Workload
 
 Evaluate = Callable[[Workload, Sequence[Approach]], list[ApproachPrediction]]
@@ -61,7 +61,12 @@ def said(
     some = [r.approach for r in rows if r.available]
     out = []
     for choice in choices(workload):
-        instead = simplest_of_the_best(candidates(evaluate(choice.workload, some), workload.baseline))
+        others = evaluate(choice.workload, some)
+        now = next(r for r in others if r.approach == workload.baseline)
+        instead = best_port(candidates(others, workload.baseline), now, workload.iterations, min_gain)
+        same = next(r for r in others if r.approach == advised.approach)
+        if instead.gain <= same.gain * (1 + INDISTINCT):
+            instead = same  # no other is clearly better there
         turned = _pays(advised, min_gain) != _pays(instead, min_gain)
         within = advised.eta_low * (1 - INDISTINCT) <= instead.eta <= advised.eta_high * (1 + INDISTINCT)
         if turned or not within:

@@ -249,6 +249,21 @@ class Requests(Strict):
     """What of o_s a send saves whose request was set up before (MPI_Send_init); absent: nothing."""
 
 
+class Begin(Strict):
+    """What it costs a rank to begin, once: setting something up, and what its first use takes longer than the next."""
+
+    persistent: Value[units.Time]
+    """A persistent request (MPI_Send_init or MPI_Recv_init)."""
+    partitioned: Value[units.Time]
+    """A partitioned one (MPI_Psend_init or MPI_Precv_init), with the handshake of its first start."""
+    window: Value[units.Time]
+    """MPI_Win_create."""
+    registration: Value[units.TimePerByte]
+    """Registering the memory that a window exposes."""
+    communicator: Value[units.Time]
+    """MPI_Comm_dup."""
+
+
 class OneSided(Strict):
     """What RMA adds (gillis2023 2.3.3): opening and closing epochs, one by one per window."""
 
@@ -355,6 +370,8 @@ class Machine(Strict):
     memory: Memory
     requests: Requests | None = None
     """What setting up requests costs; absent: nothing."""
+    begin: Begin | None = None
+    """What it costs to begin; absent: nothing."""
     network: Network | None = None
     """What lies between the nodes; absent: nothing is said of congestion."""
     active_message: SizeCurve | None = None

@@ -13,7 +13,7 @@ from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
 from pready.model.predict import Engine, approaches, effective_library, evaluator
 from pready.model.prediction import ApproachPrediction, Verdict
-from pready.model.verdict import MIN_GAIN, a_port, candidates, simplest, simplest_of_the_best, verdict_of
+from pready.model.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
 from pready.model.workload import Workload
 
 
@@ -64,11 +64,13 @@ def outcome(
     rows: tuple[ApproachPrediction, ...] = ()
     if every:
         rows = tuple(evaluation.predict_all(able))
-        best = simplest_of_the_best(candidates(rows, workload.baseline))
+        now = next(r for r in rows if r.approach == workload.baseline)
+        best = best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
     else:
-        gains = zip(able, evaluation.gains(able), strict=True)
-        usable = [(a, eta) for a, eta in gains if not a.interface.needs and a_port(a, eta, workload.baseline)]
-        best = evaluation.predict(usable[simplest(usable)][0])
+        stands = evaluation.gains(able)
+        today = next(s for s in stands if s.approach == workload.baseline)
+        usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, today.approach)]
+        best = evaluation.predict(best_port(usable, today, workload.iterations, min_gain).approach)
     pays = tuple(pays_for(evaluation, best.approach, min_gain)) if sizes else None
     return Outcome(
         library=profile.name,

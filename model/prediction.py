@@ -34,7 +34,8 @@ class ApproachPrediction:
     iteration_s: float
     """A whole iteration: the computation, and what of the exchange it does not hide."""
     speedup_percent: float
-    """By how much of the baseline's an iteration is shorter (marts2024 IV.A.2)."""
+    """By how much of the baseline's a run of the workload's iterations is shorter, beginning included
+    (marts2024 IV.A.2 without)."""
     speedup_low_percent: float
     speedup_high_percent: float
     overhead: float
@@ -45,8 +46,17 @@ class ApproachPrediction:
     or not anything moved in it."""
     arrived_early_percent: float
     """Share of the messages that had arrived when the sender's threads met."""
+    begin_s: float = 0.0
+    """Of a rank, once, before the first iteration: what is set up, and what its first use takes longer."""
+    begin_per_iteration_s: float = 0.0
+    """That over the workload's iterations."""
     needs: str = ""
     """What would have to exist for it; empty: it can be had."""
+
+    @property
+    def gain(self) -> float:
+        """η with what beginning takes: by it approaches are ranked."""
+        return self.eta * self.time_s / (self.time_s + self.begin_per_iteration_s)
 
     @property
     def name(self) -> str:
@@ -98,6 +108,8 @@ class Advice:
     """Of `pays`, what holds the workload's buffer, else the next larger."""
     pays: list[Range]
     """Buffers per peer for which `best` saves that much, parameters at their values; empty also where nobody asked."""
+    from_iterations: int | None
+    """Number of iterations from which `best` saves that much in spite of what beginning takes; None: never."""
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
@@ -121,6 +133,7 @@ class Advice:
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
             "pays_bytes": [[r.low, None if math.isinf(r.high) else r.high] for r in self.pays],
+            "from_iterations": self.from_iterations,
             "settings": self.settings,
             "because": self.because,
             "warnings": self.warnings,

@@ -20,8 +20,8 @@ from pready.model.costs import Costs
 from pready.model.units import Unit
 from pready.model.values import Replaced
 
-Step = Literal["ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
-"""Of the timeline, in order."""
+Step = Literal["begin", "ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
+"""Of a run: once, then those of the timeline in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Term:
     says: str
     """What it is, in a sentence."""
     costs: tuple[str, ...]
-    """Fields of `Costs`."""
+    """Fields of `Costs`; none of what an exchange does not pay."""
     shapes: tuple[str, ...] = ()
     """Fields of `Costs` that are no cost, but say how much of one is due."""
     values: Mapping[str, Unit] = field(default_factory=dict)
@@ -46,6 +46,21 @@ class Term:
 
 
 TERMS: tuple[Term, ...] = (
+    Term(
+        name="beginning",
+        symbol="t_begin",
+        latex=r"t_\mathrm{begin}",
+        says="requests, windows and communicators, set up once before the first iteration, and their first use",
+        costs=(),
+        values={
+            "begin.persistent": Unit.TIME,
+            "begin.partitioned": Unit.TIME,
+            "begin.window": Unit.TIME,
+            "begin.registration": Unit.TIME_PER_BYTE,
+            "begin.communicator": Unit.TIME,
+        },
+        steps=("begin",),
+    ),
     Term(
         name="MPI_Pready",
         symbol="t_pready",
@@ -340,9 +355,9 @@ def unit_of(label: str) -> Unit | None:
 
 
 def by_name() -> dict[str, list[Term]]:
-    """The rows of each name, in the table's order."""
+    """The rows of each name that an exchange pays, in the table's order."""
     out: dict[str, list[Term]] = {}
-    for term in TERMS:
+    for term in (t for t in TERMS if t.costs):
         out.setdefault(term.name, []).append(term)
     return out
 

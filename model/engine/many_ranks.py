@@ -21,6 +21,7 @@ import numpy as np
 
 from pready.model import abilities, metrics
 from pready.model.approach import BULK, Approach, Interface
+from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.layout import part
 from pready.model.engine.pattern import exchanges
@@ -30,6 +31,7 @@ from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.values import Array, Replaced
+from pready.model.verdict import Stands
 from pready.model.workload import NoArrivals, Workload
 
 DRAWS, FEW_DRAWS = 20, 10
@@ -60,6 +62,7 @@ def row(
     barrier: float,
     drawn: Drawn,
     drawn_bulk: Drawn,
+    begins: tuple[Array, Array],
 ) -> ApproachPrediction:
     """A prediction's row from simulations of the same ranks and draws.
 
@@ -74,6 +77,9 @@ def row(
     drawn, drawn_bulk
         Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
         fewer than the baseline has the first of them.
+    begins
+        What beginning takes the approach and the baseline, shapes (): at the parameters' values, or (1 + draws,): and
+        with each draw of them.
     """
     splits = run.approach.interface.splits
     done = min(run.iterations, bulk.iterations)
@@ -83,8 +89,11 @@ def row(
     time_low, time_high = interval(drawn.communication, time)
     eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
     whole, whole_bulk = (float(s.mean_s[:done].mean()) for s in (run, bulk))
-    speedup = float(metrics.speedup_percent(whole_bulk, whole))
-    saved = metrics.speedup_percent(drawn_bulk.iteration[:n], drawn.iteration)
+    once, once_bulk = (b / workload.iterations for b in begins)
+    speedup = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
+    saved = metrics.speedup_percent(
+        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
+    )
     speedup_low, speedup_high = interval(saved, speedup)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
@@ -111,8 +120,15 @@ def row(
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
+        begin_s=float(begins[0].flat[0]),
+        begin_per_iteration_s=float(once.flat[0]),
         needs=run.approach.interface.needs,
     )
+
+
+def _of_draws(begin: Array, draws: int) -> Array:
+    """Its rows of so many draws; the value where there are none."""
+    return begin[1 : 1 + draws] if begin.ndim and len(begin) > draws else np.full(draws, begin.flat[0])
 
 
 @dataclass(frozen=True)
@@ -170,7 +186,7 @@ def compare(
     bulk: Simulation | None = None
     alone: Simulation | None = None
     first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
-    base = workload.baseline
+    base, values = workload.baseline, Sampler(machine)
     if base != BULK:
         alone = simulate(machine, calm, BULK, grid=grid, iterations=first + 1, **options)
         alone = alone.after(min(first, alone.iterations - 1))
@@ -195,7 +211,8 @@ def compare(
         bulk, alone = bulk or run, alone or quiet
         done = min(run.iterations, bulk.iterations)
         samples = [Drawn(s.communication_s[:done] / s.exchanges, s.mean_s[:done]) for s in (run, bulk)]
-        out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1]), run))
+        begins = begin(values, workload, approach), begin(values, workload, base)
+        out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins), run))
         if run.interrupted:
             break
     return out
@@ -448,11 +465,15 @@ class ManyRanks:
             jobs.append((Priced(there._plan(approach, workload), {}, (self.seed,)), firsts[-1] + there.per_draw))
         return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
 
-    def gains(self, approaches: Sequence[Approach]) -> list[float]:
-        """η of each, as `predict` says it, from the parameters' values alone."""
+    def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
+        """How each stands against what the application does today, as `predict` says it."""
         self.prepare([self.workload.baseline, *approaches])
-        today = exchange_s(self.nominal(self.workload.baseline))
-        return [float(metrics.eta(today, exchange_s(self.nominal(a)))) for a in approaches]
+        today, out = exchange_s(self.nominal(self.workload.baseline)), []
+        for a in approaches:
+            time, whole = exchange_s(self.nominal(a)), float(self.nominal(a).mean_s.mean())
+            once, eta = float(self._begin(a).flat[0]), float(metrics.eta(today, time))
+            out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
+        return out
 
     def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Mean communication time, optionally with some costs replaced."""
@@ -476,7 +497,12 @@ class ManyRanks:
             self.machine.threads.barrier.at(self.workload.threads),
             self.drawn(approach),
             self.drawn(self.workload.baseline),
+            (self._begin(approach), self._begin(self.workload.baseline)),
         )
+
+    def _begin(self, approach: Approach) -> Array:
+        """What beginning takes, at the parameters' values and with each draw of them."""
+        return begin(self._sampler, self.workload, approach)
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
@@ -519,4 +545,5 @@ class ManyRanks:
             alike, alike.values(), means_s(jobs, [first] * len(jobs), self._cores), strict=True
         ):
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
-                self._over[approach, size] = exchange, iteration
+                once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
+                self._over[approach, size] = exchange, iteration + once / self.workload.iterations

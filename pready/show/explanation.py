@@ -58,6 +58,9 @@ def _steps(way: Way) -> RenderableType:
         terms = ", ".join(f"{t.symbol} = {format_time(t.seconds)}" for t in step.terms)
         table.add_row(step.name, step.rule, terms, _added(step), format_time(step.passed_s))
     table.add_row("", "", "sum", format_time(way.time_s), "", style="bold")
+    if way.begin_s:
+        once = "once, before the first iteration: requests, windows, communicators"
+        table.add_row("begin", once, "", format_time(way.begin_s), "", style="dim")
     return table
 
 
@@ -100,7 +103,10 @@ def markdown(explanation: Explanation) -> str:
         for s in way.steps:
             terms = ", ".join(f"${t.latex} = {_latex_time(t.seconds)}$" for t in s.terms)
             out.append(f"| {s.name} | {s.rule} | {terms} | {_added(s)} | {format_time(s.passed_s)} |")
-        out += [f"| | | **sum** | **{format_time(way.time_s)}** | |", ""]
+        out += [f"| | | **sum** | **{format_time(way.time_s)}** | |"]
+        if way.begin_s:
+            out += [f"| begin | once, before the first iteration | | {format_time(way.begin_s)} | |"]
+        out += [""]
     out += [f"**{_eta(explanation)}**", "", *(f"- departure: {d}" for d in explanation.departures)]
     return "\n".join(out)
 

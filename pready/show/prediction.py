@@ -129,6 +129,9 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
     )
     if sizes:
         text.append(f", {pays(advice)}")
+    if best.begin_s and advice.from_iterations is not None:
+        many = "the first iteration" if advice.from_iterations == 1 else f"{advice.from_iterations} iterations"
+        text.append(f"; beginning takes {format_time(best.begin_s)}, so it pays from {many} on")
     text.append(f"\nbecause {advice.because}")
     hanging = Table.grid(padding=(0, 1, 0, 0))
     hanging.add_column(no_wrap=True)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pready.model import machine, metrics, workload, written
+from pready.model import machine, workload, written
 from pready.model.approach import MANY
 from pready.model.decides import STEP, decides
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.predict import evaluator, predict
 from pready.model.prediction import Lever
-from pready.model.terms import by_name, of_value
+from pready.model.terms import TERMS, of_value
 from pready.model.values import Value
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
@@ -21,7 +21,7 @@ from pready.model.workload import Workload
 MELUXINA = machine.load("meluxina")
 LAGGARD = workload.load("examples/laggard.toml").changed(**{"compute.time": "1 ms", "receiver": "computing"})
 # In step, so that any number of iterations has the same mean.
-HALO = workload.load("examples/halo3d.toml").changed(arrivals={"model": "laggard", "delay": "100 us"}, iterations=8)
+HALO = workload.load("examples/halo3d.toml").changed(arrivals={"model": "laggard", "delay": "100 us"}, iterations=100)
 TODAY = LAGGARD.changed(today="persistent")
 FINE = MANY.into(4, 1)
 
@@ -31,9 +31,8 @@ def levers(on: Machine, what: Workload) -> dict[str, Lever]:
 
 
 def saved(on: Machine, what: Workload) -> tuple[float, float]:
-    evaluation, _ = evaluator(on, what, draws=0)
-    bulk, fine = (evaluation.means(a) for a in (what.baseline, FINE))
-    return float(metrics.eta(bulk[0], fine[0])), float(metrics.speedup_percent(bulk[1], fine[1]))
+    row = evaluator(on, what, draws=0)[0].predict(FINE)
+    return row.eta, row.speedup_percent
 
 
 def at_end(name: str, end: int) -> Machine:
@@ -100,7 +99,7 @@ def test_a_machine_without_intervals_leaves_the_workload() -> None:
 def test_names_are_the_terms_and_the_first_moves_most() -> None:
     prediction = predict(MELUXINA, LAGGARD)
     found = prediction.decides
-    assert {lever.name for lever in found if lever.kind == "machine"} <= set(by_name())
+    assert {lever.name for lever in found if lever.kind == "machine"} <= {t.name for t in TERMS}
     assert [lever.swing for lever in found] == sorted((lever.swing for lever in found), reverse=True)
     assert found[0].here_percent == pytest.approx(prediction.advised.speedup_percent)
     assert predict(MELUXINA, LAGGARD, draws=0).decides == []

@@ -93,7 +93,8 @@ class Lab:
         """The profile, changed as the claim says."""
         key = self._key(table)
         if key not in self._machines:
-            made = machines.load(table.profile)
+            # The papers set up before they time.
+            made = machines.load(table.profile).model_copy(update={"begin": None})
             if self.change is not None:
                 made = self.change(made)
             for name, value in table.set.items():

@@ -1,0 +1,68 @@
+"""What a workload cannot say: one list, which the documents and the error messages read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something that applications do and no field describes."""
+
+    what: str
+    """As a heading."""
+    instead: str
+    """What is predicted in its place, as a sentence without its end."""
+    words: tuple[str, ...]
+    """What somebody might call it in a file."""
+    pattern: str
+    """Of names and values that can mean nothing else."""
+
+
+LIMITS: tuple[Limit, ...] = (
+    Limit(
+        "receivers that start early on MPI_Parrived",
+        "a receiver goes on when everything has arrived, so that what it could do with the first partitions is not "
+        "counted",
+        ("parrived", "early_receiver", "receiver_starts", "receive_early", "overlap_receive", "receiver_overlap"),
+        r"parrived|early_rec|rec(eiver|v|eive)_(early|starts|overlap)",
+    ),
+    Limit(
+        "partitions that a GPU triggers",
+        "partitions are marked ready by CPU threads, each call at the cost of threads.pready",
+        ("gpu", "cuda", "hip", "device", "gpu_triggered", "device_triggered", "kernel_triggered"),
+        r"gpu|cuda|(^|_)hip($|_)|device|kernel_trig",
+    ),
+    Limit(
+        "unequal partitions",
+        "every thread has as many partitions as the others, and all partitions of a buffer have the same size",
+        ("partition_sizes", "sizes_of_partitions", "unequal_partitions", "partition_bytes", "threads_partitions"),
+        r"partition_?(sizes|bytes|lengths|weights)|unequal",
+    ),
+    Limit(
+        "different partition counts at the two ends",
+        "the receiver has as many partitions as the sender",
+        (
+            "receive_partitions",
+            "receiver_partitions",
+            "recv_partitions",
+            "send_partitions",
+            "sender_partitions",
+            "partitions_per_receiver",
+        ),
+        r"(rec(eiver|v|eive)?|send(er)?)_partitions|partitions_(rec|send)",
+    ),
+)
+
+
+def cannot_say(name: object) -> str | None:
+    """What to tell somebody who wrote `name`: the limit that it stands for, or None."""
+    if not isinstance(name, str):
+        return None
+    low = re.sub(r"[\s-]+", "_", name.strip().lower())
+    for limit in LIMITS:
+        if re.search(limit.pattern, low) or get_close_matches(low, limit.words, n=1, cutoff=0.85):
+            return f"a workload cannot say {limit.what}: {limit.instead}"
+    return None
