@@ -389,7 +389,6 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "receivers": RECEIVERS[interface.receivers],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
-        "serves": x.receive.any() or x.per_entry.any(),
         "sync": SYNC[interface.sync],
         "window_per_thread": interface.windows_per_thread,
     }

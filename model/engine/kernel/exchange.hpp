@@ -20,6 +20,9 @@ struct Scratch {
     const double** arrivals; // [sources * W]: the first of the messages that come from there
     double* nobody;          // a record of what is never
     V* lag;                 // [sources]: place in a burst, in seconds
+    V* through;             // [sources * transports]: when messages of several sizes are through the port
+    V* waiting;             // [vcis]: messages that there are
+    V* served;              // [vcis]: when the last of them is received
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     V* sent;                // mapped: [jobs] by number
     V* raw;                 // [threads * theta], for tests
@@ -47,6 +50,9 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
     out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
     out.lag = take(p.sources);
+    out.through = take(p.classes > 1 ? p.sources * t : 0);
+    out.waiting = take(v);
+    out.served = take(v);
     out.permits = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);

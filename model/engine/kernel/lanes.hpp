@@ -116,6 +116,9 @@ struct Numbered {
     }
 };
 
+// Whole picoseconds: times that differ by rounding alone must not decide an order.
+inline V ticks(V time) { return (time * 1e12 + 0x1.8p52) - 0x1.8p52; }
+
 // The record of the rank at a window coordinate.
 inline double* record_at(const Window& window, std::int64_t u) {
     std::int64_t i = u & window.mask;

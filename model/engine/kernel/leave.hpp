@@ -6,9 +6,6 @@
 namespace pready {
 namespace {
 
-// Whole picoseconds: neighbours' go-aheads that differ by rounding alone must not decide an order.
-inline V ticks(V time) { return (time * 1e12 + 0x1.8p52) - 0x1.8p52; }
-
 // Bursts on the wire: a record has the first arrival of each.
 inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
     V early = x.early;

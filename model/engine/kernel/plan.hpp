@@ -33,6 +33,9 @@ struct Inbox {
     const std::int32_t* begin = nullptr;   // [lists + 1] place among all lists
     int levels = 0;
     const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each list, of all
+    const std::int32_t* vci = nullptr;  // [size] that the message at this place is received by
+    int most = 0;                       // of one VCI
+    std::int64_t numbers = 0;           // all ones, as many as the numbers of its places have bits
 };
 
 struct Plan {
@@ -57,6 +60,7 @@ struct Plan {
     const std::int32_t* message_direction;  // [transports * D] by issue position
     const std::int32_t* message_slot;       // [transports * D] place in a record
     const Inbox* inbox;                     // master: [1]; threads: [vcis]
+    Inbox port;                             // all that a rank receives
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
 };

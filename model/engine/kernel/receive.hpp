@@ -22,14 +22,15 @@ inline V gather(const Plan& p, const Scratch& s, const Inbox& in, int q, int bac
     return p.burst ? v + s.lag[j] : v;
 }
 
-// When a server with one service time has served everything.
+// When a server with one service time has served everything that comes through the port.
 //
-// With n messages and service c, its end is the largest of: arrival + c times the messages from it on;
-// `floor` + n c. A message that arrives n c before some lower bound of that cannot decide it, nor can
-// one before it, so only the last few of each list are looked at: 1, 3, 7, ... until those left out
-// are early enough in every lane.
-inline V served(const Plan& p, Scratch& s, const Inbox& in, V latest, V cost, V bound) {
-    const V all = cost * static_cast<double>(in.size);
+// The port lets a message through every `port` seconds; the server takes `cost` for each. With n messages, the last
+// is served at the largest of: arrival + cost + max(port, cost) times the messages after it; `floor` + n cost. A
+// message that arrives too early for some lower bound of that cannot decide it, nor can one before it, so only
+// the last few of each list are looked at: 1, 3, 7, ... until those left out are early enough in every lane.
+inline V served(const Plan& p, Scratch& s, const Inbox& in, V latest, V port, V cost, V bound) {
+    const V each = larger(port, cost);
+    const V all = each * static_cast<double>(in.size);
     const V least = larger(bound, latest + cost);
     int have = 1;
     for (int level = 0;; ++level) {
@@ -50,8 +51,87 @@ inline V served(const Plan& p, Scratch& s, const Inbox& in, V latest, V cost, V 
         sort_values(net, s.key);
         V end = least;
         for (int i = 0; i < net.size; ++i)
-            end = larger(end, s.key[net.order[i]] + cost * static_cast<double>(net.size - i));
+            end = larger(end, s.key[net.order[i]] + each * static_cast<double>(net.size - 1 - i) + cost);
         return end;
+    }
+}
+
+// The same where each VCI is a server and `cost` may exceed `port`: they go through the port in the order of `order`,
+// and each is then received by its own VCI.
+inline V served_by_threads(const Plan& p, Scratch& s, V latest, V port, V cost, V bound, V floor) {
+    const Inbox& in = p.port;
+    const V all = port * static_cast<double>(in.size - in.most) + larger(port, cost) * static_cast<double>(in.most);
+    const V least = larger(bound, latest + cost);
+    const V origin = floor + p.travel[0];
+    const Numbered numbered{in.numbers};
+    int have = 0;
+    for (int level = 0;; ++level) {
+        const bool last = level + 1 == in.levels;
+        const int want = last ? in.size : have == 0 ? 2 : 2 * have;
+        V left_out = wide(-kInf);
+        for (int q = 0; q < in.lists; ++q) {
+            const int size = in.begin[q + 1] - in.begin[q];
+            for (int back = have; back < want && back < size; ++back) {
+                const int at = in.begin[q + 1] - 1 - back;
+                s.key[at] = gather(p, s, in, q, back);
+                s.along[at] = numbered.of(larger(ticks(s.key[at] - origin), wide(-1e300)), at);
+                if (back > 0 && back + 1 == want) left_out = larger(left_out, s.key[at]);
+            }
+        }
+        have = want;
+        if (!last && any(left_out + all > least)) continue;
+        const Network& net = in.network[level];
+        sort_values(net, s.along);
+        for (int v = 0; v < p.vcis; ++v) s.served[v] = wide(-kInf);
+        const auto* keys = reinterpret_cast<const double*>(s.key);
+        auto* ends = reinterpret_cast<double*>(s.served);
+        V through = wide(-kInf);
+        for (int i = 0; i < net.size; ++i) {
+            const I number = numbered.number(s.along[net.order[i]]);
+            std::int64_t place[W];
+            std::memcpy(place, &number, sizeof place);
+            const double* from[W];
+            for (int l = 0; l < W; ++l) from[l] = keys + place[l] * W + l;
+            through = larger(collect(from, 0), through + port);
+            for (int l = 0; l < W; ++l) {
+                double& end = ends[in.vci[place[l]] * W + l];
+                end = (through[l] > end ? through[l] : end) + cost[l];
+            }
+        }
+        V end = least;
+        for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
+        return end;
+    }
+}
+
+// When each message is through the port, where they differ in size: in the order in which they left.
+inline void go_through(const Plan& p, Scratch& s, V floor) {
+    const Inbox& in = p.port;
+    const Numbered numbered{in.numbers};
+    auto* source = reinterpret_cast<std::int64_t*>(s.id);
+    for (int q = 0; q < in.lists; ++q) {
+        const double travel = p.travel[p.direction_class[in.source[q]]];
+        for (int back = 0; back < in.begin[q + 1] - in.begin[q]; ++back) {
+            const int at = in.begin[q + 1] - 1 - back;
+            s.key[at] = gather(p, s, in, q, back) - travel;
+            s.along[at] = numbered.of(larger(ticks(s.key[at] - floor), wide(-1e300)), at);
+            source[at] = q;
+        }
+    }
+    const Network& net = in.network[in.levels - 1];
+    sort_values(net, s.along);
+    double free[W];
+    for (double& f : free) f = -kInf;
+    for (int i = 0; i < net.size; ++i) {
+        const I number = numbered.number(s.along[net.order[i]]);
+        for (int l = 0; l < W; ++l) {
+            const auto at = static_cast<std::int32_t>(number[l]);
+            const auto q = static_cast<int>(source[at]);
+            const int j = in.source[q], c = p.direction_class[j];
+            const double left = s.key[at][l], begun = left > free[l] ? left : free[l];
+            if (left > -kInf) free[l] = begun + p.service[c];
+            s.through[j * p.transports + in.from[q] + at - in.begin[q]][l] = begun + p.travel[c];
+        }
     }
 }
 
@@ -64,7 +144,8 @@ inline V served_by_class(const Plan& p, Scratch& s, const Inbox& in, V cost, V& 
             if (s.source[j * W + l] == s.nobody) each[l] = 0.0;
         }
         for (int back = 0; back < size; ++back) {
-            s.key[in.begin[q + 1] - 1 - back] = gather(p, s, in, q, back);
+            const int from = j * p.transports + in.from[q] + size - 1 - back;
+            s.key[in.begin[q + 1] - 1 - back] = s.through[from];
             s.along[in.begin[q + 1] - 1 - back] = each;
         }
         waiting = waiting + each * static_cast<double>(size);
@@ -77,6 +158,36 @@ inline V served_by_class(const Plan& p, Scratch& s, const Inbox& in, V cost, V& 
         end = larger(end, s.key[net.order[i]] + rest);
     }
     return end;
+}
+
+// When everything is received of messages of several sizes.
+inline V receive_kinds(const Plan& p, Scratch& s, V floor, V cost) {
+    go_through(p, s, floor);
+    V end = wide(-kInf);
+    if (p.receivers == Receivers::none) {
+        for (int i = 0; i < p.sources * p.transports; ++i) end = larger(end, s.through[i]);
+        return end;
+    }
+    for (int server = 0; server < (p.receivers == Receivers::threads ? p.vcis : 1); ++server) {
+        V waiting{};
+        const V last = served_by_class(p, s, p.inbox[server], cost, waiting);
+        end = larger(end, larger(last, floor + waiting));
+    }
+    return end;
+}
+
+// The same where they have one size, from the last of each list, which is in `s.key`.
+inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest) {
+    const V port = wide(p.sources > 1 ? p.service[0] : 0.0);  // what one rank sends comes in step with its own port
+    if (p.receivers == Receivers::none) return served(p, s, p.port, latest, port, V{}, wide(-kInf));
+    const int servers = p.receivers == Receivers::threads ? p.vcis : 1;
+    V most{};
+    for (int v = 0; v < servers; ++v) most = larger(most, s.waiting[v]);
+    const V bound = floor + most * cost;
+    const double queued = static_cast<double>(p.sources) * p.transports / p.vcis;
+    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > port[0];
+    if (servers > 1 && slower) return served_by_threads(p, s, latest, port, cost, bound, floor);
+    return served(p, s, p.port, latest, port, cost, bound);
 }
 
 // `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
@@ -96,35 +207,23 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         const V queued = peers * static_cast<double>(p.transports) / static_cast<double>(p.vcis);
         cost = cost + p.per_entry * (queued - 1) / 2;
     }
-    const int servers = p.receivers == Receivers::threads ? p.vcis : 1;
-    for (int server = 0; server < servers; ++server) {
-        const Inbox& in = p.inbox[server];
-        V latest = wide(-kInf), messages{};
-        for (int q = 0; q < in.lists; ++q) {
-            const V last = gather(p, s, in, q, 0);
-            const int j = in.source[q], c = p.pattern == Pattern::list ? 0 : p.direction_class[j];
-            s.key[in.begin[q + 1] - 1] = last;
-            latest = larger(latest, last);
-            r.left = larger(r.left, last - p.travel[c]);
-            const V there = last > -kInf ? wide(1.0) : V{};
-            messages = messages + there * static_cast<double>(in.begin[q + 1] - in.begin[q]);
-        }
-        r.arrival = larger(r.arrival, latest);
-        if (p.receivers == Receivers::none) continue;
-        if (p.classes > 1) {
-            V waiting{};
-            const V end = served_by_class(p, s, in, cost, waiting);
-            r.end = larger(r.end, larger(end, floor + waiting));
-        } else if (p.serves) {
-            r.end = larger(r.end, served(p, s, in, latest, cost, floor + messages * cost));
-        } else {
-            r.end = larger(r.end, larger(latest, floor));
-        }
+    const Inbox& in = p.port;
+    for (int v = 0; v < p.vcis; ++v) s.waiting[v] = V{};
+    for (int q = 0; q < in.lists; ++q) {
+        const V last = gather(p, s, in, q, 0);
+        const int j = in.source[q], c = p.pattern == Pattern::list ? 0 : p.direction_class[j];
+        s.key[in.begin[q + 1] - 1] = last;
+        r.arrival = larger(r.arrival, last);
+        r.left = larger(r.left, last - p.travel[c]);
+        V& waiting = s.waiting[p.receivers == Receivers::threads ? in.vci[in.begin[q]] : 0];
+        const V there = last > -kInf ? wide(1.0) : V{};
+        waiting = waiting + there * static_cast<double>(in.begin[q + 1] - in.begin[q]);
     }
-    if (p.receivers == Receivers::none) r.end = r.arrival;
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost) : receive_alike(p, s, floor, cost, r.arrival);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
-    if (p.sync == Sync::passive) r.end = larger(r.end, notify);
+    // What was put comes through the port before its acknowledgement goes.
+    if (p.sync == Sync::passive) r.end = larger(r.end + p.ack + p.closing + p.control, notify);
     r.end = peers > 0 ? r.end : floor;
     return r;
 }

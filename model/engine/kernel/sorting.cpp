@@ -56,13 +56,24 @@ MergeNetwork Sorting::sends(const Plan& p, bool gated) const {
 void Sorting::inboxes(Plan& p) {
     const int servers = p.receivers == Receivers::threads ? p.vcis : 1;
     for (int server = 0; server < servers; ++server) inboxes_.push_back(inbox(p, server, servers));
-    for (InboxData& in : inboxes_) {
-        for (const MergeNetwork& network : in.networks) in.views.push_back(network.view());
-        inbox_views_.push_back({static_cast<int>(in.source.size()), in.begin.back(), in.source.data(),
-                                in.from.data(), in.begin.data(), static_cast<int>(in.views.size()),
-                                in.views.data()});
-    }
+    for (InboxData& in : inboxes_) inbox_views_.push_back(viewed(in));
     p.inbox = inbox_views_.data();
+    port_ = inbox(p, 0, 1);
+    p.port = viewed(port_);
+}
+
+Inbox Sorting::viewed(InboxData& in) {
+    for (const MergeNetwork& network : in.networks) in.views.push_back(network.view());
+    std::int64_t numbers = 1;
+    while (numbers < in.begin.back()) numbers = 2 * numbers + 1;
+    std::vector<int> each(1, 0);
+    for (const std::int32_t v : in.vci) {
+        each.resize(std::max(each.size(), static_cast<std::size_t>(v) + 1), 0);
+        ++each[static_cast<std::size_t>(v)];
+    }
+    return {static_cast<int>(in.source.size()), in.begin.back(), in.source.data(), in.from.data(), in.begin.data(),
+            static_cast<int>(in.views.size()), in.views.data(), in.vci.data(),
+            *std::max_element(each.begin(), each.end()), numbers};
 }
 
 // A sorted list per source and VCI, and networks of the latest 1, 3, 7, ... of each.
@@ -81,6 +92,7 @@ Sorting::InboxData Sorting::inbox(const Plan& p, int server, int servers) const 
                 in.source.push_back(j);
                 in.from.push_back(places_.begin[at] + i);
                 in.begin.push_back(in.begin.back() + length);
+                in.vci.insert(in.vci.end(), static_cast<std::size_t>(length), v);
                 longest = std::max(longest, length);
             }
         }

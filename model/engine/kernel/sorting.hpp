@@ -19,7 +19,7 @@ class Sorting {
 
    private:
     struct InboxData {
-        std::vector<std::int32_t> source, from, begin;
+        std::vector<std::int32_t> source, from, begin, vci;
         std::vector<MergeNetwork> networks;
         std::vector<Network> views;
     };
@@ -28,6 +28,7 @@ class Sorting {
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inboxes(Plan& plan);
     InboxData inbox(const Plan& plan, int server, int servers) const;
+    static Inbox viewed(InboxData& in);
 
     Places places_;
     std::vector<MergeNetwork> queue_networks_;
@@ -35,6 +36,7 @@ class Sorting {
     MergeNetwork send_network_;
     std::vector<InboxData> inboxes_;
     std::vector<Inbox> inbox_views_;
+    InboxData port_;
 };
 
 }  // namespace pready

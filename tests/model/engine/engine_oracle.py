@@ -22,6 +22,11 @@ from pready.model.machine import Machine
 NEVER = float("-inf")
 
 
+def ticks(time: float) -> float:
+    """In whole picoseconds: rounding alone must not decide an order."""
+    return (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52
+
+
 @dataclass
 class Sent:
     """What one rank's exchange looks like from outside; absolute times."""
@@ -34,8 +39,8 @@ class Sent:
     nic: float
     notify: float = NEVER
     early: int = 0
-    arrivals: list[tuple[int, int, float]] = field(default_factory=list)
-    """(direction, VCI, time) of each message."""
+    leaves: list[tuple[int, int, float]] = field(default_factory=list)
+    """(direction, VCI, time) of each message, in the order in which they leave."""
 
 
 @dataclass
@@ -233,7 +238,7 @@ class Oracle:
             # Where receivers' go-aheads compete, payloads ready in the same picosecond leave as issued.
             if not looks_at_receivers or len(to) == 1:
                 return time
-            return (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52
+            return ticks(time)
 
         # Where traffic is two-way, as many messages are received under the lock before the next turn.
         between = [0.0] * len(self.costs)
@@ -294,7 +299,7 @@ class Oracle:
             )
             if late:
                 done = max(done, left + float(cost.stream))
-            out.arrivals.append((d, vci, start + arrived))
+            out.leaves.append((d, vci, start + left))
         closing, control = self.epochs, float(self.costs[0].control)
         if interface.sync == "active":
             complete = issued
@@ -317,19 +322,31 @@ class Oracle:
         servers = vcis if interface.receivers == "threads" else 1
         lines: list[list[tuple[float, float]]] = [[] for _ in range(servers)]
         queued = len(sources) * self.plan.transports / vcis
-        for server in range(servers):
-            for source, direction in sources:
-                cost = self.costs[class_of[direction]]
-                service = self.receiving(cost, queued)
-                travel = float(cost.stream + cost.wire)
-                for d, vci, time in source.arrivals:
-                    if d != direction or (servers > 1 and vci != server):
-                        continue
-                    lines[server].append((time, service))
-                    there = (time, time - travel, source.issued, source.ready)
-                    last = tuple(map(max, last, there))  # type: ignore[assignment]
+        # All that comes to a rank comes through one port, which is as slow as the one it left through.
+        port: list[tuple[float, int, int, float, int]] = []
+        # Where their order decides more than when the last is through, rounding must not decide it.
+        one = self.costs[0]
+        slowest = self.receiving(one, self.plan.pattern.sources * self.plan.transports / vcis)
+        matters = len(self.costs) > 1 or (servers > 1 and slowest > float(one.gap + one.link))
+        for number, (source, direction) in enumerate(sources):
+            cost = self.costs[class_of[direction]]
+            travel = float(cost.stream + cost.wire)
+            for d, vci, left in source.leaves:
+                if d != direction:
+                    continue
+                port.append((ticks(left - floor) if matters else left, number, vci, left, class_of[d]))
+                there = (left + travel, left, source.issued, source.ready)
+                last = tuple(map(max, last, there))  # type: ignore[assignment]
+        free = through = NEVER
+        for _, _, vci, left, c in sorted(port):
+            cost = self.costs[c]
+            begun = max(left, free)
+            free = begun + float(cost.gap + cost.link)
+            arrived = begun + float(cost.stream + cost.wire)
+            through = max(through, arrived)
+            lines[vci if servers > 1 else 0].append((arrived, self.receiving(cost, queued)))
         if interface.receivers == "none":
-            end = last[0]
+            end = through
         else:
             ends = []
             for line in lines:
@@ -344,7 +361,7 @@ class Oracle:
         if interface.sync == "active":
             end = max(end, notified) + self.epochs
         if interface.sync == "passive":
-            end = max(end, notified)
+            end = max(end + float(self.costs[0].ack) + self.epochs + float(self.costs[0].control), notified)
         return end, last
 
     @staticmethod
