@@ -19,6 +19,9 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
   takes the CPU (receiver "computing", no progress thread), not before the rank's own join either.
   With progress "on-call" a rendezvous is answered from that join on.
 - An epoch opens, and an active message starts, when the go-aheads of all its peers are there.
+- What a rank's neighbours send to it goes through its port, in the order in which it left them. LogGP's g and G hold at
+  both ends: end_i = max(arrived_i, end_(i-1) + g + G m). What one rank alone sends never waits there, as it left
+  through a port as fast; nor does it where all ranks are in step.
 - The NIC's backlog is carried into the next iteration; the other servers are idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
   from the end of its previous step on, sitting in MPI. A step is one block of one octant; octants
@@ -42,7 +45,8 @@ An event queue orders events because any of them might influence any later one. 
    lists, which a fixed network of comparators does for several ranks at once.
 4. *Only the end of a receiver matters.* It is max_i(arrival_i + service of i and all behind it) over
    the sorted arrivals; which neighbour a message came from is not needed, and an arrival that lies
-   n services before a lower bound of that maximum, n being all messages, need not be sorted at all.
+   n services before a lower bound of that maximum, n being all messages, need not be sorted at all. Port and CPU
+   in a row are one such server: a message that takes p and then c delays those behind it by max(p, c).
 5. *Bursts.* With one VCI and eager messages of one size, a transport partition's P messages are issued
    h apart, so that message n leaves at first + (n − 1) max(h, s) for a NIC service s: if s ≤ h the NIC
    is idle at each, since a backlog never outlasts an issue; if s > h it is busy from the first to the
@@ -65,6 +69,8 @@ Assumptions, and where they end
   a rank receives as many messages as the first of them sent, whether or not so many have come. A code that sends on
   the arrival of single partitions (MPI_Parrived, then MPI_Pready of the next exchange in the same
   iteration) has no layers.
+- A port's queue ends with the iteration, and it does not hold up the senders: their cables are free, and a flush is
+  acknowledged, when the messages come to it. (When a rank has received all of a passive epoch does include its port.)
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, those that are ready within the same picosecond leave
   in the order in which they were issued: without this, rounding would decide. Of other messages, those

@@ -17,8 +17,8 @@ What remains different, and cannot be expressed in GOAL:
   Of 10 us of compute and 48 messages of o = 100 ns per iteration, LogGOPSim makes 20.3 us, the engine 20.1, of 6
   messages both 12.1: tests/model/engine/test_engine_goal.py replays the text rule by rule, with every
   nanosecond of the critical path.
-- G is paid at the receiver, one message after the other, not once on the way.
-- The gap g is paid at the receiving NIC, too.
+- G is paid at both ends, one message after the other, and not once on the way; here once, and again by what finds the
+  receiver's port taken.
 - G is a whole number of nanoseconds per byte.
 """
 

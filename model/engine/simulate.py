@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
 
 CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
-"""Where a rank's time goes; they add up to the iteration's time."""
+"""Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_ITERATION = 2**32 - 1
