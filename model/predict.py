@@ -112,7 +112,7 @@ def evaluator(
     one = abilities.beyond(workload, "timeline") is None
     if engine is not None or not one:
         abilities.check(workload, engine or "engine")
-    why = unable(machine, workload)
+    why = unable(workload)
     if engine == "engine" and why is not None:
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
     if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):

@@ -9,9 +9,7 @@ from typing import Any
 
 from pready.model import abilities
 from pready.model.engine.pattern import Pattern, pattern
-from pready.model.engine.plan import beyond
 from pready.model.errors import PreadyError
-from pready.model.machine import Machine
 from pready.model.workload import HALOS, Workload
 
 DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,)}
@@ -95,15 +93,11 @@ def cut(workload: Workload) -> str | None:
     )
 
 
-def unable(machine: Machine, workload: Workload) -> str | None:
+def unable(workload: Workload) -> str | None:
     """Why a prediction cannot simulate a workload's ranks, or None if it can."""
     needs = abilities.beyond(workload, "engine")
     if needs is not None:
         return f"the engine does not simulate {needs}"
-    unlike = (workload.thread_grid, workload.edge, workload.corner) != (None, None, None)
-    lacking = beyond(machine, workload, unlike=unlike)
-    if lacking is not None:
-        return f"the engine does not simulate {lacking}"
     if workload.pattern != "neighbours":
         return None
     if workload.neighbour_lists is None:

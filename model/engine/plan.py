@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
-from pready.model.approach import MANY, Approach, Interface, issuing_threads, vci_members
+from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
@@ -65,35 +65,6 @@ class Plan:
     """Exchanges per iteration: 1, or octants × blocks of a sweep."""
     numbers: Numbers
     """The same for the kernel: what `kernel/fields.def` lists."""
-
-
-def beyond(
-    machine: Machine, workload: Workload, approach: Approach | None = None, *, unlike: bool = False
-) -> str | None:
-    """What the timeline knows and the engine does not, of an approach or of any; None if there is nothing.
-
-    Where a message's cost depends on when those of the exchange before went (a token bucket), or its
-    release on when other threads end, the recurrence would need more state per rank. `unlike`: a rank's
-    messages differ in size or in the threads that send them.
-    """
-    path, setting = machine.path(workload.path), setting_of(machine, workload)
-    if path.burst is not None:
-        return "shaped links (a token bucket)"
-    if machine.cold is not None and unlike:
-        return "messages of several kinds that take longer after a pause (cold)"
-    interface = approach.interface if approach is not None else MANY
-    if interface.needs_room and 0 < setting.unattended < math.inf:
-        return "puts that find no room to wait for the link"
-    if (
-        setting.sender_progress == "on-call"
-        and workload.partitions_per_thread > 1
-        and interface.splits
-        and interface.shakes
-        and not interface.sender_returns
-        and any(s.protocol == "rendezvous" for s in path.segments)
-    ):
-        return "threads that send a rendezvous and go on computing where the sender has to make progress"
-    return None
 
 
 Price = Callable[[float], Costs]
@@ -182,11 +153,6 @@ def priced(
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    lacking = beyond(machine, workload, approach, unlike=len(each) > 1 or thread_grid is not None)
-    if lacking is not None:
-        raise PreadyError(
-            f"the engine does not simulate {lacking}", valid="the timeline: pready predict --engine timeline"
-        )
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -291,6 +257,16 @@ class _Exchange:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
         return np.array([self.interface.shakes and bool(c.rendezvous.any()) for c in self.by_class])
 
+    @property
+    def attended(self) -> bool:
+        """Do puts that find no room to wait for the link go when the threads have met?"""
+        return self.interface.needs_room and 0 < self.setting.unattended < math.inf
+
+    @cached_property
+    def shaped(self) -> bool:
+        """Does a token bucket stand beside the NIC?"""
+        return any(bool(c.drain.any()) for c in self.by_class)
+
     @cached_property
     def service(self) -> Array:
         """Time of a message at the NIC, shape (rows, classes)."""
@@ -375,7 +351,12 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and len(x.members) == 1
         and len(x.by_class) == 1
         and not interface.two_sided_rendezvous
-        and not x.asks.any(),
+        and not x.asks.any()
+        and not x.shaped
+        and not x.attended,
+        "rounds": x.pattern.directions > 1
+        and len(x.members) == 1
+        and (interface.two_sided_rendezvous or bool(x.asks.any())),
         "two_sided": interface.two_sided_rendezvous,
         "one_by_one": interface.one_by_one,
         "rendezvous": x.asks.any(),
@@ -384,6 +365,13 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and x.setting.progress == "on-call"
         and x.computing
         and x.pattern.name != "sweep3d",
+        "seen_later": x.asks.any()
+        and x.setting.sender_progress == "on-call"
+        and interface.splits
+        and not interface.sender_returns
+        and x.workload.partitions_per_thread > 1,
+        "attended": x.attended,
+        "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous,
         "receivers": RECEIVERS[interface.receivers],
@@ -408,6 +396,8 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half": np.where(x.asks, 0.5 * x.each(lambda c: c.handshake), 0.0),
+        "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
+        "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
         "travel": x.each(lambda c: c.stream + c.wire),
         # From arrivals to the end of the exchange.
@@ -533,12 +523,12 @@ def _tables(x: _Exchange, fixed: dict[str, object]) -> Array:
     """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
     times = np.asarray(fixed["table"])
     if not x.interface.counts:
-        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 4 + x.jobs))
+        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 3 + x.jobs + x.workload.threads))
     return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
 
 
 def _table(times: Array, x: _Exchange, pready: float) -> Array:
-    """Per row of ready times: first, last, marked, (unused), and when each transport partition is ready."""
+    """Per row of ready times: first, last, marked, when each transport partition is ready, each thread's last mark."""
     setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
     last = times.max(axis=1, keepdims=True)
     marked = times
@@ -548,8 +538,9 @@ def _table(times: Array, x: _Exchange, pready: float) -> Array:
         starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
     else:
         starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
-    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), np.zeros(len(times))]
-    return np.concatenate([np.stack(head, axis=1), starts], axis=1)
+    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1)]
+    ends = marked.reshape(len(times), x.workload.threads, -1).max(axis=2)
+    return np.concatenate([np.stack(head, axis=1), starts, ends], axis=1)
 
 
 def _density(times: Array) -> dict[str, object]:

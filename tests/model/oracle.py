@@ -22,10 +22,11 @@ def serve(jobs: list[tuple[float, int]], service: float, not_before: float = -1e
     return starts
 
 
-def warmed(starts: list[float], c: Costs) -> list[float]:
-    """Each message later by what the pause before it costs; none overtakes."""
+def warmed(starts: list[float], costs: list[Costs]) -> list[float]:
+    """Each message, at its costs, later by what the pause before it costs; none overtakes."""
     before, latest, out = 0.0, -1e300, dict[int, float]()
     for t in sorted(range(len(starts)), key=lambda t: (starts[t], t)):
+        c = costs[t]
         pause = max(starts[t] - before, 0.0)
         before = max(starts[t], before if out else -1e300) + float(c.link)
         latest = max(latest, starts[t] + float(c.cold) * (1 - math.exp(-pause / float(c.cooling))))
@@ -76,7 +77,7 @@ def end_of_exchange(
         bins = [b + cost("wake") * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
     if i.one_sided and not i.windows_per_thread and setting.unattended == 0:
         bins = [max(b, max(marked) + cost("barrier")) for b in bins]
-    bins = warmed(bins, c)
+    bins = warmed(bins, [c] * len(bins))
 
     vci = [vci_of(t, approach, n, setting.contexts) if i.splits else 0 for t in range(transports)]
     left: dict[tuple[int, int], float] = {}

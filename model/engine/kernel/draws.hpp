@@ -91,6 +91,7 @@ struct Ready {
 
 struct DrawBuffers {
     V* starts;   // [jobs]
+    V* ends;     // [threads]: their last marks
     V* raw;      // [threads * theta], only if asked for
 };
 
@@ -113,9 +114,12 @@ struct Marker {
     DrawBuffers out;
     V first = wide(kInf), last = wide(-kInf), marked = wide(-kInf);
     V thread_free = wide(-kInf), bin_latest = wide(-kInf);
-    int in_bin = 0, bin = 0, index = 0, part = 0;
+    int in_bin = 0, bin = 0, index = 0, part = 0, threads = 0;
 
-    void thread() { thread_free = wide(-kInf); }
+    void thread() {
+        thread_free = wide(-kInf);
+        out.ends[threads++] = wide(-kInf);
+    }
 
     void partition(V time) {
         if (out.raw) out.raw[index++] = time;
@@ -126,6 +130,7 @@ struct Marker {
             thread_free = time;
         }
         marked = larger(marked, time);
+        if (plan.seen_later) out.ends[threads - 1] = larger(out.ends[threads - 1], time);
         if (plan.mapped) {
             for (std::int32_t e = plan.part_start[part]; e < plan.part_start[part + 1]; ++e) {
                 V& start = out.starts[plan.part_job[e]];
@@ -178,11 +183,12 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
         }
         Ready r{};
         for (int l = 0; l < W; ++l) {
-            const double* line = p.table + row[l] * (4 + p.jobs);
+            const double* line = p.table + row[l] * (3 + p.jobs + p.threads);
             r.first[l] = line[0];
             r.last[l] = line[1];
             r.marked[l] = line[2];
-            for (int t = 0; t < p.jobs; ++t) out.starts[t][l] = line[4 + t];
+            for (int t = 0; t < p.jobs; ++t) out.starts[t][l] = line[3 + t];
+            for (int n = 0; n < p.threads; ++n) out.ends[n][l] = line[3 + p.jobs + n];
         }
         return r;
     }

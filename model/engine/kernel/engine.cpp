@@ -31,6 +31,7 @@ Plan decoded(const Fields& fields) {
     }
     p.jobs = static_cast<int>(fields.jobs());
     p.needs_out = p.opens || p.two_sided || p.rendezvous;
+    for (int c = 0; c < p.classes; ++c) p.cools = p.cools || p.cold[c] > 0;
     return p;
 }
 
@@ -48,7 +49,9 @@ Engine::Engine(Fields fields, const std::string& level)
 
 bool Engine::reprice(const Fields& fields) {
     if (!fields_.reprice(fields)) return false;
+    plan_.cools = false;
     fields_.point(plan_);
+    for (int c = 0; c < plan_.classes; ++c) plan_.cools = plan_.cools || plan_.cold[c] > 0;
     return true;
 }
 
@@ -62,7 +65,8 @@ std::vector<double> Engine::draw(std::int64_t rank, std::int64_t iteration) cons
 
 std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     const Layout l(plan_, cores, chunk);
-    const std::int64_t arrays = plan_.pattern == Pattern::sweep ? 3 : plan_.gate_is_join ? 6 : 4;
+    const std::int64_t halo = 4 + (plan_.gate_is_join ? 2 : 0) + (plan_.shaped ? 2 : 0);
+    const std::int64_t arrays = plan_.pattern == Pattern::sweep ? 4 : halo;
     const std::int64_t windows = l.shared ? 1 : std::min<std::int64_t>(cores, l.chunks);
     std::int64_t bytes = plan_.ranks * 8 * arrays;
     bytes += windows * l.capacity * plan_.record * 8;

@@ -20,9 +20,10 @@ struct Scratch {
     const double** arrivals; // [sources * W]: the first of the messages that come from there
     double* nobody;          // a record of what is never
     V* lag;                 // [sources]: place in a burst, in seconds
-    V* through;             // [sources * transports]: when messages of several sizes are through the port
-    V* waiting;             // [vcis]: messages that there are
-    V* served;              // [vcis]: when the last of them is received
+    V* through;             // the same as `key`: when messages are through the port
+    V* served;              // [vcis]: when a VCI has received all
+    V* ends;                // [threads]: their last marks
+    std::int32_t* next;     // [directions * W]: messages that have left
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     V* sent;                // mapped: [jobs] by number
     V* raw;                 // [threads * theta], for tests
@@ -50,9 +51,10 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
     out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
     out.lag = take(p.sources);
-    out.through = take(p.classes > 1 ? p.sources * t : 0);
-    out.waiting = take(v);
+    out.through = take(wide_size);
     out.served = take(v);
+    out.ends = take(p.threads);
+    out.next = reinterpret_cast<std::int32_t*>(take(d));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
@@ -77,6 +79,7 @@ inline void store(const Senders& g, int at, V x) {
 struct Exchange {
     V start;     // absolute
     V nic;       // when the NIC is free
+    V turn;      // when a shaped link would be, had all left at its rate
     V join;      // when the threads have met
     V messages;  // to how many neighbours
     V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
@@ -89,9 +92,11 @@ inline Exchange begin(const Plan& p, const State& state, const Senders& g) {
     for (int l = 0; l < W; ++l) {
         x.start[l] = state.start[g.rank[l]];
         x.nic[l] = state.nic[g.rank[l]];
+        x.turn[l] = p.shaped ? state.turn[g.rank[l]] : -kInf;
         x.messages[l] = p.degree[g.profile[l]];
     }
     x.nic -= x.start;
+    x.turn -= x.start;
     return x;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 // State of all ranks, of this iteration and of the next.
 struct Ranks {
-    Memory start[2], nic[2], gate[2];
+    Memory start[2], nic[2], turn[2], gate[2];
 
     explicit Ranks(const Plan& p) {
         const auto n = static_cast<std::size_t>(p.ranks);
@@ -22,6 +22,10 @@ struct Ranks {
             nic[i] = allocate(p.ranks * 8);
             std::fill_n(doubles(start[i]), n, 0.0);
             std::fill_n(doubles(nic[i]), n, -std::numeric_limits<double>::infinity());
+            if (p.shaped) {
+                turn[i] = allocate(p.ranks * 8);
+                std::fill_n(doubles(turn[i]), n, -std::numeric_limits<double>::infinity());
+            }
             if (p.gate_is_join) gate[i] = allocate(p.ranks * 8);
         }
     }
@@ -100,8 +104,9 @@ class GridRun {
 
     State at(std::int64_t k) const {
         const int now = static_cast<int>(k % 2), next = 1 - now;
-        return {doubles(ranks_.start[now]), doubles(ranks_.nic[now]), doubles(ranks_.gate[now]),
-                doubles(ranks_.start[next]), doubles(ranks_.nic[next]), doubles(ranks_.gate[next]),
+        return {doubles(ranks_.start[now]), doubles(ranks_.nic[now]), doubles(ranks_.turn[now]),
+                doubles(ranks_.gate[now]), doubles(ranks_.start[next]), doubles(ranks_.nic[next]),
+                doubles(ranks_.turn[next]), doubles(ranks_.gate[next]),
                 options_.received ? options_.received + k * plan_.ranks : nullptr, doubles(sums_)};
     }
 

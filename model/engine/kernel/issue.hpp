@@ -35,19 +35,25 @@ inline void release(const Plan& p, Scratch& s, V join, V opened) {
     }
 }
 
-// What follows a pause takes longer by up to `cold`; nothing overtakes it (timeline._warmed).
-inline void warm(const Plan& p, Scratch& s) {
+// What follows a pause takes longer by up to `cold`; nothing overtakes it (timeline._warmed). A transport partition
+// that goes to neighbours of several sizes is as the first.
+inline void warm(const Plan& p, const Senders& g, Scratch& s) {
     auto* order = reinterpret_cast<std::int32_t*>(s.id);
     for (int l = 0; l < W; ++l) {
-        for (int t = 0; t < p.jobs; ++t) order[t] = t;
-        std::sort(order, order + p.jobs,
-                  [&](std::int32_t a, std::int32_t b) { return s.starts[a][l] < s.starts[b][l]; });
+        int jobs = 0;
+        for (int t = 0; t < p.jobs; ++t) {
+            if (!p.mapped || p.present[std::int64_t{g.profile[l]} * p.directions + t % p.directions]) order[jobs++] = t;
+        }
+        std::sort(order, order + jobs, [&](std::int32_t a, std::int32_t b) {
+            return s.starts[a][l] != s.starts[b][l] ? s.starts[a][l] < s.starts[b][l] : a < b;
+        });
         double busy = 0, latest = -kInf;  // the exchange before has just ended
-        for (int i = 0; i < p.jobs; ++i) {
+        for (int i = 0; i < jobs; ++i) {
+            const std::int32_t c = p.mapped ? p.direction_class[order[i] % p.directions] : 0;
             const double at = s.starts[order[i]][l];
             const double pause = at > busy ? at - busy : 0.0;
-            busy = (i > 0 && busy > at ? busy : at) + p.link;
-            const double later = at - p.cold * std::expm1(-pause / p.cooling);
+            busy = (i > 0 && busy > at ? busy : at) + p.link[c];
+            const double later = at - p.cold[c] * std::expm1(-pause / p.cooling);
             if (later > latest) latest = later;
             s.starts[order[i]][l] = latest;
         }
@@ -90,16 +96,22 @@ inline V take_turns(const Plan& p, Scratch& s, Each each) {
     return issued;
 }
 
-// When a payload may leave that was issued at `sent`.
-inline V allowed(const Plan& p, const Scratch& s, int d, V sent, V join) {
+// When a thread next waits inside MPI after `issued`: when its last partition is ready, for as long as its messages
+// take. `s.ends` is in order.
+inline V next_waiting(const Plan& p, const Scratch& s, int c, V issued) {
+    V seen = larger(s.ends[p.threads - 1], issued);
+    for (int n = p.threads - 1; n >= 0; --n) seen = s.ends[n] + p.waiting[c] >= issued ? larger(s.ends[n], issued) : seen;
+    return seen;
+}
+
+// When a payload may leave that was issued at `issued`.
+inline V allowed(const Plan& p, const Scratch& s, int d, V issued, V join) {
     const std::int32_t c = p.direction_class[d];
-    if (p.two_sided) {
-        sent = larger(sent, s.gate[d] + p.wire[c]);
-    } else if (p.rendezvous) {
-        const double half = p.half[c];
-        if (p.asks[c]) sent = larger(sent + half, s.gate[d]) + half;
-        if (p.asks[c] && p.sender_waits) sent = larger(sent, join);
-    }
+    if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
+    if (!p.rendezvous || !p.asks[c]) return issued;
+    V sent = larger(issued + p.half[c], s.gate[d]) + p.half[c];
+    if (p.sender_waits) sent = larger(sent, join);
+    if (p.seen_later) sent = larger(sent, next_waiting(p, s, c, issued));
     return sent;
 }
 
@@ -113,16 +125,19 @@ inline void issue(const Plan& p, Scratch& s, Exchange& x) {
 
 // The same of one message per neighbour, by a thread that waits for each (timeline._one_by_one).
 inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
-    V at = s.starts[0], issued = at, nic = x.nic, held{};
+    V at = s.starts[0], issued = at, nic = x.nic, turn = x.turn, held{};
     for (int d = 0; d < p.directions; ++d) {
         const std::int32_t c = p.direction_class[d];
         const V begun = at + (s.hold[d] - held);
         held = s.hold[d];
         s.key[d] = allowed(p, s, d, begun, x.join);
-        const V left = larger(s.key[d], nic);
+        V left = larger(s.key[d], nic);
+        const V bucket = larger(s.key[d], turn);
+        if (p.shaped) left = larger(left, bucket - p.credit[c]);
         for (int l = 0; l < W; ++l) {
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
             nic[l] = left[l] + p.service[c];
+            turn[l] = bucket[l] + p.drain[c];
             at[l] = p.asks[c] ? left[l] + p.stream[c] : begun[l];
             issued[l] = begun[l];
         }
@@ -155,10 +170,19 @@ inline double allowed_lane(const Plan& p, const Scratch& s, int d, int lane, dou
         const double flag = gate + p.wire[c];
         if (flag > time) time = flag;
     } else if (p.rendezvous && p.asks[c]) {
+        double seen = -kInf;
+        if (p.seen_later) {
+            seen = s.ends[p.threads - 1][lane] > time ? s.ends[p.threads - 1][lane] : time;
+            for (int n = p.threads - 1; n >= 0; --n) {
+                const double end = s.ends[n][lane];
+                if (end + p.waiting[c] >= time) seen = end > time ? end : time;
+            }
+        }
         time += p.half[c];
         if (gate > time) time = gate;
         time += p.half[c];
         if (p.sender_waits && join > time) time = join;
+        if (seen > time) time = seen;
     }
     return time;
 }

@@ -56,6 +56,8 @@ inline V larger(V a, V b) {
 #endif
 }
 
+inline double larger(double a, double b) { return a > b ? a : b; }
+
 inline V clip(V x, V low, V high) { return larger(low, smaller(x, high)); }
 
 inline bool any(I mask) {

@@ -22,17 +22,42 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
     x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack : 0.0));
 }
 
-// The order in which payloads may leave; equals by VCI, queue and direction. In `along` and, where threads own
-// parts of faces, `id`.
-inline void order_sends(const Plan& p, Scratch& s, std::int64_t n) {
-    if (p.mapped) {  // may hold what never leaves, at -infinity
-        for (std::int64_t i = 0; i < n; ++i) s.along[i] = p.ticks ? ticks(s.key[i]) : s.key[i];
-        sort_numbered(p.send_network, s.along, s.id);
-        return;
+// When the first payload of a rank may leave.
+inline V first_to_go(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n) {
+    V first = wide(kInf);
+    if (g.alike && p.degree[g.profile[0]] == p.directions) {
+        for (std::int64_t i = 0; i < n; ++i) first = smaller(first, s.key[i]);
+        return first;
     }
-    const Numbered numbered{p.numbers};
-    for (std::int64_t i = 0; i < n; ++i) s.along[i] = numbered.of(p.ticks ? ticks(s.key[i]) : s.key[i], i);
-    sort_values(p.send_network, s.along);
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t d = p.message_direction[p.mapped ? s.id[i][l] : i];
+            if (p.present[std::int64_t{g.profile[l]} * p.directions + d] && s.key[i][l] < first[l]) first[l] = s.key[i][l];
+        }
+    }
+    return first;
+}
+
+// The order in which payloads may leave; equals by VCI, queue and direction. In `along` and, where threads own
+// parts of faces, `id`. Messages to several peers share the cable: those that may go within a round, which takes as
+// long as one to each, leave as they were issued. Else times count in whole picoseconds if go-aheads compete.
+inline void order_sends(const Plan& p, Scratch& s, const Senders& g, const Exchange& x, std::int64_t n) {
+    const V first = p.rounds ? first_to_go(p, s, g, n) : V{};
+    const V round = larger(x.messages * p.service[0], wide(1e-12));
+    for (std::int64_t i = 0; i < n; ++i) {
+        V at = s.key[i];
+        if (p.rounds) {
+            at = (((at - first) / round - 0.5) + 0x1.8p52) - 0x1.8p52;
+        } else if (p.ticks) {
+            at = ticks(at);
+        }
+        s.along[i] = p.mapped ? at : Numbered{p.numbers}.of(at, i);  // mapped: may hold what never leaves, at -infinity
+    }
+    if (p.mapped) {
+        sort_numbered(p.send_network, s.along, s.id);
+    } else {
+        sort_values(p.send_network, s.along);
+    }
 }
 
 // The i-th payload to leave: its number, and from when on it may.
@@ -70,8 +95,20 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
     y = x;
 }
 
+// Notes in a lane's record when a message arrives, and which VCI receives it: after those that left before it.
+inline void note(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double arrival) {
+    const std::int32_t d = p.message_direction[number];
+    if (p.tags) {
+        std::int64_t bits;
+        std::memcpy(&bits, &arrival, sizeof bits);
+        bits = (bits & ~p.vci_bits) | p.message_vci[number];
+        std::memcpy(&arrival, &bits, sizeof bits);
+    }
+    g.record[lane][kHead + d * p.transports + s.next[d * W + lane]++] = arrival;
+}
+
 // One size and a neighbour in every direction: only the order differs between lanes.
-inline void leave_everywhere(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
     const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -88,13 +125,31 @@ inline void leave_everywhere(const Plan& p, const Scratch& s, const Senders& g, 
         double times[W];
         std::memcpy(numbers, &number, sizeof numbers);
         std::memcpy(times, &absolute, sizeof times);
-        for (int l = 0; l < g.count; ++l) g.record[l][p.message_slot[numbers[l]]] = times[l];
+        for (int l = 0; l < g.count; ++l) note(p, s, g, l, numbers[l], times[l]);
     }
     y = x;
 }
 
-// Any sizes and directions.
-inline void leave_each(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
+// Puts that can wait for the link without anyone inside MPI, in one lane.
+struct Room {
+    double free = -kInf;   // when the link would be, did all find room
+    double until = -kInf;  // what finds none waits so long
+
+    // When the next one goes, of class c, that was issued at `sent`.
+    double goes(const Plan& p, const Exchange& x, int lane, int c, double sent) {
+        free = (sent > free ? sent : free) + p.service[c];
+        const double over = free - sent - x.messages[lane] * p.room[c];
+        if (!(until > -kInf) && over > 0) {  // it is early by what of it found some
+            const double found = p.link[c] - over;
+            until = x.join[lane] - (found > 0 ? found : 0.0);
+        }
+        return sent > until ? sent : until;
+    }
+};
+
+// Any sizes and directions, any link.
+inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
+    Room rooms[W];
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I numbers = nth_send(p, s, i, sent);
@@ -103,14 +158,21 @@ inline void leave_each(const Plan& p, const Scratch& s, const Senders& g, std::i
             const std::int32_t d = p.message_direction[number];
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
             const std::int32_t c = p.direction_class[d];
-            const double leaves = sent[l] > x.nic[l] ? sent[l] : x.nic[l];
+            const double goes = p.attended ? rooms[l].goes(p, x, l, c, sent[l]) : sent[l];
+            double leaves = goes > x.nic[l] ? goes : x.nic[l];
             x.nic[l] = leaves + p.service[c];
+            if (p.shaped) {
+                const double turn = goes > x.turn[l] ? goes : x.turn[l];
+                x.turn[l] = turn + p.drain[c];
+                if (turn - p.credit[c] > leaves) leaves = turn - p.credit[c];
+            }
+            x.left[l] = leaves;
             const double arrives = leaves + p.travel[c];
             const double lands = p.sync == Sync::passive ? arrives + p.ack : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
             if (p.late_done[c] && leaves + p.stream[c] > x.done[l]) x.done[l] = leaves + p.stream[c];
-            g.record[l][p.message_slot[number]] = x.start[l] + (leaves + p.travel[c]);
+            note(p, s, g, l, number, x.start[l] + arrives);
         }
     }
 }
@@ -118,9 +180,10 @@ inline void leave_each(const Plan& p, const Scratch& s, const Senders& g, std::i
 // The NIC is one server.
 inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
-    if (p.send_sorts) order_sends(p, s, n);
+    if (p.send_sorts) order_sends(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
-    const bool alike = p.classes == 1 && g.alike;
+    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended;
+    std::fill_n(s.next, p.directions * W, 0);
     if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {

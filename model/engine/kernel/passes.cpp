@@ -240,6 +240,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = end[l];
                 state.next_nic[u + l] = own[l][kNic];
+                if (p.shaped) state.next_turn[u + l] = own[l][kTurn];
                 if (state.received) state.received[u + l] = received[l];
                 const double took = end[l] - start[l];
                 if (took < extremes.shortest) extremes.shortest = took;
@@ -275,7 +276,7 @@ void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
         const int count = last - u < W ? static_cast<int>(last - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        const Ready ready = draw(p, rank, iteration, {s.starts, nullptr});
+        const Ready ready = draw(p, rank, iteration, {s.starts, s.ends, nullptr});
         const V join = ready.marked + p.barrier;
         for (int l = 0; l < count; ++l) gate[u + l] = start[u + l] + join[l];
     }
@@ -285,7 +286,7 @@ void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t itera
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
     for (int l = 0; l < W; ++l) ranks[l] = rank;
-    draw(p, ranks, iteration, {s.starts, s.raw});
+    draw(p, ranks, iteration, {s.starts, s.ends, s.raw});
     for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
 }
 
@@ -296,7 +297,7 @@ void times_pass(const Plan& p, void* memory, std::int64_t iteration, double* out
         const int count = p.ranks - u < W ? static_cast<int>(p.ranks - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        draw(p, rank, iteration, {s.starts, s.raw});
+        draw(p, rank, iteration, {s.starts, s.ends, s.raw});
         for (std::int64_t i = 0; i < p.threads * p.theta; ++i) {
             for (int l = 0; l < count; ++l) out[i * p.ranks + u + l] = s.raw[i][l];
         }
@@ -350,6 +351,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < g.count; ++l) {
             state.next_start[g.rank[l]] = end[l];
             state.next_nic[g.rank[l]] = g.record[l][kNic];
+            if (p.shaped) state.next_turn[g.rank[l]] = g.record[l][kTurn];
             if (p.burst) g.record[l][kHead + p.transports] = p.degree[g.profile[l]];
             state.sums[kCompute] += ready[l] - begun[l];
             state.sums[kLate] += cause.late[l];

@@ -8,7 +8,7 @@
 namespace pready {
 
 // The head of a rank's record in a window; times are absolute.
-enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kNotify, kEarly, kHead };
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kTurn, kNotify, kEarly, kHead };
 
 // Sums over ranks, by iteration.
 enum Sum : int {
@@ -26,9 +26,11 @@ struct Extremes {
 struct State {
     const double* start;
     const double* nic;
+    const double* turn;  // of a shaped link; optional, as the gates
     const double* gate;
     double* next_start;
     double* next_nic;
+    double* next_turn;
     double* next_gate;
     double* received;  // optional, [ranks]
     double* sums;      // [blocks][kSums]

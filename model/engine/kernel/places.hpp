@@ -1,4 +1,4 @@
-// Where a message lies in its sender's record: by direction, then by VCI.
+// Where a message lies in its sender's record: by direction, then as it leaves.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace pready {
 
 struct Places {
     std::vector<std::int32_t> direction;  // [transports * D] by issue position
-    std::vector<std::int32_t> slot;       // [transports * D] place in a record
-    std::vector<std::int32_t> size;       // [vcis][D]: messages of a VCI to a direction
-    std::vector<std::int32_t> begin;      // [vcis][D]: the first of them in a record
+    std::vector<std::int32_t> vci;        // the same
+    std::vector<std::int32_t> messages;   // [vcis][D]: of a VCI to a direction
+    std::vector<std::int32_t> slot;       // [transports * D] place in a record of what leaves as it is issued
 
     explicit Places(const Plan& plan);
 };

@@ -24,18 +24,14 @@ struct Network {
     int size = 0;
 };
 
-// What queues for one server of a receiver: sorted lists of messages, one after the other.
+// What comes to a rank: a sorted list of messages from each source, one after the other.
 struct Inbox {
-    int lists = 0;
-    int size = 0;                         // of all lists
-    const std::int32_t* source = nullptr;  // [lists]
-    const std::int32_t* from = nullptr;    // [lists] place in what the source sends this way
-    const std::int32_t* begin = nullptr;   // [lists + 1] place among all lists
+    int each = 0;                      // messages of a source
+    int size = 0;                      // of all
     int levels = 0;
-    const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each list, of all
-    const std::int32_t* vci = nullptr;  // [size] that the message at this place is received by
-    int most = 0;                       // of one VCI
-    std::int64_t numbers = 0;           // all ones, as many as the numbers of its places have bits
+    const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each source, of all
+    std::int64_t numbers = 0;          // all ones, as many as the numbers of messages have bits
+    int most = 0;                      // messages that one VCI receives, at most
 };
 
 struct Plan {
@@ -49,6 +45,8 @@ struct Plan {
     int jobs;        // what queues for a VCI: transport partitions, or single messages if `mapped`
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
     bool send_sorts;
+    bool cools;      // pauses cost something
+    bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
@@ -58,9 +56,11 @@ struct Plan {
 
     // Where messages lie, and how they are brought into order.
     const std::int32_t* message_direction;  // [transports * D] by issue position
-    const std::int32_t* message_slot;       // [transports * D] place in a record
-    const Inbox* inbox;                     // master: [1]; threads: [vcis]
-    Inbox port;                             // all that a rank receives
+    const std::int32_t* message_vci;        // the same
+    const std::int32_t* vci_messages;       // [vcis][D]: messages of a VCI to a direction
+    const std::int32_t* message_slot;       // [transports * D] place in a record of what leaves as it is issued
+    std::int64_t vci_bits;                  // all ones, as many as a VCI has bits
+    Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
 };

@@ -15,179 +15,219 @@ struct Received {
     V ready;    // and had their last partition ready
 };
 
-// One message of every source, `back` places before the last of list `q`; -infinity where there is none.
-inline V gather(const Plan& p, const Scratch& s, const Inbox& in, int q, int back) {
-    const int j = in.source[q], at = in.from[q] + in.begin[q + 1] - in.begin[q] - 1 - back;
-    const V v = collect(s.arrivals + j * W, at);
+// One message of source `j`, `back` places before its last; -infinity where there is none.
+inline V gather(const Plan& p, const Scratch& s, int j, int back) {
+    const V v = collect(s.arrivals + j * W, p.inbox.each - 1 - back);
     return p.burst ? v + s.lag[j] : v;
 }
 
-// When a server with one service time has served everything that comes through the port.
-//
-// The port lets a message through every `port` seconds; the server takes `cost` for each. With n messages, the last
-// is served at the largest of: arrival + cost + max(port, cost) times the messages after it; `floor` + n cost. A
-// message that arrives too early for some lower bound of that cannot decide it, nor can one before it, so only
-// the last few of each list are looked at: 1, 3, 7, ... until those left out are early enough in every lane.
-inline V served(const Plan& p, Scratch& s, const Inbox& in, V latest, V port, V cost, V bound) {
-    const V each = larger(port, cost);
-    const V all = each * static_cast<double>(in.size);
-    const V least = larger(bound, latest + cost);
+// What a rank's port does to messages of one size. What one rank alone sends has waited at its own.
+struct Port {
+    double service, drain, credit;  // drain: 0 of a link that is not shaped
+
+    explicit Port(const Plan& p)
+        : service(p.sources > 1 ? p.service[0] : 0.0),
+          drain(p.sources > 1 && p.shaped ? p.drain[0] : 0.0),
+          credit(drain > 0 ? p.credit[0] : 0.0) {}
+};
+
+// Looks at the last 1, 3, 7, ... messages of each source until those left out are `all` before `least` in every lane:
+// they come too early to decide anything. Fills `s.key`, of which the last are there; returns the network.
+inline const Network& latest_of(const Plan& p, Scratch& s, V all, V least) {
+    const Inbox& in = p.inbox;
     int have = 1;
     for (int level = 0;; ++level) {
         const bool last = level + 1 == in.levels;
-        const int want = last ? in.size : 2 * have;
+        const int want = last ? in.each : 2 * have;
         V left_out = wide(-kInf);
-        for (int q = 0; q < in.lists; ++q) {
-            const int size = in.begin[q + 1] - in.begin[q];
-            for (int back = have; back < want && back < size; ++back) {
-                const V v = gather(p, s, in, q, back);
-                s.key[in.begin[q + 1] - 1 - back] = v;
+        for (int j = 0; j < p.sources; ++j) {
+            for (int back = have; back < want && back < in.each; ++back) {
+                const V v = gather(p, s, j, back);
+                s.key[(j + 1) * in.each - 1 - back] = v;
                 if (back + 1 == want) left_out = larger(left_out, v);
             }
         }
         have = want;
-        if (!last && any(left_out + all > least)) continue;
-        const Network& net = in.network[level];
-        sort_values(net, s.key);
-        V end = least;
-        for (int i = 0; i < net.size; ++i)
-            end = larger(end, s.key[net.order[i]] + each * static_cast<double>(net.size - 1 - i) + cost);
-        return end;
+        if (last || !any(left_out + all > least)) return in.network[level];
     }
 }
 
-// The same where each VCI is a server and `cost` may exceed `port`: they go through the port in the order of `order`,
-// and each is then received by its own VCI.
-inline V served_by_threads(const Plan& p, Scratch& s, V latest, V port, V cost, V bound, V floor) {
-    const Inbox& in = p.port;
-    const V all = port * static_cast<double>(in.size - in.most) + larger(port, cost) * static_cast<double>(in.most);
+// When a server with one service time has served everything that comes through the port.
+//
+// The port lets a message through every `service` seconds; the server takes `cost` for each. With n messages, the
+// last is served at the largest of: arrival + cost + max(service, cost) times the messages after it; the same with
+// the rate of a shaped link, less its credit; what `bound` says.
+inline V served(const Plan& p, Scratch& s, const Port& port, V latest, V cost, V bound) {
+    const V each = larger(wide(port.service), cost), drained = larger(wide(port.drain), cost);
+    const double n = p.inbox.size;
     const V least = larger(bound, latest + cost);
-    const V origin = floor + p.travel[0];
-    const Numbered numbered{in.numbers};
-    int have = 0;
-    for (int level = 0;; ++level) {
-        const bool last = level + 1 == in.levels;
-        const int want = last ? in.size : have == 0 ? 2 : 2 * have;
-        V left_out = wide(-kInf);
-        for (int q = 0; q < in.lists; ++q) {
-            const int size = in.begin[q + 1] - in.begin[q];
-            for (int back = have; back < want && back < size; ++back) {
-                const int at = in.begin[q + 1] - 1 - back;
-                s.key[at] = gather(p, s, in, q, back);
-                s.along[at] = numbered.of(larger(ticks(s.key[at] - origin), wide(-1e300)), at);
-                if (back > 0 && back + 1 == want) left_out = larger(left_out, s.key[at]);
-            }
-        }
-        have = want;
-        if (!last && any(left_out + all > least)) continue;
-        const Network& net = in.network[level];
-        sort_values(net, s.along);
-        for (int v = 0; v < p.vcis; ++v) s.served[v] = wide(-kInf);
-        const auto* keys = reinterpret_cast<const double*>(s.key);
-        auto* ends = reinterpret_cast<double*>(s.served);
-        V through = wide(-kInf);
+    const Network& net = latest_of(p, s, larger(each, drained) * n, least);
+    sort_values(net, s.key);
+    V end = least;
+    for (int i = 0; i < net.size; ++i)
+        end = larger(end, s.key[net.order[i]] + each * static_cast<double>(net.size - 1 - i) + cost);
+    if (port.drain > 0) {
         for (int i = 0; i < net.size; ++i) {
-            const I number = numbered.number(s.along[net.order[i]]);
-            std::int64_t place[W];
-            std::memcpy(place, &number, sizeof place);
-            const double* from[W];
-            for (int l = 0; l < W; ++l) from[l] = keys + place[l] * W + l;
-            through = larger(collect(from, 0), through + port);
-            for (int l = 0; l < W; ++l) {
-                double& end = ends[in.vci[place[l]] * W + l];
-                end = (through[l] > end ? through[l] : end) + cost[l];
-            }
+            const V queued = drained * static_cast<double>(net.size - 1 - i) - port.credit;
+            end = larger(end, s.key[net.order[i]] + queued + cost);
         }
-        V end = least;
-        for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
-        return end;
     }
+    return end;
 }
 
-// When each message is through the port, where they differ in size: in the order in which they left.
-inline void go_through(const Plan& p, Scratch& s, V floor) {
-    const Inbox& in = p.port;
+// Messages on their way through the port: of several sizes, in one lane; of one, in all.
+template <class T>
+struct Through {
+    T free, turn;
+
+    T next(T left, double service, double drain, double credit) {
+        const T begun = larger(left, free);
+        free = begun + service;
+        if (!(drain > 0)) return begun;
+        const T at = larger(left, turn);
+        turn = at + drain;
+        return larger(begun, at - credit);
+    }
+};
+
+// When each VCI has received what comes through the port, where receiving takes longer than the port does. A thread for
+// each: its messages begin `cost` after one another, so message i is followed by cost times those of its VCI behind it.
+inline V served_by_threads(const Plan& p, Scratch& s, const Port& port, V latest, V cost, V bound, V floor) {
+    const Inbox& in = p.inbox;
+    const V others = larger(wide(port.service), wide(port.drain)), each = larger(others, cost);
+    const V least = larger(bound, latest + cost);
+    const V all = others * static_cast<double>(in.size - in.most) + each * static_cast<double>(in.most);
+    const Network& net = latest_of(p, s, all, least);
+    // In whole picoseconds, then by number.
     const Numbered numbered{in.numbers};
-    auto* source = reinterpret_cast<std::int64_t*>(s.id);
-    for (int q = 0; q < in.lists; ++q) {
-        const double travel = p.travel[p.direction_class[in.source[q]]];
-        for (int back = 0; back < in.begin[q + 1] - in.begin[q]; ++back) {
-            const int at = in.begin[q + 1] - 1 - back;
-            s.key[at] = gather(p, s, in, q, back) - travel;
+    const V origin = floor + p.travel[0];
+    for (int i = 0; i < net.size; ++i) {
+        const std::int32_t at = net.order[i];
+        s.along[at] = numbered.of(larger(ticks(s.key[at] - origin), wide(-1e300)), at);
+    }
+    sort_values(net, s.along);
+    const auto* keys = reinterpret_cast<const double*>(s.key);
+    Through<V> through{wide(-kInf), wide(-kInf)};
+    for (int i = 0; i < net.size; ++i) {
+        const I number = numbered.number(s.along[net.order[i]]);
+        std::int64_t place[W];
+        std::memcpy(place, &number, sizeof place);
+        const double* from[W];
+        for (int l = 0; l < W; ++l) from[l] = keys + place[l] * W + l;
+        const V arrival = collect(from, 0);
+        s.id[i] = reinterpret_cast<I>(arrival) & p.vci_bits;
+        s.through[i] = through.next(arrival, port.service, port.drain, port.credit);
+    }
+    V end = least;
+    if (p.vcis <= 8 && in.most < 256) {  // as many counters of a byte
+        U behind{};
+        for (int i = net.size - 1; i >= 0; --i) {
+            const U at = reinterpret_cast<U>(s.id[i]) << 3;
+            behind += (U{} + 1) << at;
+            end = larger(end, s.through[i] + cost * real((behind >> at) & 255));
+        }
+        return end;
+    }
+    for (int v = 0; v < p.vcis; ++v) s.served[v] = wide(-kInf);
+    auto* ends = reinterpret_cast<double*>(s.served);
+    for (int i = 0; i < net.size; ++i) {
+        for (int l = 0; l < W; ++l) {
+            double& served = ends[s.id[i][l] * W + l];
+            served = (s.through[i][l] > served ? s.through[i][l] : served) + cost[l];
+        }
+    }
+    for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
+    return end;
+}
+
+// When each message is through the port, where they differ in size, by source: in the order in which they left.
+inline void go_through(const Plan& p, Scratch& s, V floor) {
+    const Inbox& in = p.inbox;
+    const Numbered numbered{in.numbers};
+    for (int j = 0; j < p.sources; ++j) {
+        for (int i = 0; i < in.each; ++i) {
+            const int at = j * in.each + i;
+            s.key[at] = gather(p, s, j, in.each - 1 - i) - p.travel[p.direction_class[j]];
             s.along[at] = numbered.of(larger(ticks(s.key[at] - floor), wide(-1e300)), at);
-            source[at] = q;
         }
     }
     const Network& net = in.network[in.levels - 1];
     sort_values(net, s.along);
-    double free[W];
-    for (double& f : free) f = -kInf;
+    Through<double> through[W];
+    for (Through<double>& t : through) t = {-kInf, -kInf};
     for (int i = 0; i < net.size; ++i) {
         const I number = numbered.number(s.along[net.order[i]]);
         for (int l = 0; l < W; ++l) {
             const auto at = static_cast<std::int32_t>(number[l]);
-            const auto q = static_cast<int>(source[at]);
-            const int j = in.source[q], c = p.direction_class[j];
-            const double left = s.key[at][l], begun = left > free[l] ? left : free[l];
-            if (left > -kInf) free[l] = begun + p.service[c];
-            s.through[j * p.transports + in.from[q] + at - in.begin[q]][l] = begun + p.travel[c];
+            const int c = p.direction_class[at / in.each];
+            const double left = s.key[at][l];
+            const double begun =
+                left > -kInf ? through[l].next(left, p.service[c], p.shaped ? p.drain[c] : 0.0, p.credit[c]) : left;
+            s.through[at][l] = begun + p.travel[c];
         }
     }
-}
-
-// The same for service times that differ by direction; returns -infinity if there is no message.
-inline V served_by_class(const Plan& p, Scratch& s, const Inbox& in, V cost, V& waiting) {
-    for (int q = 0; q < in.lists; ++q) {
-        const int j = in.source[q], size = in.begin[q + 1] - in.begin[q];
-        V each = cost + (p.receive[p.direction_class[j]] - p.receive[0]);
-        for (int l = 0; l < W; ++l) {
-            if (s.source[j * W + l] == s.nobody) each[l] = 0.0;
-        }
-        for (int back = 0; back < size; ++back) {
-            const int from = j * p.transports + in.from[q] + size - 1 - back;
-            s.key[in.begin[q + 1] - 1 - back] = s.through[from];
-            s.along[in.begin[q + 1] - 1 - back] = each;
-        }
-        waiting = waiting + each * static_cast<double>(size);
-    }
-    const Network& net = in.network[in.levels - 1];
-    sort_with(net, s.key, s.along);
-    V end = wide(-kInf), rest{};
-    for (int i = net.size - 1; i >= 0; --i) {
-        rest += s.along[net.order[i]];
-        end = larger(end, s.key[net.order[i]] + rest);
-    }
-    return end;
 }
 
 // When everything is received of messages of several sizes.
 inline V receive_kinds(const Plan& p, Scratch& s, V floor, V cost) {
     go_through(p, s, floor);
+    const Inbox& in = p.inbox;
     V end = wide(-kInf);
-    if (p.receivers == Receivers::none) {
-        for (int i = 0; i < p.sources * p.transports; ++i) end = larger(end, s.through[i]);
-        return end;
+    for (int at = 0; at < in.size; ++at) {
+        end = larger(end, s.through[at]);
+        I about{};
+        if (p.tags) {
+            const int j = at / in.each;
+            about = reinterpret_cast<I>(gather(p, s, j, in.each - 1 - at % in.each)) & p.vci_bits;
+        }
+        s.key[at] = s.through[at];
+        s.along[at] = reinterpret_cast<V>(about * std::int64_t{p.sources} + at / in.each);
     }
-    for (int server = 0; server < (p.receivers == Receivers::threads ? p.vcis : 1); ++server) {
-        V waiting{};
-        const V last = served_by_class(p, s, p.inbox[server], cost, waiting);
-        end = larger(end, larger(last, floor + waiting));
+    if (p.receivers == Receivers::none) return end;
+    const Network& net = in.network[in.levels - 1];
+    sort_with(net, s.key, s.along);
+    for (int v = 0; v < p.vcis; ++v) s.served[v] = floor;
+    auto* ends = reinterpret_cast<double*>(s.served);
+    for (int i = 0; i < net.size; ++i) {
+        const I about = reinterpret_cast<I>(s.along[net.order[i]]);
+        const V arrival = s.key[net.order[i]];
+        for (int l = 0; l < W; ++l) {
+            if (!(arrival[l] > -kInf)) continue;
+            const std::int64_t v = about[l] / p.sources, c = p.direction_class[about[l] % p.sources];
+            double& served = ends[v * W + l];
+            served = (arrival[l] > served ? arrival[l] : served) + cost[l] + (p.receive[c] - p.receive[0]);
+        }
     }
+    end = wide(-kInf);
+    for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
     return end;
 }
 
-// The same where they have one size, from the last of each list, which is in `s.key`.
-inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest) {
-    const V port = wide(p.sources > 1 ? p.service[0] : 0.0);  // what one rank sends comes in step with its own port
-    if (p.receivers == Receivers::none) return served(p, s, p.port, latest, port, V{}, wide(-kInf));
-    const int servers = p.receivers == Receivers::threads ? p.vcis : 1;
+// How many messages one server has at most.
+inline V most_of_a_server(const Plan& p, const Scratch& s, V peers) {
+    if (p.receivers != Receivers::threads) return peers * static_cast<double>(p.inbox.each);
+    if (!p.mapped) return peers * (static_cast<double>(p.inbox.most) / p.sources);
     V most{};
-    for (int v = 0; v < servers; ++v) most = larger(most, s.waiting[v]);
-    const V bound = floor + most * cost;
+    for (int v = 0; v < p.vcis; ++v) {
+        V messages{};
+        for (int j = 0; j < p.sources; ++j) {
+            const V there = s.key[(j + 1) * p.inbox.each - 1] > -kInf ? wide(1.0) : V{};
+            messages = messages + there * static_cast<double>(p.vci_messages[v * p.directions + j]);
+        }
+        most = larger(most, messages);
+    }
+    return most;
+}
+
+// The same where they have one size, from the last of each source, which is in `s.key`.
+inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest, V peers) {
+    const Port port(p);
+    if (p.receivers == Receivers::none) return served(p, s, port, latest, V{}, wide(-kInf));
+    const V bound = floor + most_of_a_server(p, s, peers) * cost;
     const double queued = static_cast<double>(p.sources) * p.transports / p.vcis;
-    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > port[0];
-    if (servers > 1 && slower) return served_by_threads(p, s, latest, port, cost, bound, floor);
-    return served(p, s, p.port, latest, port, cost, bound);
+    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > port.service;
+    if (p.tags && slower) return served_by_threads(p, s, port, latest, cost, bound, floor);
+    return served(p, s, port, latest, cost, bound);
 }
 
 // `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
@@ -196,30 +236,21 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
     V notify = wide(-kInf), peers{};
     for (int j = 0; j < p.sources; ++j) {
         const double* const* from = s.source + j * W;
-        const V ready = collect(from, kReady);
+        const V ready = collect(from, kReady), last = gather(p, s, j, 0);
         peers = ready > -kInf ? peers + 1.0 : peers;
         r.ready = larger(r.ready, ready);
         r.issued = larger(r.issued, collect(from, kIssued));
         if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
+        s.key[(j + 1) * p.inbox.each - 1] = last;
+        r.arrival = larger(r.arrival, last);
+        r.left = larger(r.left, last - p.travel[p.pattern == Pattern::list ? 0 : p.direction_class[j]]);
     }
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {
         const V queued = peers * static_cast<double>(p.transports) / static_cast<double>(p.vcis);
         cost = cost + p.per_entry * (queued - 1) / 2;
     }
-    const Inbox& in = p.port;
-    for (int v = 0; v < p.vcis; ++v) s.waiting[v] = V{};
-    for (int q = 0; q < in.lists; ++q) {
-        const V last = gather(p, s, in, q, 0);
-        const int j = in.source[q], c = p.pattern == Pattern::list ? 0 : p.direction_class[j];
-        s.key[in.begin[q + 1] - 1] = last;
-        r.arrival = larger(r.arrival, last);
-        r.left = larger(r.left, last - p.travel[c]);
-        V& waiting = s.waiting[p.receivers == Receivers::threads ? in.vci[in.begin[q]] : 0];
-        const V there = last > -kInf ? wide(1.0) : V{};
-        waiting = waiting + there * static_cast<double>(in.begin[q + 1] - in.begin[q]);
-    }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost) : receive_alike(p, s, floor, cost, r.arrival);
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost) : receive_alike(p, s, floor, cost, r.arrival, peers);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
     // What was put comes through the port before its acknowledgement goes.

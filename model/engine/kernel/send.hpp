@@ -28,6 +28,7 @@ inline void write(const Senders& g, const Ready& ready, const Exchange& x) {
     store(g, kIssued, x.start + x.issued);
     store(g, kDone, x.start + x.done);
     store(g, kNic, x.start + x.nic);
+    store(g, kTurn, x.start + x.turn);
     store(g, kNotify, x.start + x.notify);
     store(g, kEarly, x.early);
 }
@@ -37,11 +38,12 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     Exchange x = begin(p, state, g);
 
     // 1. Ready.
-    const Ready ready = draw(p, g.rank, iteration, {s.starts, nullptr});
+    const Ready ready = draw(p, g.rank, iteration, {s.starts, s.ends, nullptr});
     x.join = ready.marked + p.barrier;
     const V opened = p.needs_out ? go_aheads(p, s, x.start) : wide(-kInf);
     release(p, s, x.join, opened);
-    if (p.cold > 0) warm(p, s);
+    if (p.cools) warm(p, g, s);
+    if (p.seen_later) insertion_sort(s.ends, p.threads);
 
     // 2. to 5. Issue, protocol, NIC, wire.
     fill_holds(p, g, s);

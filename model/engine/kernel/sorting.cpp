@@ -10,7 +10,12 @@ namespace pready {
 Sorting::Sorting(Plan& p) : places_(p) {
     const bool gated = p.two_sided || p.rendezvous;
     p.message_direction = places_.direction.data();
+    p.message_vci = places_.vci.data();
+    p.vci_messages = places_.messages.data();
     p.message_slot = places_.slot.data();
+    p.tags = p.receivers == Receivers::threads && p.vcis > 1;
+    p.vci_bits = 0;
+    while (p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
     p.numbers = 1;
@@ -21,7 +26,7 @@ Sorting::Sorting(Plan& p) : places_(p) {
         send_network_ = sends(p, gated);
         p.send_network = send_network_.view();
     }
-    inboxes(p);
+    inbox(p);
 }
 
 // Every message queues by itself: as many lists of one.
@@ -53,62 +58,24 @@ MergeNetwork Sorting::sends(const Plan& p, bool gated) const {
     return MergeNetwork(lengths, place);
 }
 
-void Sorting::inboxes(Plan& p) {
-    const int servers = p.receivers == Receivers::threads ? p.vcis : 1;
-    for (int server = 0; server < servers; ++server) inboxes_.push_back(inbox(p, server, servers));
-    for (InboxData& in : inboxes_) inbox_views_.push_back(viewed(in));
-    p.inbox = inbox_views_.data();
-    port_ = inbox(p, 0, 1);
-    p.port = viewed(port_);
-}
-
-Inbox Sorting::viewed(InboxData& in) {
-    for (const MergeNetwork& network : in.networks) in.views.push_back(network.view());
-    std::int64_t numbers = 1;
-    while (numbers < in.begin.back()) numbers = 2 * numbers + 1;
-    std::vector<int> each(1, 0);
-    for (const std::int32_t v : in.vci) {
-        each.resize(std::max(each.size(), static_cast<std::size_t>(v) + 1), 0);
-        ++each[static_cast<std::size_t>(v)];
-    }
-    return {static_cast<int>(in.source.size()), in.begin.back(), in.source.data(), in.from.data(), in.begin.data(),
-            static_cast<int>(in.views.size()), in.views.data(), in.vci.data(),
-            *std::max_element(each.begin(), each.end()), numbers};
-}
-
-// A sorted list per source and VCI, and networks of the latest 1, 3, 7, ... of each.
-Sorting::InboxData Sorting::inbox(const Plan& p, int server, int servers) const {
-    InboxData in;
-    in.begin.push_back(0);
-    int longest = 0;
-    for (int j = 0; j < p.sources; ++j) {
-        const int d = p.pattern == Pattern::list ? 0 : j;
-        for (int v = 0; v < p.vcis; ++v) {
-            const auto at = static_cast<std::size_t>(v * p.directions + d);
-            const int count = places_.size[at];
-            if (count == 0 || (servers > 1 && v != server)) continue;
-            const int length = p.mapped ? 1 : count;
-            for (int i = 0; i < count; i += length) {
-                in.source.push_back(j);
-                in.from.push_back(places_.begin[at] + i);
-                in.begin.push_back(in.begin.back() + length);
-                in.vci.insert(in.vci.end(), static_cast<std::size_t>(length), v);
-                longest = std::max(longest, length);
-            }
-        }
-    }
+// Networks of the latest 1, 3, 7, ... of each source.
+void Sorting::inbox(Plan& p) {
+    const int each = p.transports;
     for (int keep = 1;; keep = 2 * keep + 1) {
-        std::vector<int> lengths;
+        const int length = std::min(keep, each);
         std::vector<std::int32_t> place;
-        for (std::size_t q = 0; q + 1 < in.begin.size(); ++q) {
-            const int length = std::min(keep, in.begin[q + 1] - in.begin[q]);
-            lengths.push_back(length);
-            for (int i = length; i > 0; --i) place.push_back(in.begin[q + 1] - i);
+        for (int j = 0; j < p.sources; ++j) {
+            for (int i = length; i > 0; --i) place.push_back((j + 1) * each - i);
         }
-        in.networks.emplace_back(lengths, place);
-        if (keep >= longest) break;
+        inbox_networks_.emplace_back(std::vector<int>(static_cast<std::size_t>(p.sources), length), place);
+        if (keep >= each) break;
     }
-    return in;
+    for (const MergeNetwork& network : inbox_networks_) inbox_views_.push_back(network.view());
+    const int size = p.sources * each;
+    std::int64_t numbers = 1;
+    while (numbers < size) numbers = 2 * numbers + 1;
+    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), numbers,
+               *std::max_element(places_.messages.begin(), places_.messages.end()) * p.sources};
 }
 
 }  // namespace pready

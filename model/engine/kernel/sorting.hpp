@@ -18,25 +18,16 @@ class Sorting {
     Sorting& operator=(const Sorting&) = delete;
 
    private:
-    struct InboxData {
-        std::vector<std::int32_t> source, from, begin, vci;
-        std::vector<MergeNetwork> networks;
-        std::vector<Network> views;
-    };
-
     void queues(Plan& plan);
     MergeNetwork sends(const Plan& plan, bool gated) const;
-    void inboxes(Plan& plan);
-    InboxData inbox(const Plan& plan, int server, int servers) const;
-    static Inbox viewed(InboxData& in);
+    void inbox(Plan& plan);
 
     Places places_;
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
     MergeNetwork send_network_;
-    std::vector<InboxData> inboxes_;
-    std::vector<Inbox> inbox_views_;
-    InboxData port_;
+    std::vector<MergeNetwork> inbox_networks_;
+    std::vector<Network> inbox_views_;
 };
 
 }  // namespace pready

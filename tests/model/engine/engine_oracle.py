@@ -22,9 +22,13 @@ from pready.model.machine import Machine
 NEVER = float("-inf")
 
 
+MAGIC = 1.5 * 2.0**52
+"""Added and subtracted, it rounds to whole numbers."""
+
+
 def ticks(time: float) -> float:
     """In whole picoseconds: rounding alone must not decide an order."""
-    return (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52
+    return (time * 1e12 + MAGIC) - MAGIC
 
 
 @dataclass
@@ -37,6 +41,7 @@ class Sent:
     issued: float
     done: float
     nic: float
+    turn: float = NEVER
     notify: float = NEVER
     early: int = 0
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
@@ -61,6 +66,7 @@ class Oracle:
         ranks = plan.pattern.ranks
         self.start = [0.0] * ranks
         self.nic = [NEVER] * ranks
+        self.turn = [NEVER] * ranks
         self.computing = plan.workload.receiver == "computing"
         self.setting = setting_of(machine, plan.workload)
         self.progress = self.setting.progress
@@ -94,7 +100,7 @@ class Oracle:
             parts["compute"] = sent[r].ready - posted[r]
             out.append(Ended(received, end, parts, sent[r].early))
         for r in ranks:
-            self.start[r], self.nic[r] = out[r].end, sent[r].nic
+            self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
 
     def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
@@ -132,7 +138,7 @@ class Oracle:
                     s = self.send(r, k * self.plan.steps + step, begun, downstream, free, free)
                     sent[r] = s
                     early += s.early
-                    self.start[r], self.nic[r] = max(s.join, s.done + self.meeting), s.nic
+                    self.start[r], self.nic[r], self.turn[r] = max(s.join, s.done + self.meeting), s.nic, s.turn
                     for name, t in self.attribute(last, free[r], begun).items():
                         causes[r][name] += t
                     causes[r]["compute"] += s.ready - begun
@@ -150,8 +156,8 @@ class Oracle:
         """Threads that have completed their own messages meet once more."""
         return self.barrier if self.approach.interface.receivers == "threads" else 0.0
 
-    def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float]:
-        """Transport partitions' ready times, the last mark, the first and last ready; relative."""
+    def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float, list[float]]:
+        """Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
         w, interface = self.plan.workload, self.approach.interface
         times = [float(t) for t in arrivals.draw(w, 1, self.plan.seed, rank=rank, first=k)[0]]
         marked = list(times)
@@ -169,7 +175,9 @@ class Oracle:
         if not interface.counts and not interface.joins:  # several threads count down together
             several = [len({p // w.partitions_per_thread for p in needed}) > 1 for needed in needs]
             bins = [b + float(self.costs[0].pready) * s for b, s in zip(bins, several, strict=True)]
-        return bins, max(marked), min(times), max(times)
+        theta = w.partitions_per_thread
+        ends = [max(marked[n * theta : (n + 1) * theta]) for n in range(w.threads)]
+        return bins, max(marked), min(times), max(times), ends
 
     @property
     def epochs(self) -> float:
@@ -211,7 +219,7 @@ class Oracle:
         enters: list[float],
     ) -> Sent:
         interface = self.approach.interface
-        bins, marked, first, last = self.ready(rank, k)
+        bins, marked, first, last, ends = self.ready(rank, k)
         peers = [(d, r) for d, r in enumerate(to) if r is not None]
         join = marked + self.barrier
         if interface.joins:
@@ -227,8 +235,14 @@ class Oracle:
             bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
         if interface.one_sided and self.setting.unattended == 0 and not interface.windows_per_thread:
             bins = [max(b, join) for b in bins]
-        bins = warmed(bins, self.costs[0])
         class_of = self.plan.pattern.classes
+        if self.plan.mapping is None:  # to several neighbours, as the first of its messages
+            bins = warmed(bins, [self.costs[0]] * len(bins))
+        else:
+            there = [m for m in range(len(bins)) if to[m % len(to)] is not None]
+            later = warmed([bins[m] for m in there], [self.costs[class_of[m % len(to)]] for m in there])
+            for m, time in zip(there, later, strict=True):
+                bins[m] = time
 
         handshakes = any(bool(c.rendezvous) for c in self.costs)
         plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
@@ -246,7 +260,7 @@ class Oracle:
             queued = len(peers) * self.plan.transports / len(self.plan.members)
             between = [self.receiving(c, queued) for c in self.costs]
 
-        issued, adapter = NEVER, self.nic[rank] - start
+        issued, adapter, bucket = NEVER, self.nic[rank] - start, self.turn[rank] - start
         queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
         number = 0
         for vci, members in enumerate(self.plan.members):
@@ -272,11 +286,15 @@ class Oracle:
                     elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
                         answers = enters if self.progress == "on-call" else posted
                         time = max(time + half, answers[r] - start) + half
-                        if self.setting.sender_progress == "on-call" and interface.sender_returns:
-                            time = max(time, join)
+                        if self.setting.sender_progress == "on-call":
+                            time = max(time, self.seen(left, join, ends, cost))
                     queue.append((order(time), number * len(to) + d, d, vci, time))
                     if interface.one_by_one:  # back when the message is copied, or has left if it asked first
                         leaves = max(time, adapter)
+                        if float(cost.drain) > 0:
+                            bucket = max(time, bucket)
+                            leaves = max(leaves, bucket - float(cost.credit))
+                            bucket += float(cost.drain)
                         adapter = leaves + float(cost.gap + cost.link)
                         at = leaves + float(cost.stream) if bool(cost.rendezvous) else left
                 issued = max(issued, left)
@@ -284,13 +302,23 @@ class Oracle:
             number += len(members)
         done = issued
 
-        nic = self.nic[rank] - start
+        nic, turn = self.nic[rank] - start, self.turn[rank] - start
+        leaving = sorted(queue)
+        gated = interface.two_sided_rendezvous or (interface.shakes and handshakes)
+        if queue and gated and len(self.plan.members) == 1 and len(to) > 1:
+            leaving = self.in_rounds(queue, len(peers))
+        if interface.needs_room and 0 < self.setting.unattended < math.inf:
+            leaving = self.attended(leaving, len(peers), join)
         out = Sent(start + first, start + last, start + join, start + issued, 0.0, 0.0)
         acknowledged = NEVER
-        for _, _, d, vci, time in sorted(queue):
+        for _, _, d, vci, time in leaving:
             cost = self.costs[class_of[d]]
             left = max(time, nic)
             nic = left + float(cost.gap + cost.link)
+            if float(cost.drain) > 0:  # a token bucket beside the adapter
+                turn = max(time, turn)
+                left = max(left, turn - float(cost.credit))
+                turn += float(cost.drain)
             arrived = left + float(cost.stream + cost.wire)
             out.early += arrived <= join
             acknowledged = max(acknowledged, arrived + float(cost.ack))
@@ -309,7 +337,40 @@ class Oracle:
         if interface.sync == "passive":
             flushed = max(acknowledged, join)
             out.notify, done = start + flushed + closing + control, flushed + closing
-        out.done, out.nic = start + done, start + nic
+        out.done, out.nic, out.turn = start + done, start + nic, start + turn
+        return out
+
+    def in_rounds(
+        self, queue: list[tuple[float, int, int, int, float]], peers: int
+    ) -> list[tuple[float, int, int, int, float]]:
+        """What may go before a round is over, from the first on, leaves as it was issued."""
+        first = min(time for *_, time in queue)
+        long = max(peers * float(self.costs[0].gap + self.costs[0].link), 1e-12)
+        return sorted((((time - first) / long - 0.5) + MAGIC - MAGIC, *rest, time) for _, *rest, time in queue)
+
+    def seen(self, issued: float, join: float, ends: list[float], cost: Costs) -> float:
+        """When the sender sees the answer to a rendezvous, where it makes progress only inside MPI."""
+        interface, w = self.approach.interface, self.plan.workload
+        if interface.sender_returns:
+            return join
+        if not interface.splits or w.partitions_per_thread == 1:
+            return NEVER  # a thread waits there
+        waits = float(cost.link) * self.plan.transports / w.threads
+        return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
+
+    def attended(
+        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float
+    ) -> list[tuple[float, int, int, int, float]]:
+        """Puts of which only some find room to wait for the link with nobody inside MPI."""
+        free, until = NEVER, NEVER
+        out = []
+        for order, number, d, vci, time in leaving:
+            cost = self.costs[self.plan.pattern.classes[d]]
+            free = max(time, free) + float(cost.gap + cost.link)
+            room = peers * self.setting.unattended / float(cost.size) * float(cost.link)
+            if until == NEVER and free - time > room:
+                until = join - max(float(cost.link) - (free - time - room), 0.0)
+            out.append((order, number, d, vci, max(time, until)))
         return out
 
     def receive(self, sources: list[tuple[Sent, int]], floor: float) -> tuple[float, tuple[float, float, float, float]]:
@@ -323,7 +384,7 @@ class Oracle:
         lines: list[list[tuple[float, float]]] = [[] for _ in range(servers)]
         queued = len(sources) * self.plan.transports / vcis
         # All that comes to a rank comes through one port, which is as slow as the one it left through.
-        port: list[tuple[float, int, int, float, int]] = []
+        port: list[tuple[float, int, int, int, float, int]] = []
         # Where their order decides more than when the last is through, rounding must not decide it.
         one = self.costs[0]
         slowest = self.receiving(one, self.plan.pattern.sources * self.plan.transports / vcis)
@@ -331,17 +392,21 @@ class Oracle:
         for number, (source, direction) in enumerate(sources):
             cost = self.costs[class_of[direction]]
             travel = float(cost.stream + cost.wire)
-            for d, vci, left in source.leaves:
+            for nth, (d, vci, left) in enumerate(source.leaves):
                 if d != direction:
                     continue
-                port.append((ticks(left - floor) if matters else left, number, vci, left, class_of[d]))
+                port.append((ticks(left - floor) if matters else left, number, nth, vci, left, class_of[d]))
                 there = (left + travel, left, source.issued, source.ready)
                 last = tuple(map(max, last, there))  # type: ignore[assignment]
-        free = through = NEVER
-        for _, _, vci, left, c in sorted(port):
+        free = turn = through = NEVER
+        for *_, vci, left, c in sorted(port):
             cost = self.costs[c]
             begun = max(left, free)
             free = begun + float(cost.gap + cost.link)
+            if float(cost.drain) > 0:
+                turn = max(left, turn)
+                begun = max(begun, turn - float(cost.credit))
+                turn += float(cost.drain)
             arrived = begun + float(cost.stream + cost.wire)
             through = max(through, arrived)
             lines[vci if servers > 1 else 0].append((arrived, self.receiving(cost, queued)))

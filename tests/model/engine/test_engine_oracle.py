@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.model import machine as machines
-from pready.model.approach import BY_KEY, MANY, PER_THREAD, Approach
+from pready.model.approach import BY_KEY, Approach
 from pready.model.engine import CAUSES, prepared, simulate
 from pready.model.files import validated
 from pready.model.workload import (
@@ -52,9 +52,20 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     def maybe(x: Any) -> Any:
         return draw(st.sampled_from([None, x]))
 
-    own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", 0.0))}
+    own = {
+        name: maybe(value(x))
+        for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(st.sampled_from([0.0, 3e3, 2e5]))))
+    }
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(st.sampled_from([first.L.value, 1.3e-6])))})
+    if maybe(True):  # a shaped link: below its burst, messages go at ten times the rate
+        quick = first.model_copy(update={"G": value(first.G.value / 10)})
+        lines_cross = value(first.L.value - 0.9 * first.G.value * 50000)
+        slow = (others or [first])[-1].model_copy(update={"from_": 50001.0, "L": lines_cross, "G": first.G})
+        machine = machine.model_copy(
+            update={"inter": machine.inter.model_copy(update={"burst": value(50000.0), "segments": (quick, slow)})}
+        )
+        first, *others = machine.inter.segments
     curve = validated(
         machines.SizeCurve,
         {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
@@ -111,8 +122,6 @@ def cases(
     threads, theta = draw(st.sampled_from([1, 2, 3, 4, 8])), draw(st.sampled_from([1, 2, 3]))
     n = threads * theta
     interface = draw(st.sampled_from([*BY_KEY.values()]))
-    if interface in (MANY, PER_THREAD) and theta > 1:  # refused: see test_engine_run.py
-        machine = machine.model_copy(update={"sender_progress": None})
     transports = draw(st.sampled_from([d for d in range(1, n + 1) if n % d == 0]))
     approach = Approach(interface, transports if interface.splits else 1, draw(st.sampled_from([1, 2, 3, 8])))
     pattern = draw(st.sampled_from(patterns))
@@ -148,8 +157,6 @@ def cases(
             approach = Approach(
                 interface, draw(st.sampled_from([t for t in range(1, 4) if theta % t == 0])), approach.vcis
             )
-    if sizes is not None or thread_grid is not None:  # refused: see test_engine_run.py
-        machine = machine.model_copy(update={"cold": None})
     workload = Workload(
         threads=threads,
         partitions_per_thread=theta,

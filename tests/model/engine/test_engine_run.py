@@ -224,31 +224,31 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
         simulate(MELUXINA, workload(), PART_8, grid=(64, 64, 64), iterations=1)
 
 
-def test_what_only_the_timeline_knows_is_refused() -> None:
+def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
+    # Caches gone cold, a shaped link, puts without room, senders that make progress on call: each costs time.
     value = {"source": "assumed", "why": "test"}
     cold = machine.Cold(sizes=("8 B",), time=("1 us",), after={"value": "1 ms", **value}, **value)  # type: ignore[arg-type]
-    path = MELUXINA.inter.model_copy(update={"burst": MELUXINA.inter.link_bandwidth})
-    on_call = MELUXINA.model_copy(update={"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})})
-    two = workload(partitions_per_thread=2, buffer="1 MiB")
-    many = Approach(MANY, 8, 8)
-    for on, what, said in (
-        (MELUXINA.model_copy(update={"inter": path}), workload(), "does not simulate shaped links"),
-        (on_call, two, "threads that send a rendezvous and go on computing"),
+    half = MELUXINA.inter.link_bandwidth.model_copy(update={"value": 1e4})
+    path = MELUXINA.inter.model_copy(update={"burst": half})
+    little = MELUXINA.one_sided.model_copy(update={"unattended": half})
+    one_by_one = {"partitions_per_thread": 2, "buffer": "16 MiB", "receiver": "waiting"}
+    for changed, what, approach in (
+        ({"cold": cold}, workload(), PART_8),
+        ({"cold": cold}, workload(thread_grid=(2, 2, 2)), PART_8),
+        ({"inter": path}, workload(buffer="16 MiB"), PART_8),
+        ({"one_sided": little}, workload(), Approach(BY_KEY["rma-single-active"], 8)),
+        (
+            {"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})},
+            workload("halo3d", Uniform(model="uniform", up_to=0.5, partitions="in turn"), **one_by_one),
+            Approach(MANY, 16, 8),
+        ),
     ):
-        with pytest.raises(PreadyError, match=said):
-            simulate(on, what, many, grid=(2, 2), iterations=1)
-        assert said in str(unable(on, what))
-    # Caches gone cold: of messages that are alike.
-    with_cold = MELUXINA.model_copy(update={"cold": cold})
-    mapped = workload(thread_grid=(2, 2, 2))
-    said = "messages of several kinds that take longer after a pause"
-    with pytest.raises(PreadyError, match=said):
-        simulate(with_cold, mapped, PART_8, grid=(2, 2), iterations=1, thread_grid=(2, 2, 2))
-    assert said in str(unable(with_cold, mapped))
-    slow, quick = (simulate(m, workload(), PART_8, grid=(2, 2), iterations=1).time_s for m in (with_cold, MELUXINA))
-    assert slow > quick
-    simulate(on_call, two, PART_8, grid=(2, 2), iterations=1)
-    assert unable(MELUXINA, two) is None
+        grid = {"grid": (2, 2), "thread_grid": what.thread_grid, "iterations": 3}
+        slow, quick = (
+            simulate(m, what, approach, **grid).time_s for m in (MELUXINA.model_copy(update=changed), MELUXINA)
+        )
+        assert slow > quick, changed
+        assert unable(what) is None
 
 
 def test_times_beyond_292_years_are_refused() -> None:
