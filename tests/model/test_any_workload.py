@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from pready.model import machine as machines
 from pready.model.advise import NOTABLE
-from pready.model.approach import BULK, INTERFACES
-from pready.model.evaluate import gain_over_sizes
+from pready.model.approach import BULK, INTERFACES, transport_counts
+from pready.model.engine import simulate
+from pready.model.engine.layout import part
+from pready.model.engine.many_ranks import exchange_s
+from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.libraries import LIBRARIES
 from pready.model.predict import predict
@@ -53,7 +56,7 @@ def workloads(
 
 
 @pytest.mark.thorough
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]))
 def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | None) -> None:
     made = predict(machines.load(profile), workload, library=library, draws=4, engine="timeline")
@@ -86,7 +89,21 @@ def test_engines_agree_where_all_ranks_are_in_step(workload: Workload, profile: 
         assert b.eta == pytest.approx(a.eta, rel=0.03)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@pytest.mark.thorough
+@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from(INTERFACES), st.data())
+def test_each_approach_is_one_in_both_engines_where_ranks_are_in_step(
+    workload: Workload, profile: str, interface: Any, data: Any
+) -> None:
+    on, layout = machines.load(profile), part(workload)
+    approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
+    one = Evaluation(on, workload, draws=0).mean_time(approach)
+    many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)
+    assert math.isfinite(one)
+    assert exchange_s(many) == pytest.approx(one, rel=0.03)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     workloads(ARRIVALS[:2], ("pt2pt",)),
     st.sampled_from(PROFILES),

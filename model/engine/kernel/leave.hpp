@@ -43,7 +43,8 @@ inline V first_to_go(const Plan& p, const Scratch& s, const Senders& g, std::int
 // long as one to each, leave as they were issued. Else times count in whole picoseconds if go-aheads compete.
 inline void order_sends(const Plan& p, Scratch& s, const Senders& g, const Exchange& x, std::int64_t n) {
     const V first = p.rounds ? first_to_go(p, s, g, n) : V{};
-    const V round = larger(x.messages * p.service[0], wide(1e-12));
+    // What may go just as a round ends belongs to it, so that rounding does not decide.
+    const V round = larger(x.messages * (p.service[0] * (1 + 1e-6)), wide(1e-12));
     for (std::int64_t i = 0; i < n; ++i) {
         V at = s.key[i];
         if (p.rounds) {

@@ -345,7 +345,7 @@ class Oracle:
     ) -> list[tuple[float, int, int, int, float]]:
         """What may go before a round is over, from the first on, leaves as it was issued."""
         first = min(time for *_, time in queue)
-        long = max(peers * float(self.costs[0].gap + self.costs[0].link), 1e-12)
+        long = max(peers * (float(self.costs[0].gap + self.costs[0].link) * (1 + 1e-6)), 1e-12)
         return sorted((((time - first) / long - 0.5) + MAGIC - MAGIC, *rest, time) for _, *rest, time in queue)
 
     def seen(self, issued: float, join: float, ends: list[float], cost: Costs) -> float:
