@@ -346,7 +346,7 @@ class Oracle:
         """What may go before a round is over, from the first on, leaves as it was issued."""
         first = min(time for *_, time in queue)
         long = max(peers * (float(self.costs[0].gap + self.costs[0].link) * (1 + 1e-6)), 1e-12)
-        return sorted((((time - first) / long - 0.5) + MAGIC - MAGIC, *rest, time) for _, *rest, time in queue)
+        return sorted((((t - first) / long - 0.5) + MAGIC - MAGIC, n, d, vci, t) for _, n, d, vci, t in queue)
 
     def seen(self, issued: float, join: float, ends: list[float], cost: Costs) -> float:
         """When the sender sees the answer to a rendezvous, where it makes progress only inside MPI."""

@@ -243,9 +243,9 @@ def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
             Approach(MANY, 16, 8),
         ),
     ):
-        grid = {"grid": (2, 2), "thread_grid": what.thread_grid, "iterations": 3}
         slow, quick = (
-            simulate(m, what, approach, **grid).time_s for m in (MELUXINA.model_copy(update=changed), MELUXINA)
+            simulate(m, what, approach, grid=(2, 2), thread_grid=what.thread_grid, iterations=3).time_s
+            for m in (MELUXINA.model_copy(update=changed), MELUXINA)
         )
         assert slow > quick, changed
         assert unable(what) is None
