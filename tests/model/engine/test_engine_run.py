@@ -234,7 +234,7 @@ def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
     one_by_one = {"partitions_per_thread": 2, "buffer": "16 MiB", "receiver": "waiting"}
     for changed, what, approach in (
         ({"cold": cold}, workload(), PART_8),
-        ({"cold": cold}, workload(thread_grid=(2, 2, 2)), PART_8),
+        ({"cold": cold}, workload(thread_grid=(2, 2, 2)), Approach(PART, 1)),
         ({"inter": path}, workload(buffer="16 MiB"), PART_8),
         ({"one_sided": little}, workload(), Approach(BY_KEY["rma-single-active"], 8)),
         (
