@@ -229,25 +229,31 @@ def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
     value = {"source": "assumed", "why": "test"}
     cold = machine.Cold(sizes=("8 B",), time=("1 us",), after={"value": "1 ms", **value}, **value)  # type: ignore[arg-type]
     half = MELUXINA.inter.link_bandwidth.model_copy(update={"value": 1e4})
-    path = MELUXINA.inter.model_copy(update={"burst": half})
+    last = MELUXINA.inter.segments[-1]
+    slower = last.model_copy(update={"G": last.G.model_copy(update={"value": 10 * last.G.value})})
+    open_path = MELUXINA.inter.model_copy(update={"segments": (*MELUXINA.inter.segments[:-1], slower)})
+    shaped = open_path.model_copy(update={"burst": half})
     little = MELUXINA.one_sided.model_copy(update={"unattended": half})
     one_by_one = {"partitions_per_thread": 2, "buffer": "16 MiB", "receiver": "waiting"}
     for changed, what, approach in (
         ({"cold": cold}, workload(), PART_8),
         ({"cold": cold}, workload(thread_grid=(2, 2, 2)), Approach(PART, 1)),
-        ({"inter": path}, workload(buffer="16 MiB"), PART_8),
-        ({"one_sided": little}, workload(), Approach(BY_KEY["rma-single-active"], 8)),
+        ({"inter": shaped}, workload(buffer="16 MiB"), PART_8),
+        ({"one_sided": little}, workload(buffer="16 MiB"), Approach(BY_KEY["rma-single-active"], 8)),
         (
             {"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})},
             workload("halo3d", Uniform(model="uniform", up_to=0.5, partitions="in turn"), **one_by_one),
-            Approach(MANY, 16, 8),
+            Approach(MANY, 16),
         ),
     ):
         slow, quick = (
             simulate(m, what, approach, grid=(2, 2), thread_grid=what.thread_grid, iterations=3).time_s
-            for m in (MELUXINA.model_copy(update=changed), MELUXINA)
+            for m in (
+                MELUXINA.model_copy(update=changed),
+                MELUXINA.model_copy(update={"inter": open_path} if "inter" in changed else {}),
+            )
         )
-        assert slow > quick, changed
+        assert slow > quick, list(changed)
         assert unable(what) is None
 
 
