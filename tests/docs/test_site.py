@@ -22,7 +22,7 @@ from pready.model.terms import TERMS
 from pready.model.workload import Workload, load
 
 PAGES = sorted(p for p in Path("docs").rglob("*.md") if "notes" not in p.parts)
-ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion")
+ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture")
 """What needs two nodes or SST, or writes to the user's folders, is tested where those are."""
 
 
@@ -32,14 +32,17 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def lines() -> list[str]:
-    every = [line[2:] for p in PAGES for b in blocks(p, "console") for line in b.splitlines()]
-    return list(dict.fromkeys(c for c in every if c.startswith("pready") and not any(w in c for w in ELSEWHERE)))
+    shown = [line for p in PAGES for b in blocks(p, "console") for line in b.splitlines()]
+    every = [line[2:] for line in shown if line.startswith("$ pready")]  # those with # want root
+    return [c for c in dict.fromkeys(every) if not any(w in c for w in ELSEWHERE)]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("line", lines())
 def test_commands_run(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split(line.replace("/tmp/", f"{tmp_path}/").replace("report/", f"{tmp_path}/report/"))[1:]
+    words = shlex.split(line.replace("/tmp/", f"{tmp_path}/").replace("report/", f"{tmp_path}/report/"), comments=True)[
+        1:
+    ]
     if "<" in words:
         run = [sys.executable, "-m", "pready", *words[: words.index("<")]]
         with Path(words[-1]).open() as given:
