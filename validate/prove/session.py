@@ -164,7 +164,7 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    cases = _cases(workload, expected, seen, effective_library(on, library).name)
+    cases = cases_of(workload, expected, seen, effective_library(on, library).name)
     return _concluded(workload, on, best.approach, cases, failures, prover, content, notes, min_gain, seed, folder)
 
 
@@ -277,7 +277,8 @@ def _gather(content: Content, way: Way, environment: str, plan: str, first: int,
     return of_records(records, first, steps)
 
 
-def _cases(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
+def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
+    """Each way, predicted and measured; bulk is among `seen`."""
     bulk = next(p for w, p in seen.items() if w.approach == BULK)
     cases = []
     for way, performed in seen.items():
