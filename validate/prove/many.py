@@ -20,7 +20,7 @@ from pready.calibrate.exchange_plan import exchange_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
-from pready.model.approach import BULK, BY_KEY
+from pready.model.approach import BY_KEY
 from pready.model.engine.layout import layout
 from pready.model.engine.plan import beyond
 from pready.model.errors import PreadyError
@@ -56,7 +56,7 @@ ITERATIONS = 12
 """That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
 FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
-"""With a window per thread every thread waits inside MPI, polling: where ranks share cores, that measures time slices."""
+"""With a window per thread every thread polls inside MPI: where ranks share cores, that measures time slices."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
@@ -162,7 +162,7 @@ def _arrivals(kind: str, late: float) -> dict[str, Any]:
 def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, ...]:
     n, threads = workload.n_partitions, workload.threads
     some = np.random.default_rng([seed, 1]).choice(len(RMA), size=1)
-    wanted = [BULK]
+    wanted = [workload.baseline]
     if profile.part is not None:
         wanted.append(profile.part.into(n))
     wanted += [BY_KEY["many"].into(t) for t in sorted({threads, n})]
@@ -214,7 +214,7 @@ def validate(
 
 
 def of_teams(machine: Machine) -> Machine:
-    """A machine that was calibrated by one thread, for teams: where threads share a core, no two want a lock at once."""
+    """A machine calibrated by one thread, for teams: where threads share a core, no two want a lock at once."""
     curve = machine.threads.contention.model_copy(update={"threads": (1, max(THREADS)), "time": (0.0, 0.0)})
     return machine.model_copy(update={"threads": machine.threads.model_copy(update={"contention": curve})})
 
@@ -297,7 +297,7 @@ def judged(
             if len(records) == ROUNDS and all("lists" in r for r in records):
                 seen[way] = of_records(records, scene.first, scene.steps)
         seen = {w: p for w, p in seen.items() if beyond(machine, scene.workload, w.approach) is None}
-        if len(seen) < 2 or all(w.approach != BULK for w in seen):
+        if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
             continue
         workload = scene.workload
         if not lag:

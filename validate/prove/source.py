@@ -20,9 +20,9 @@ PORTABLE = (PART, PART_AM, MANY)
 """Interfaces that a program is written for."""
 FILES = {"exchange.c": "exchange.c.jinja", "Makefile": "Makefile.jinja"}
 EXPLAINED = {
-    True: "each buffer is one partitioned send of {m} partitions, and a thread says which one is ready\n"
-    " * as soon as it is (MPI_Pready)",
-    False: "each buffer goes in {m} persistent messages, each started by the thread that makes it complete",
+    True: "each buffer is one partitioned send of {m} partitions, and a\n"
+    " * thread says which one is ready as soon as it is (MPI_Pready)",
+    False: "each buffer goes in {m} persistent messages, each started\n * by the thread that makes it complete",
 }
 ITERATIONS = 20
 
