@@ -1,5 +1,5 @@
-/* Exchanges by messages: bulk (persistent or not), one persistent message per bin on a communicator per thread, and
- * MPI 4.0 partitioned operations. Requests are started one by one: MPI_Startall on partitioned requests hangs in Open
+/* Exchanges by messages: bulk (nonblocking, blocking or persistent), a message per bin on a communicator per thread
+ * (persistent or not), and MPI 4.0 partitioned operations. Requests are started one by one: MPI_Startall on partitioned requests hangs in Open
  * MPI 5.0 with several neighbours (issue 12969). */
 #include "exchange.h"
 
@@ -78,7 +78,7 @@ static void release(Exchange *e)
 
 /* ---- bulk ------------------------------------------------------------------------------------------------------- */
 
-static void single_phase(Exchange *e)
+static void persistent_phase(Exchange *e)
 {
     make_requests(e);
     for (int i = 0; i < e->now->receives; i++) {
@@ -91,13 +91,13 @@ static void single_phase(Exchange *e)
     }
 }
 
-static void single_init(Exchange *e)
+static void persistent_init(Exchange *e)
 {
-    each_phase(e, single_phase);
+    each_phase(e, persistent_phase);
 }
 
-const ExchangeWay exchange_single = {
-    .init = single_init,
+const ExchangeWay exchange_persistent = {
+    .init = persistent_init,
     .begin_receives = start_receives,
     .wait_receives = wait_receives,
     .join = start_sends,
@@ -105,7 +105,7 @@ const ExchangeWay exchange_single = {
     .free = release,
 };
 
-static void nonblocking_init(Exchange *e)
+static void single_init(Exchange *e)
 {
     each_phase(e, make_requests);
 }
@@ -126,12 +126,28 @@ static void nonblocking_sends(Exchange *e)
     }
 }
 
-const ExchangeWay exchange_nonblocking = {
-    .init = nonblocking_init,
+const ExchangeWay exchange_single = {
+    .init = single_init,
     .begin_receives = nonblocking_receives,
     .wait_receives = wait_receives,
     .join = nonblocking_sends,
     .wait_sends = wait_sends,
+    .free = release,
+};
+
+static void blocking_sends(Exchange *e)
+{
+    for (int i = 0; i < e->now->sends; i++) {
+        const Edge *s = &e->now->send[i];
+        MPI_Send(e->out + s->at, (int)s->bytes, MPI_BYTE, s->peer, s->tag, e->bench->data);
+    }
+}
+
+const ExchangeWay exchange_blocking = {
+    .init = single_init,
+    .begin_receives = nonblocking_receives,
+    .wait_receives = wait_receives,
+    .join = blocking_sends,
     .free = release,
 };
 
@@ -155,13 +171,18 @@ static void many_phase(Exchange *e)
     }
 }
 
-static void many_init(Exchange *e)
+static void duplicate(Exchange *e)
 {
     e->handles = e->threads;
     e->communicators = calloc((size_t)e->handles, sizeof *e->communicators);
     for (int i = 0; i < e->handles; i++) {
         MPI_Comm_dup(e->bench->data, &e->communicators[i]);
     }
+}
+
+static void many_init(Exchange *e)
+{
+    duplicate(e);
     each_phase(e, many_phase);
 }
 
@@ -194,6 +215,43 @@ const ExchangeWay exchange_many = {
     .begin_receives = start_receives,
     .wait_receives = wait_receives,
     .ready = many_ready,
+    .thread_done = many_thread_done,
+    .wait_sends = wait_sends,
+    .free = release,
+};
+
+static void per_thread_init(Exchange *e)
+{
+    duplicate(e);
+    each_phase(e, make_requests);
+}
+
+static void per_thread_receives(Exchange *e)
+{
+    for (int bin = 0; bin < e->bins; bin++) {
+        for (int i = 0; i < e->now->receives; i++) {
+            const Edge *r = &e->now->receive[i];
+            MPI_Irecv(bin_of(e, r, e->in, bin), (int)(r->bytes / (size_t)e->bins), MPI_BYTE, r->peer,
+                      r->tag + bin * e->most_tags, e->communicators[thread_of(e, bin)], receive_at(e, i, bin));
+        }
+    }
+}
+
+static void per_thread_ready(Exchange *e, int bin)
+{
+    for (int i = 0; i < e->now->sends; i++) {
+        const Edge *s = &e->now->send[i];
+        MPI_Isend(bin_of(e, s, e->out, bin), (int)(s->bytes / (size_t)e->bins), MPI_BYTE, s->peer,
+                  s->tag + bin * e->most_tags, e->communicators[thread_of(e, bin)], send_at(e, i, bin));
+    }
+}
+
+const ExchangeWay exchange_per_thread = {
+    .splits = true,
+    .init = per_thread_init,
+    .begin_receives = per_thread_receives,
+    .wait_receives = wait_receives,
+    .ready = per_thread_ready,
     .thread_done = many_thread_done,
     .wait_sends = wait_sends,
     .free = release,

@@ -63,10 +63,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (
-        'pready prove examples/halo3d.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o p/',
-        'pready prove examples/halo3d.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
+        'pready prove halo.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o p/',
+        'pready prove halo.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
         "pready prove halo.toml --rig 200Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
         "pready prove halo.toml --rig 200Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
+        "pready prove halo.toml --approach many:8 --source ported/",
     ),
     "simulate": (
         "pready simulate examples/halo3d.toml --machine bebop --library emulated --ranks 4,4,4 --iterations 20",
@@ -105,6 +106,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready validate papers",
         "pready validate papers --json",
         'pready validate live --rig 1Gbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
+        "pready validate live --rig 200Mbit --nodes 4 --mpi .venv-mpich -o report/",
         'pready validate live --launcher "srun -N 2 -n 2" --raw raw/ -o report/',
         "pready validate sst --machine bebop --raw raw/",
     ),

@@ -23,8 +23,13 @@ from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
 from pready.model import workload as workloads
+from pready.model.approach import Approach
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
+from pready.model.libraries import EMULATED
+from pready.model.libraries import library as library_by_name
+from pready.model.machine import Machine
+from pready.model.predict import effective_library, predict
 from pready.model.units import Unit, parse
 from pready.model.version import VERSION
 from pready.model.workload import Workload
@@ -33,6 +38,8 @@ from pready.show.terminal import console, print_json, progress
 from pready.show.validation import report_data
 from pready.validate.prove import Prover, Told
 from pready.validate.prove import prove as proved
+from pready.validate.prove.session import as_performed
+from pready.validate.prove.source import PORTABLE, program
 from pready.validate.report.page import html
 from pready.validate.result import Report
 
@@ -68,6 +75,12 @@ DEFAULT_BUDGET = "3 min"
 @options.min_gain()
 @options.as_json()
 @click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Measure nothing: write the exchange there as a small C program, bulk and ported side by side.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -91,19 +104,23 @@ def prove(
     seed: int,
     min_gain: float,
     as_json: bool,
+    source: Path | None,
     output: Path | None,
 ) -> None:
     """Perform WORKLOAD's exchange with real MPI, bulk and the advised approaches, and hold the prediction against it.
 
     Exit status: 0 if the verdict was kept, 1 if it was not, 2 for bad input or if nothing could be measured.
     """
-    if output is None:
-        raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")
-    need("matplotlib", f"{PAGE} with its pictures")
     what = workloads.load(workload)
     what = what if ranks is None else what.changed(grid=ranks)
     on = None if machine is None else machines.load(machine)
     approaches = [options.parse_approach(text, what) for text in named]
+    if source is not None:
+        _write_source(source, what, on, library, approaches, seed)
+        return
+    if output is None:
+        raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")
+    need("matplotlib", f"{PAGE} with its pictures")
     budget_s = parse(budget, Unit.TIME, "--budget")
     _make_folder(output)
     with _launched(what, launcher, rig, nodes, prefix) as (started, home), _told() as told:
@@ -130,6 +147,29 @@ def prove(
         console().print(proof_view(done))
     click.echo(f"wrote {output / PAGE} and {output / DATA} (seed {seed})", err=True)
     context.exit(0 if done.kept else 1)
+
+
+def _write_source(
+    folder: Path, workload: Workload, on: Machine | None, library: str | None, named: list[Approach], seed: int
+) -> None:
+    """The program of one approach: the one that is named, or the best of those that a program is written for."""
+    if len(named) > 1 or (not named and on is None):
+        given = "several --approach" if named else "--source without --approach"
+        raise PreadyError(given, valid="one, such as --approach many:8, or a --machine whose advice is taken")
+    profile = effective_library(on, library) if on is not None else library_by_name(library or EMULATED.name)
+    if named:
+        chosen = named[0]
+    else:
+        assert on is not None
+        rows = predict(on, workload, library=library, seed=seed, draws=0).approaches
+        chosen = max(
+            (r for r in rows if r.approach.interface in PORTABLE and r.available), key=lambda r: r.eta
+        ).approach
+    files = program(as_performed(workload)[0], chosen, profile, seed)
+    _make_folder(folder, tuple(files))
+    for name, text in files.items():
+        write_text(folder / name, text)
+    click.echo(f"wrote {', '.join(str(folder / name) for name in files)}: make -C {shlex.quote(str(folder))}", err=True)
 
 
 @contextmanager
@@ -176,11 +216,11 @@ def _about() -> dict[str, str]:
     }
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path, files: tuple[str, ...] = (PAGE, DATA)) -> None:
     try:
-        (folder / RAW).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise PreadyError(f"cannot be made: {reason}", valid="a folder for the report", source=str(folder)) from None
-    for name in (PAGE, DATA):
+        raise PreadyError(f"cannot be made: {reason}", valid="a folder", source=str(folder)) from None
+    for name in files:
         check_writable(folder / name)

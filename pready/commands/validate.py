@@ -18,7 +18,7 @@ import scipy
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.calibrate import build, two_ranks
-from pready.calibrate.rig import RigUnavailable
+from pready.calibrate.rig import Rig, RigUnavailable
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import make_folder, write_text
@@ -30,6 +30,7 @@ from pready.show.terminal import console, print_json, progress
 from pready.show.validation import report_data, report_view
 from pready.sst.library import MissingSST
 from pready.validate import live, papers, sst
+from pready.validate.prove import many
 from pready.validate.report.page import html
 from pready.validate.result import ClaimResult, Comparison, Report
 
@@ -52,6 +53,7 @@ class Wanted:
     budget: str
     raw: Path | None
     machine: str
+    nodes: int | None = None
 
     @property
     def names_a_cluster(self) -> bool:
@@ -83,6 +85,7 @@ class Skipped(Exception):
 @click.option(
     "--rig", metavar="BANDWIDTH", help=f"Of live: a two-node cluster on this machine.  [default for all: {DEFAULT_RIG}]"
 )
+@options.nodes()
 @click.option("--launcher", metavar="WORDS", help='Of live, instead: your own nodes, such as "srun -N 2 -n 2".')
 @click.option(
     "--mpi",
@@ -110,6 +113,7 @@ def validate(
     output: Path | None,
     as_json: bool,
     rig: str | None,
+    nodes: int | None,
     launcher: str | None,
     prefixes: tuple[Path, ...],
     budget: str,
@@ -129,7 +133,8 @@ def validate(
         need("matplotlib", f"{PAGE} with its pictures")
         make_folder(output, (PAGE, DATA))
         raw = raw or output / "raw"
-    wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine)
+    two_ranks.check_nodes(nodes, rig)
+    wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine, nodes)
     found = _run(what, wanted)
     report = _report(found, seed)
     if output is not None:
@@ -224,6 +229,9 @@ def _homes(wanted: Wanted) -> list[Path | None]:
 def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
     rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
     folder.mkdir(parents=True, exist_ok=True)
+    if rig is not None and (wanted.nodes or 2) > 2:
+        _live_among(home or two_ranks.mpi_home(None), rig, int(wanted.nodes or 2), wanted, folder, budget_s, found)
+        return
     # Both nodes of the rig share this machine's cores.
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
     with two_ranks.two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
@@ -244,6 +252,22 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
                 with suppress(PreadyError):
                     conclude(0.0)  # without time to measure, it concludes from what the folder holds
                 raise
+
+
+def _live_among(home: Path, rig: str, nodes: int, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
+    """Exchanges among all nodes of a rig."""
+    library = _library(home, {c.about["library"] for c in found.comparisons if "library" in c.about})
+    with Rig(rig, nodes) as made, _progress(f"live, {library}, {nodes} nodes") as told:
+        ranks = made.openmpi(home, crowded=True) if two_ranks.is_open_mpi(home) else made.mpich(home)
+
+        def on_progress(now: live.Told) -> None:
+            told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
+
+        done = many.validate(
+            library, ranks, build.built_for(home), folder, nodes=nodes, budget_s=budget_s, seed=wanted.seed,
+            on_progress=on_progress,
+        )  # fmt: skip
+        found.comparisons.append(_with_machine(done, library, folder / f"nodes-{nodes}-{library}.toml"))
 
 
 def _library(home: Path | None, taken: set[str]) -> str:

@@ -7,7 +7,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pready.model.approach import BULK
 from pready.model.units import format_size, format_time
 from pready.show.prediction import VERDICT_STYLE
 from pready.validate.prove import Proof
@@ -35,7 +34,7 @@ def proof_view(proof: Proof) -> RenderableType:
     ):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for case in proof.cases:
-        _add(table, case, chosen=case.way.approach == proof.advised)
+        _add(table, case, chosen=case.way.approach == proof.advised, today=case.way.approach == w.baseline)
     lines = [_verdict(proof)]
     for check in proof.comparison.checks:
         if not check.ok and check.name != "verdict kept":
@@ -49,17 +48,16 @@ def proof_view(proof: Proof) -> RenderableType:
     return Group(table, *lines)
 
 
-def _add(table: Table, case: Case, *, chosen: bool) -> None:
+def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
     a, r, e = case.way.approach, case.result, case.expected
-    bulk = a == BULK
     table.add_row(
         ("→ " if chosen else "  ") + a.name,
         f"{a.transport_partitions} × {a.vcis}",
         "predicted",
         format_time(e.iteration_s),
         f"{format_time(e.time_s)} ({format_time(e.time_low_s)}-{format_time(e.time_high_s)})",
-        "" if bulk else f"{e.eta:.2f}× ({e.eta_low:.2f}-{e.eta_high:.2f})",
-        "" if bulk else f"{-100 * e.saving:+.1f} %",
+        "" if today else f"{e.eta:.2f}× ({e.eta_low:.2f}-{e.eta_high:.2f})",
+        "" if today else f"{-100 * e.saving:+.1f} %",
     )
     table.add_row(
         "",
@@ -67,8 +65,8 @@ def _add(table: Table, case: Case, *, chosen: bool) -> None:
         "measured",
         format_time(case.iteration_s),
         f"{format_time(r.measured_s)} ({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})",
-        "" if bulk else f"{r.eta_measured:.2f}× ({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
-        "" if bulk else f"{-100 * case.saving:+.1f} %",
+        "" if today else f"{r.eta_measured:.2f}× ({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
+        "" if today else f"{-100 * case.saving:+.1f} %",
         style="bold" if chosen else "",
         end_section=True,
     )

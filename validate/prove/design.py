@@ -10,9 +10,10 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
-from pready.model.approach import BULK, PART_AM, Approach
+from pready.model.approach import PART_AM, Approach
 from pready.model.errors import PreadyError
 from pready.model.prediction import ApproachPrediction
+from pready.model.verdict import candidates
 
 MOST_ADVISED = 3
 """Approaches beside bulk, if nobody names them."""
@@ -59,13 +60,13 @@ def way_of(approach: Approach, n_partitions: int) -> Way:
     return Way(approach, interface.key, approach.transport_partitions)
 
 
-def advised(rows: Sequence[ApproachPrediction], best: ApproachPrediction) -> list[Approach]:
-    """Bulk, what is advised, and the best of the interfaces that come next."""
+def advised(rows: Sequence[ApproachPrediction], best: ApproachPrediction, today: Approach) -> list[Approach]:
+    """What the application does today, what is advised, and the best of the interfaces that come next."""
     found: dict[str, ApproachPrediction] = {best.key: best}
-    for row in sorted(rows, key=lambda p: -p.eta):
-        if row.available and row.approach != BULK and (row.key in EXCHANGE_WAYS or row.approach.interface is PART_AM):
+    for row in sorted(candidates(rows, today), key=lambda p: -p.eta):
+        if row.key in EXCHANGE_WAYS or row.approach.interface is PART_AM:
             found.setdefault(row.key, row)
-    return [BULK, *(row.approach for row in list(found.values())[:MOST_ADVISED])]
+    return [today, *(row.approach for row in list(found.values())[:MOST_ADVISED])]
 
 
 def iterations(iteration_s: float, ways: int, budget_s: float, steps: int) -> tuple[int, int]:

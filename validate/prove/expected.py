@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pready.model.approach import BULK, Approach
+from pready.model.approach import Approach
 from pready.model.costs import Costs
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import ManyRanks
@@ -83,8 +83,8 @@ class Expected:
         if approach not in self._rows:
             self._rows[approach] = self._many.predict(approach)
         row = self._rows[approach]
-        time, bulk = self._exchange(approach), self._exchange(BULK)
-        whole, whole_bulk = (float(np.median(self._counted(a).mean_s)) for a in (approach, BULK))
+        time, bulk = self._exchange(approach), self._exchange(self.workload.baseline)
+        whole, whole_bulk = (float(np.median(self._counted(a).mean_s)) for a in (approach, self.workload.baseline))
         eta, saving = bulk / time, 1 - whole / whole_bulk
         shift = saving - row.speedup_percent / 100
         return Expectation(

@@ -16,7 +16,7 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, read
 from pready.model import abilities, machine
-from pready.model.approach import BULK, Approach
+from pready.model.approach import Approach
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
@@ -141,7 +141,8 @@ def prove(
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
     best = prediction.advised
-    wanted = [BULK, *approaches] if approaches else design.advised(prediction.approaches, best)
+    today = workload.baseline
+    wanted = [today, *approaches] if approaches else design.advised(prediction.approaches, best, today)
     ways = [design.way_of(a, workload.n_partitions) for a in dict.fromkeys(wanted)]
     steps = layout(workload).pattern(workload).exchanges(workload.blocks)
     first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, steps)
@@ -159,12 +160,12 @@ def prove(
         for way in ways
         if (found := _gather(content, way, environments[way.approach.vcis], name, first, steps)) is not None
     }
-    if all(way.approach != BULK for way in seen) or len(seen) < 2:
+    if all(way.approach != workload.baseline for way in seen) or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    cases = _cases(workload, expected, seen, effective_library(on, library).name)
+    cases = cases_of(workload, expected, seen, effective_library(on, library).name)
     return _concluded(workload, on, best.approach, cases, failures, prover, content, notes, min_gain, seed, folder)
 
 
@@ -277,8 +278,9 @@ def _gather(content: Content, way: Way, environment: str, plan: str, first: int,
     return of_records(records, first, steps)
 
 
-def _cases(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
-    bulk = next(p for w, p in seen.items() if w.approach == BULK)
+def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
+    """Each way, predicted and measured; bulk is among `seen`."""
+    bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
     cases = []
     for way, performed in seen.items():
         here = expected.of(way.approach)
@@ -341,12 +343,12 @@ def _concluded(
     folder: Path,
 ) -> Proof:
     """Verdicts, regret and the limits that a careful reader would set."""
-    fine = [c for c in cases if c.way.approach != BULK]
+    fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approach == advised), max(fine, key=lambda c: c.expected.eta))
     predicted = _verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
     measured = _verdict(chosen.saving, chosen.saving_low, min_gain)
     kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
-    follows = next(c for c in cases if c.way.approach == BULK) if predicted == "do not port" else chosen
+    follows = next(c for c in cases if c.way.approach == workload.baseline) if predicted == "do not port" else chosen
     regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1
     errors = [abs(c.result.error) for c in cases]
     eta_errors = [abs(c.result.eta_error) for c in fine]

@@ -1,0 +1,106 @@
+"""The program that `pready prove --source` writes compiles without a warning, and every byte it receives is right."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pready.cli import main
+from pready.model.approach import BY_KEY, Approach
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.libraries import LIBRARIES
+from pready.model.workload import Workload
+from pready.validate.prove.source import program
+
+KINDS: dict[str, dict[str, Any]] = {
+    "halo": {"pattern": "halo3d", "grid": [2, 2], "buffer": None, "faces": ["8 KiB", "4 KiB", "1 KiB"]},
+    "open halo of edges": {
+        "pattern": "halo3d26", "grid": [2, 2], "boundaries": "open", "edge": "1 KiB", "corner": "512 B"
+    },
+    "sweep": {"pattern": "sweep3d", "grid": [2, 2], "blocks": 2},
+    "list": {"pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0, 2]]},
+    "pairs": {"pattern": "pt2pt", "grid": [4], "both_ways": True},
+}  # fmt: skip
+MPI = {
+    "mpich": ("PREADY_MPICH_PREFIX", []),
+    "openmpi": ("PREADY_OPENMPI_PREFIX", ["--allow-run-as-root", "--oversubscribe"]),
+}
+
+
+def workload(kind: str) -> Workload:
+    told = {"name": kind, "threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB"}
+    return validated(Workload, {"arrivals": {"model": "laggard", "delay": "1 ms"}, **told, **KINDS[kind]}, kind)
+
+
+def written(folder: Path, kind: str, key: str, messages: int) -> Path:
+    for name, text in program(workload(kind), Approach(BY_KEY[key], messages), LIBRARIES["emulated"], 1).items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("library", sorted(MPI))
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize(("key", "messages"), [("many", 2), ("many", 4), ("part", 4)])
+def test_it_runs_and_every_byte_is_right(library: str, kind: str, key: str, messages: int, tmp_path: Path) -> None:
+    variable, options = MPI[library]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {library} to test with")
+    folder, binaries = written(tmp_path, kind, key, messages), Path(os.environ[variable]) / "bin"
+    strict = "CFLAGS=-O2 -Wall -Wextra -Wpedantic -Werror"
+    subprocess.run(["make", "-s", f"CC={binaries / 'mpicc'}", strict], cwd=folder, check=True)
+    command = [str(binaries / "mpiexec"), *options, "-n", "4", "./exchange", "3"]
+    environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "wrong bytes: 0" in done.stdout
+    assert "freeing" not in done.stderr  # MPICH's word for what was left at the end
+
+
+@pytest.mark.thorough
+def test_a_byte_too_few_is_noticed(tmp_path: Path) -> None:
+    if not os.environ.get("PREADY_MPICH_PREFIX"):
+        pytest.skip("PREADY_MPICH_PREFIX is not set")
+    folder, binaries = written(tmp_path, "halo", "many", 2), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
+    source = folder / "exchange.c"
+    text = source.read_text()
+    broken = text.replace("(int)(b->bytes / MESSAGES), MPI_BYTE", "(int)(b->bytes / MESSAGES) - 1, MPI_BYTE")
+    assert broken != text
+    source.write_text(broken)
+    subprocess.run(["make", "-s", f"CC={binaries / 'mpicc'}"], cwd=folder, check=True)
+    command = [str(binaries / "mpiexec"), "-n", "4", "./exchange", "2"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    assert "wrong bytes: 0" not in done.stdout
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("key", ["many", "part"])
+def test_it_is_small(kind: str, key: str) -> None:
+    text = program(workload(kind), Approach(BY_KEY[key], 4), LIBRARIES["emulated"], 1)["exchange.c"]
+    assert len(text.splitlines()) <= 280
+    assert max(map(len, text.splitlines())) <= 130
+
+
+def test_what_no_program_is_written_for() -> None:
+    with pytest.raises(PreadyError, match="rma-single-active"):
+        program(workload("halo"), Approach(BY_KEY["rma-single-active"], 4), LIBRARIES["emulated"], 1)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text('format = 2\nthreads = 2\nbuffer = "64 KiB"\npattern = "halo3d"\ngrid = [2, 2]\n')
+    out = tmp_path / "src"
+    assert main(["prove", str(file), "--approach", "many:2", "--source", str(out)]) == 0
+    assert {p.name for p in out.iterdir()} == {"exchange.c", "Makefile"}
+    assert main(["prove", str(file), "--machine", "meluxina", "--source", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["prove", str(file), "--source", str(out)]) == 2
+    assert "--approach many:8" in capsys.readouterr().err

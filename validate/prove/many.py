@@ -1,0 +1,311 @@
+"""Exchanges among many ranks, predicted and measured: patterns, sizes, arrivals and approaches as a seeded sample.
+
+What `pready prove` does for one workload, for as many as a budget allows; the limits are asked of all together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from pready.calibrate import from_records
+from pready.calibrate.build import Built
+from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
+from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.records import Content, Point
+from pready.model.approach import BY_KEY
+from pready.model.engine.layout import layout
+from pready.model.engine.plan import beyond
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.libraries import LibraryProfile
+from pready.model.machine import Machine
+from pready.model.machine_file import dumps
+from pready.model.predict import effective_library
+from pready.model.values import Array
+from pready.model.version import VERSION
+from pready.model.workload import NoArrivals, Workload
+from pready.validate.live.compare import halved_bandwidth
+from pready.validate.live.session import CALIBRATING, Told, nice
+from pready.validate.prove import design as proving
+from pready.validate.prove.design import ROUNDS, Way, way_of
+from pready.validate.prove.expected import Expected
+from pready.validate.prove.many_checks import Judged, checks
+from pready.validate.prove.performed import of_records
+from pready.validate.prove.session import cases_of
+from pready.validate.result import Comparison, Control
+
+KINDS = ("none", "laggard", "late thread", "normal", "gaussian")
+THREADS = (1, 2, 4)
+PARTITIONS_PER_THREAD = (1, 2, 4)
+SMALLEST, LARGEST = 4 << 10, 4 << 20
+"""Bytes to one neighbour; with several, at most `LARGEST` to all of them in an iteration."""
+DELAYS = (0.3, 2.0)
+"""Delays over the time that a rank's bytes take on its cable."""
+SHORTEST, LONGEST = 1e-3, 120e-3
+"""Seconds of computing, and of a delay."""
+MOST_SCENES = 64
+ITERATIONS = 12
+"""That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
+FEWEST, LONG = 6, 60e-3
+RMA = ("rma-single-active", "rma-single-passive")
+"""With a window per thread every thread polls inside MPI: where ranks share cores, that measures time slices."""
+BLOCK = 3
+"""Scenes whose rounds alternate."""
+POINT_BUDGET_S = 0.4
+PATIENCE_S = 20.0
+MEASUREMENTS = ("approach", "bandwidth", "early", "memcpy", "overlap", "pingpong", "pready", "prtt")
+"""What the calibration's share of the budget is for: nothing of teams, whose threads wait for a core where ranks poll,
+and here do not, for here ranks nap."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One workload and the ways that it is measured in."""
+
+    workload: Workload
+    ways: tuple[Way, ...]
+    iterations: int
+
+    @property
+    def steps(self) -> int:
+        """Exchanges of an iteration."""
+        return layout(self.workload).pattern(self.workload).exchanges(self.workload.blocks)
+
+    @property
+    def first(self) -> int:
+        """Iterations that go before."""
+        return -(-proving.WARM_UP // self.steps)
+
+
+def grid(nodes: int, axes: int) -> tuple[int, ...]:
+    """So many nodes as evenly as possible along so many axes, the longest first."""
+    left, found = nodes, []
+    for axis in range(axes, 0, -1):
+        size = min((d for d in range(1, left + 1) if left % d == 0), key=lambda d: abs(d - left ** (1 / axis)))
+        found.append(size)
+        left //= size
+    return tuple(sorted(found, reverse=True))
+
+
+def patterns(nodes: int) -> dict[str, dict[str, Any]]:
+    """By name: a ring, stencils in two and three dimensions, a wavefront, and a list in which ranks differ."""
+    listed: list[list[int]] = [sorted({(r + 1) % nodes, *([0] if r > 1 else [])} - {r}) for r in range(nodes)]
+    found: dict[str, dict[str, Any]] = {
+        "ring": {"pattern": "neighbours", "neighbour_list": [[(r + 1) % nodes] for r in range(nodes)]},
+        "halo 2-D": {"pattern": "halo3d", "grid": grid(nodes, 2)},
+        "sweep": {"pattern": "sweep3d", "grid": grid(nodes, 2)},
+        "list": {"pattern": "neighbours", "neighbour_list": listed},
+    }
+    if min(grid(nodes, 3)) > 1:
+        found["halo 3-D"] = {"pattern": "halo3d", "grid": grid(nodes, 3)}
+    return found
+
+
+def scenes(count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> list[Scene]:
+    """`count` workloads that fill the space evenly; the same seed gives the same."""
+    sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
+    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i) for i, row in enumerate(sample)]
+
+
+def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> Scene:
+    names = list(patterns(nodes))
+    kind_of, size, threads, theta, arrivals, delay = row
+    name = names[int(kind_of * len(names))]
+    n = THREADS[int(threads * len(THREADS))]
+    per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
+    peers = {"ring": 1, "halo 2-D": 4, "sweep": 2, "list": 2, "halo 3-D": 6}[name]
+    steps = 8 if name == "sweep" else 1
+    wanted = SMALLEST * (LARGEST / (peers * steps) / SMALLEST) ** float(size)
+    buffer = max(round(wanted / (n * per_thread)), 8) * n * per_thread
+    on_cable = peers * buffer / bytes_per_s
+    late = float(np.clip(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** float(delay) * on_cable, SHORTEST, LONGEST))
+    kind = KINDS[int(arrivals * len(KINDS))]
+    workload = validated(
+        Workload,
+        {
+            "name": f"{number:03d} {name}",
+            "threads": n,
+            "partitions_per_thread": per_thread,
+            "buffer": f"{buffer} B",
+            "receiver": "computing",
+            "compute": {"time": f"{late:.6g} s"},
+            "arrivals": _arrivals(kind, late),
+            **patterns(nodes)[name],
+        },
+        name,
+    )
+    iteration_s = steps * (on_cable + 2 * late)
+    return Scene(
+        workload, _ways(workload, profile, seed), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
+    )
+
+
+def _arrivals(kind: str, late: float) -> dict[str, Any]:
+    by_kind: dict[str, dict[str, Any]] = {
+        "none": {"model": "none"},
+        "laggard": {"model": "laggard", "delay": f"{late:.6g} s"},
+        "late thread": {"model": "laggard", "delay": f"{late:.6g} s", "late": "thread"},
+        "normal": {"model": "normal", "spread": 0.3, "partitions": "in turn"},
+        "gaussian": {"model": "gaussian", "spread": 0.1},
+    }
+    return by_kind[kind]
+
+
+def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, ...]:
+    n, threads = workload.n_partitions, workload.threads
+    some = np.random.default_rng([seed, 1]).choice(len(RMA), size=1)
+    wanted = [workload.baseline]
+    if profile.part is not None:
+        wanted.append(profile.part.into(n))
+    wanted += [BY_KEY["many"].into(t) for t in sorted({threads, n})]
+    wanted += [BY_KEY[RMA[i]].into(n) for i in sorted(some)]
+    return tuple(way_of(a, n) for a in dict.fromkeys(wanted))
+
+
+def validate(
+    library: str,
+    launcher: Launcher,
+    built: Built,
+    folder: Path,
+    *,
+    nodes: int,
+    budget_s: float,
+    seed: int = 0,
+    on_progress: Callable[[Told], object] = lambda _: None,
+) -> Comparison:
+    """Calibrate, measure exchanges among all ranks, and hold predictions against them; resumes as `live.validate`.
+
+    Raises
+    ------
+    PreadyError
+        The benchmark does not run, the raw file is damaged or in use, or too little was measured.
+    """
+    raw = folder / f"nodes-{nodes}-{library}.jsonl"
+
+    def told(stage: str) -> Callable[[Progress], None]:
+        def tell(p: Progress) -> None:
+            on_progress(Told(stage, p.done, p.total, p.left_s))
+
+        return tell
+
+    run_measurements(
+        launcher, built, raw, threads=1, budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
+        on_point=told("calibrating"), point_budget_s=POINT_BUDGET_S,
+    )  # fmt: skip
+    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
+    machine = of_teams(calibration.described.machine)
+    raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
+    profile = effective_library(machine)
+    listed = scenes(MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed)
+    plans = [exchange_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
+    outcome = measure(
+        list(_points(listed, plans, seed)), launcher, raw, budget_s * (1 - CALIBRATING), told("measuring"),
+        built=built, tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
+    )  # fmt: skip
+    return concluded(library, launcher, raw, calibration, listed, plans, seed, outcome)
+
+
+def of_teams(machine: Machine) -> Machine:
+    """A machine calibrated by one thread, for teams: where threads share a core, no two want a lock at once."""
+    curve = machine.threads.contention.model_copy(update={"threads": (1, max(THREADS)), "time": (0.0, 0.0)})
+    return machine.model_copy(update={"threads": machine.threads.model_copy(update={"contention": curve})})
+
+
+def _points(listed: Sequence[Scene], plans: Sequence[str], seed: int) -> Iterator[Point]:
+    """Rounds of a block of scenes after each other, the ways of each in random order."""
+    rng = np.random.default_rng([seed, 2])
+    for begin in range(0, len(listed), BLOCK):
+        for round_ in range(ROUNDS):
+            for scene, plan in zip(listed[begin : begin + BLOCK], plans[begin : begin + BLOCK], strict=True):
+                for i in rng.permutation(len(scene.ways)):
+                    yield scene.ways[i].point(plan, round_, proving.MOST)
+
+
+def concluded(
+    library: str,
+    launcher: Launcher,
+    raw: Path,
+    calibration: Calibration,
+    listed: Sequence[Scene],
+    plans: Sequence[str],
+    seed: int,
+    outcome: Outcome | None = None,
+) -> Comparison:
+    """The comparison from what the raw file holds."""
+    content, key = from_records.load(raw), calibration.environment
+    machine = of_teams(calibration.described.machine)
+    found = judged(machine, listed, plans, content, key, library, seed)
+    if not found:
+        raise PreadyError("no exchange was measured in every round", valid="a larger budget", source=str(raw))
+    cases = tuple(c for one in found for c in one.cases)
+    half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed)
+    calm = judged(machine, listed, plans, content, key, library, seed, lag=False)
+    about = content.environments[key]
+    steady = sum(c.spread < 0.05 for c in cases)
+    notes = [
+        f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
+        f"{steady} of the cases repeat themselves within 5 % and are judged"
+    ]
+    if outcome is not None and outcome.failures:
+        first = next(iter(outcome.failures.values())).split("\n")[0]
+        notes.append(f"{len(outcome.failures)} points could not be measured, the first because: {first}")
+    return Comparison(
+        source="live",
+        title=f"{library}: {launcher.name}",
+        cases=cases,
+        checks=checks(found),
+        controls=(
+            Control("β halved", "every time per byte of the Machine doubled", checks(half)),
+            Control("spread removed", "the same measurements, predicted as if threads finished together", checks(calm)),
+        ),
+        notes=tuple(notes),
+        about={
+            "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
+            "launcher": launcher.name,
+            "seed": str(seed),
+            "raw": str(raw),
+        },
+    )
+
+
+def judged(
+    machine: Machine,
+    listed: Sequence[Scene],
+    plans: Sequence[str],
+    content: Content,
+    environment: str,
+    library: str,
+    seed: int,
+    *,
+    lag: bool = True,
+) -> list[Judged]:
+    """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread."""
+    out = []
+    for scene, plan in zip(listed, plans, strict=True):
+        seen = {}
+        for way in scene.ways:
+            keys = [way.point(plan, r, proving.MOST).key(environment) for r in range(ROUNDS)]
+            records = [content.points[k]["record"] for k in keys if k in content.points]
+            if len(records) == ROUNDS and all("lists" in r for r in records):
+                seen[way] = of_records(records, scene.first, scene.steps)
+        seen = {w: p for w, p in seen.items() if beyond(machine, scene.workload, w.approach) is None}
+        if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
+            continue
+        workload = scene.workload
+        if not lag:
+            base = max(float(np.median([p.computing_s for p in seen.values()])), 1e-9)
+            workload = workload.model_copy(
+                update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
+            )
+        expected = Expected(machine, workload, seed, scene.first, scene.iterations)
+        cases = cases_of(workload, expected, seen, library)
+        out.append(Judged(tuple(c.result for c in cases), tuple(c.iteration_s for c in cases)))
+    return out

@@ -1,0 +1,69 @@
+"""What exchanges among many ranks say together, against the limits of those who would port on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pready.model.verdict import MIN_GAIN
+from pready.validate.result import CaseResult, Check
+
+STEADY = 0.05
+"""Run-to-run spread below which a case can judge a prediction."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A scene's ways, measured and predicted."""
+
+    cases: tuple[CaseResult, ...]
+    iterations_s: tuple[float, ...]
+    """As measured, of each case."""
+
+    @property
+    def regret(self) -> float:
+        """Of an iteration: what following the model costs against the best that was measured."""
+        chosen = max(range(len(self.cases)), key=lambda i: self.cases[i].saving_predicted)
+        return self.iterations_s[chosen] / min(self.iterations_s) - 1
+
+
+def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
+    """The acceptance. A figure over no case at all is NaN, which passes no limit."""
+    cases = [c for one in judged for c in one.cases if c.spread < STEADY]
+    split = [
+        c for one in judged for c in one.cases if c.approach != "single" and c.spread < STEADY and _steady_bulk(one)
+    ]
+    clear = [c for c in split if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]
+    regrets = [one.regret for one in judged]
+    return (
+        _at_most("error of communication, median", _percentile([abs(c.error) for c in cases], 50), 0.10, len(cases)),
+        _at_most("error of η, median", _percentile([abs(c.eta_error) for c in split], 50), 0.07, len(split)),
+        _at_most("error of η, 90th percentile", _percentile([abs(c.eta_error) for c in split], 90), 0.20, len(split)),
+        Check(
+            "verdict right",
+            float(np.mean([_right(c) for c in clear])) if clear else float("nan"),
+            0.95,
+            "at least",
+            note="of savings clear of 1 % of the iteration",
+            cases=len(clear),
+        ),
+        _at_most("regret, 95th percentile, of the iteration", _percentile(regrets, 95), 0.03, len(regrets)),
+    )
+
+
+def _steady_bulk(one: Judged) -> bool:
+    return all(c.spread < STEADY for c in one.cases if c.approach == "single")
+
+
+def _right(case: CaseResult) -> bool:
+    return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)
+
+
+def _percentile(values: Sequence[float], q: float) -> float:
+    return float(np.percentile(values, q)) if len(values) else float("nan")
+
+
+def _at_most(name: str, value: float, limit: float, cases: int) -> Check:
+    return Check(name, value, limit, "at most", cases=cases)
