@@ -22,7 +22,6 @@ from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
 from pready.model.approach import BY_KEY
 from pready.model.engine.layout import layout
-from pready.model.engine.plan import beyond
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.libraries import LibraryProfile
@@ -296,7 +295,6 @@ def judged(
             records = [content.points[k]["record"] for k in keys if k in content.points]
             if len(records) == ROUNDS and all("lists" in r for r in records):
                 seen[way] = of_records(records, scene.first, scene.steps)
-        seen = {w: p for w, p in seen.items() if beyond(machine, scene.workload, w.approach) is None}
         if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
             continue
         workload = scene.workload
