@@ -141,7 +141,7 @@ def find(run: Run) -> Step:
         threads=max(teams, key=lambda t: (teams[t], t)),
         steps=main.times,
         step_s=(last.end - first.since) / main.times,
-        share=min(1.0, (last.end - first.since) / run_s) if run_s > 0 else 1.0,
+        share=min(1.0, main.runs * (last.end - first.since) / run_s) if run_s > 0 else 1.0,
         exact=exact,
         notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
     )

@@ -242,12 +242,11 @@ def _text(data: bytes) -> str:
 
 def _places(data: bytes) -> tuple[Place | None, ...]:
     rows = np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES)
-    used = int(np.flatnonzero(rows["kind"]).max(initial=0)) + 1
     return tuple(
         Place(int(r["offset"]), int(r["kind"]) == 2, _text(bytes(r["symbol"])), _text(bytes(r["object"])))
         if r["kind"]
         else None
-        for r in rows[:used]
+        for r in rows
     )
 
 

@@ -19,6 +19,8 @@ LONGEST_STEP = 512
 """Exchanges: a step that is longer is not looked for."""
 LEAST_COVERED = 0.5
 """Of a rank's exchanges, what the repetition has to explain."""
+ABOUT = 0.95
+"""Of what the best step explains, a shorter one has to explain so much."""
 
 _NONBLOCKING = ("isend", "start_send", "pstart_send", "rput", "irecv", "start_recv", "pstart_recv", "rget")
 _SENDING = ("send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate")
@@ -162,48 +164,51 @@ def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A step of `period` exchanges, from exchange `first` to before `stop`."""
+    """A step of `period` exchanges, from exchange `first` to before `stop`: its longest unbroken run.
+
+    Attributes
+    ----------
+    runs
+        Exchanges in all its unbroken runs, over those in the longest one: at least 1.
+    """
 
     period: int
     first: int
     stop: int
+    runs: float = 1.0
 
     @property
     def times(self) -> int:
-        """Whole steps."""
+        """Whole steps in the longest run."""
         return (self.stop - self.first) // self.period
 
 
 def repetition(signatures: Sequence[Hashable]) -> Repetition | None:
-    """The shortest step whose repetition explains as much of a sequence as any; None if nothing repeats.
+    """The shortest step whose repetition explains about as much of a sequence as any; None if nothing repeats.
 
-    Where a sequence ends in the middle of a step, that step does not count.
+    A step may come in several runs, as the iterations of a solver that is called again and again. Where a run ends in
+    the middle of a step, that step does not count.
     """
     numbers = {s: i for i, s in enumerate(dict.fromkeys(signatures))}
     codes = np.array([numbers[s] for s in signatures], dtype=np.int64)
     n = len(codes)
-    best: Repetition | None = None
+    found: list[tuple[float, Repetition]] = []
     for period in range(1, min(LONGEST_STEP, n // 2) + 1):
-        same = codes[period:] == codes[:-period]
-        first, length = _longest(same)
-        if length < period:
+        edges = np.diff(np.concatenate([[0], (codes[period:] == codes[:-period]).astype(np.int8), [0]]))
+        starts, lengths = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
+        starts, lengths = starts[lengths >= period], lengths[lengths >= period]
+        if not len(starts):
             continue
-        covered = (length + period) // period * period
-        if covered < LEAST_COVERED * n:
-            continue
-        if best is None or covered > 1.1 * (best.stop - best.first):
-            best = Repetition(period, first, first + covered)
-    return best
-
-
-def _longest(same: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[int, int]:
-    """Where the longest run of True begins, and its length."""
-    edges = np.diff(np.concatenate([[0], same.astype(np.int8), [0]]))
-    starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    if not len(starts):
-        return 0, 0
-    longest = int(np.argmax(stops - starts))
-    return int(starts[longest]), int(stops[longest] - starts[longest])
+        longest = int(np.argmax(lengths))
+        first, covered = int(starts[longest]), int(lengths[longest] + period)
+        runs = float((lengths + period).sum()) / covered
+        # Of the exchanges that have one a step before them, those that are like it.
+        explained = float(lengths.sum()) / (n - period)
+        found.append((explained, Repetition(period, first, first + covered // period * period, runs)))
+    most = max((explained for explained, _ in found), default=0.0)
+    if most < LEAST_COVERED:
+        return None
+    return next((step for explained, step in found if explained >= ABOUT * most), None)
 
 
 def most_common(values: Sequence[int]) -> int:

@@ -169,3 +169,58 @@ def notes(run: Run) -> list[str]:
             shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
             said.append(f"{len(ranks)} ranks {how}: {shown}")
     return said
+
+
+@dataclass(frozen=True)
+class Finishes:
+    """When the threads of one stretch finished, of all ranks that ran it with as many threads.
+
+    Attributes
+    ----------
+    first
+        Of the first rank alone, shape (instances, threads), seconds.
+    every
+        Of all ranks, one below the other; same width.
+    """
+
+    name: str
+    first: Array
+    every: Array
+
+    @property
+    def last_share(self) -> Array:
+        """How often each thread was the last one, shape (threads,)."""
+        counts = np.bincount(self.every.argmax(axis=1), minlength=self.every.shape[1])
+        return np.asarray(counts / len(self.every))
+
+    @property
+    def behind(self) -> Array:
+        """How far the last thread is behind the median one, as a part of the stretch, shape (instances,)."""
+        last = self.every.max(axis=1)
+        behind = last - np.median(self.every, axis=1)
+        return np.asarray(np.divide(behind, last, out=np.zeros_like(last), where=last > 0))
+
+
+def most_reclaimable(run: Run) -> Finishes | None:
+    """The stretch of a team whose threads wait longest for the last one; None without regions."""
+    grouped: dict[tuple[str, int], list[Stretch]] = {}
+    for process in run.ranks or run.processes:
+        for stretch in stretches(process):
+            if stretch.threads > 1:
+                grouped.setdefault((stretch_name(process, stretch), stretch.threads), []).append(stretch)
+    if not grouped:
+        return None
+    (name, _), group = max(grouped.items(), key=lambda item: sum(float(s.reclaimable.sum()) for s in item[1]))
+    return Finishes(name, group[0].finish, np.concatenate([s.finish for s in group]))
+
+
+def communication_matrix(run: Run) -> Array:
+    """Bytes from each rank (row) to each rank (column), shape (ranks, ranks)."""
+    ranks = len(run.ranks)
+    matrix = np.zeros((ranks, ranks))
+    for row, process in enumerate(run.ranks):
+        # Of partitioned messages the partitions; what their start says would count them twice.
+        sent = process.records[process.of(*SENDS)]
+        known = sent[(sent["who"] >= 0) & (sent["who"] < ranks)]
+        np.add.at(matrix[row], known["who"], known["what"].astype(np.float64))
+    return matrix

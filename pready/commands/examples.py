@@ -113,6 +113,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "workload": (
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
+        "pready workload run/ --report run.html --trace run.json",
     ),
 }
 """By command, subcommands after a blank."""

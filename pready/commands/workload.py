@@ -7,14 +7,17 @@ from pathlib import Path
 
 import click
 
-from pready.calibrate.capture.found import find
-from pready.calibrate.capture.records import read_run
+from pready.calibrate.capture.found import Step, find
+from pready.calibrate.capture.records import Run, read_run
+from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
 from pready.commands import options
+from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.errors import PreadyError
 from pready.model.version import VERSION
 from pready.model.workload import load
+from pready.show.capture_page import html
 from pready.show.terminal import console
 from pready.show.workload import step_view
 
@@ -30,16 +33,52 @@ from pready.show.workload import step_view
     show_default=True,
     help="A named distribution where a test does not reject it, or the captured times in any case.",
 )
+@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="Of the run, for Perfetto.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="A page with pictures of the run.")
 @options.seed("Of the test of distributions.", bits=32)
-def workload(run: Path, output: Path | None, name: str | None, arrivals: str, seed: int) -> None:
+def workload(
+    run: Path,
+    output: Path | None,
+    name: str | None,
+    arrivals: str,
+    trace: Path | None,
+    report: Path | None,
+    seed: int,
+) -> None:
     """Find the step of a captured RUN: exchanges, pattern, sizes, threads and when they finish."""
     if output is not None:
         check_writable(output, (".toml",))
+    if trace is not None:
+        check_writable(trace, (".json",))
+    if report is not None:
+        check_writable(report, (".html",))
+        need("matplotlib", "a report")
     captured = read_run(run)
-    step = find(captured)
+    if trace is not None:
+        text, left_out = trace_of(captured)
+        write_text(trace, text)
+        more = f" ({left_out} events left out)" if left_out else ""
+        click.echo(f"wrote {trace}{more}: open it in https://ui.perfetto.dev", err=True)
+    step, problem = _found(captured)
+    if report is not None:
+        write_text(report, html(captured, step, "" if problem is None else str(problem), f"Captured: {run}"))
+        click.echo(f"wrote {report}", err=True)
+    if problem is not None:
+        raise problem
+    assert step is not None
     console().print(step_view(step))
-    if output is None:
-        return
+    if output is not None:
+        _write(output, captured, step, name, arrivals, seed)
+
+
+def _found(run: Run) -> tuple[Step | None, PreadyError | None]:
+    try:
+        return find(run), None
+    except PreadyError as error:
+        return None, error
+
+
+def _write(output: Path, captured: Run, step: Step, name: str | None, arrivals: str, seed: int) -> None:
     folder = output.parent
 
     def beside(file: str, content: bytes) -> None:

@@ -130,7 +130,7 @@ def _against(
 
     wide = 3.5 * len(libraries) + 1.9
     described = f"{title}: {len(cases)} cases, the band is ±{BAND:.0%} around equality"
-    return _svg(name, title, described, (wide, 3.9), draw)
+    return svg_element(name, title, described, (wide, 3.9), draw)
 
 
 def residuals(cases: Sequence[CaseResult], name: str) -> Markup:
@@ -173,7 +173,7 @@ def residuals(cases: Sequence[CaseResult], name: str) -> Markup:
         _legend(figure, row, "outside lower center", 5)
 
     described = "Predicted over measured by buffer size; 1× is a perfect prediction, the band ±10 %"
-    return _svg(name, "Residuals by buffer size", described, (3.1 * len(panels) + 0.6, 3.6), draw)
+    return svg_element(name, "Residuals by buffer size", described, (3.1 * len(panels) + 0.6, 3.6), draw)
 
 
 def claims(found: Sequence[ClaimResult], name: str) -> Markup:
@@ -208,7 +208,7 @@ def claims(found: Sequence[ClaimResult], name: str) -> Markup:
         _legend(figure, [axes], "outside lower center", 2)
 
     described = f"Our value over the paper's for the {len(points)} claims that are numbers; the band is ±10 %"
-    return _svg(name, "Claims: ours over the paper's", described, (7.4, 0.8 + 0.5 * len(papers)), draw)
+    return svg_element(name, "Claims: ours over the paper's", described, (7.4, 0.8 + 0.5 * len(papers)), draw)
 
 
 def _medians(sizes: Sequence[float], ratios: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -271,7 +271,9 @@ def _sizes(axis: Any, sizes: Sequence[float]) -> None:
     _set(axis, [2.0**e for e in range(first, last + 1, step)], format_size)
 
 
-def _svg(name: str, title: str, described: str, size: tuple[float, float], draw: Callable[[Any], None]) -> Markup:
+def svg_element(
+    name: str, title: str, described: str, size: tuple[float, float], draw: Callable[[Any], None]
+) -> Markup:
     """What `draw` draws, as an accessible SVG element whose identifiers start with `name`."""
     import matplotlib
 

@@ -82,13 +82,18 @@ def html(report: Report, command: str) -> str:
         report=report,
         command=command,
         summary=summary,
-        style=Markup(_environment().get_template("report.css").render()),
+        style=style_sheet(),
         titles=titles(c.paper for c in report.claims),
         contradictions=[c for c in report.claims if c.readings],
         failed=summary.failed(report),
         claims_figure=figures.claims(report.claims, "claims"),
         drawings=[_drawings(c.cases, f"c{i}") for i, c in enumerate(report.comparisons)],
     )
+
+
+def style_sheet() -> Markup:
+    """The style sheet of pages: light, dark and paper."""
+    return Markup(_environment().get_template("report.css").render())
 
 
 def titles(papers: Iterable[str]) -> dict[str, Title]:

@@ -142,8 +142,8 @@ def test_pairs_and_rings() -> None:
 
 @settings(deadline=None)
 @given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(3, 8), st.lists(st.integers(4, 6), max_size=4),
-    st.lists(st.integers(4, 6), max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(3, 8),
+    st.lists(st.integers(4, 9), max_size=4, unique=True), st.lists(st.integers(10, 15), max_size=4, unique=True),
 )  # fmt: skip
 def test_repetition_is_the_shortest_step(step: list[int], times: int, before: list[int], after: list[int]) -> None:
     """Set-up and a last exchange of another kind do not hide it."""
@@ -151,10 +151,14 @@ def test_repetition_is_the_shortest_step(step: list[int], times: int, before: li
     assume(len(step) * times > 2 * (len(before) + len(after)))
     found = repetition([*before, *step * times, *after])
     assert found is not None
-    if found.period > shortest:  # a longer one, only if it explains more
-        assert found.stop - found.first > 1.1 * len(step) * times / 2
-    else:
-        assert found == Repetition(shortest, len(before), len(before) + len(step) * times)
+    assert found == Repetition(shortest, len(before), len(before) + len(step) * times, runs=1.0)
+
+
+def test_a_step_in_several_runs() -> None:
+    """The iterations of a solver, not the calls of the solver."""
+    iteration = [0, 1, 2, 1, 0]
+    found = repetition([9, 8, *(iteration * 40 + [7, 6]) * 3])
+    assert found == Repetition(5, 2, 202, runs=3.0)
 
 
 def test_nothing_repeats() -> None:

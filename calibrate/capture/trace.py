@@ -1,0 +1,71 @@
+"""A captured run as a trace in Chrome's JSON, which Perfetto and chrome://tracing open.
+
+One process per rank, one row per thread; times in microseconds from the first event of any rank. Ranks' clocks are put
+together by the wall clock at their start, so between nodes they are as far apart as those.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.capture.records import SHARE_TASKS, Process, Run, kinds
+from pready.calibrate.capture.symbols import name_of
+
+MOST_EVENTS = 1_000_000
+"""Of all ranks; those that come first are kept."""
+_NOT_A_MESSAGE = ("wait", "test", "startall", "init", "finalize")
+
+
+def trace(run: Run) -> tuple[str, int]:
+    """The JSON text, and how many events there was no room for."""
+    start = min((p.wall_s for p in run.processes), default=0.0)
+    each = MOST_EVENTS // max(1, len(run.processes))
+    events: list[dict[str, Any]] = []
+    left_out = 0
+    for number, process in enumerate(run.processes):
+        pid = process.rank if process.rank >= 0 else len(run.ranks) + number
+        named = f"rank {process.rank}" if process.rank >= 0 else "no rank"
+        events.append(_name("process_name", pid, 0, f"{named} ({process.host})"))
+        events += [_name("thread_name", pid, int(t), f"thread {t}") for t in np.unique(process.thread)]
+        found = [*_events(process, pid, 1e6 * (process.wall_s - start))]
+        left_out += max(0, len(found) - each)
+        events += found[:each]
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, allow_nan=False), left_out
+
+
+def _name(what: str, pid: int, tid: int, text: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": text}}
+
+
+def _events(process: Process, pid: int, offset_us: float) -> Iterator[dict[str, Any]]:
+    name = {number: text for text, number in kinds().items()}
+    region_names: dict[int, str] = {}
+    regions = process.records[process.records["kind"] == kinds()["region"]]
+    for number, site in zip(regions["who"].tolist(), regions["site"].tolist(), strict=True):
+        region_names[number] = _named(process, site)
+    columns = process.records[["start", "end", "kind", "site", "who", "what"]].tolist()
+    for (begin, end, number, site, who, what), thread in zip(columns, process.thread.tolist(), strict=True):
+        kind = name[number]
+        args: dict[str, Any] = {}
+        if kind == "share":
+            label, category = region_names.get(who, "region"), "compute"
+            args = {"phase": (what >> 16) & (SHARE_TASKS - 1), "in_team": what & 0xFFFF}
+        elif kind in ("region", "nested"):
+            if kind == "region":  # the shares of its threads show it
+                continue
+            label, category = "nested region", "compute"
+        else:
+            label, category = kind, "mpi"
+            args = {"requests": what} if kind in _NOT_A_MESSAGE else {"peer": who, "bytes": what}
+            if site:
+                args["from"] = _named(process, site)
+        times = {"ts": round(offset_us + begin * 1e-3, 3), "dur": round((end - begin) * 1e-3, 3)}
+        yield {"ph": "X", "name": label, "cat": category, "pid": pid, "tid": thread, **times, "args": args}
+
+
+def _named(process: Process, site: int) -> str:
+    return name_of(process.places[site]) if site < len(process.places) else "unknown"

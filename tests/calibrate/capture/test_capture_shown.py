@@ -1,0 +1,82 @@
+"""What is shown of a run: the page with its pictures, and the trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made import capture_file
+from test_capture_steps import STEPS, run
+
+from pready.calibrate.capture.records import Run
+from pready.calibrate.capture.summary import communication_matrix, most_reclaimable
+from pready.calibrate.capture.trace import trace
+from pready.cli import main
+from pready.show.capture_page import html
+
+
+@pytest.fixture(scope="module")
+def made() -> Run:
+    return run()
+
+
+def test_communication_matrix(made: Run) -> None:
+    """A row of four: 640 B to both sides, 64 B down, 8 B once to the next rank around."""
+    expected = np.zeros((4, 4))
+    for rank in range(4):
+        expected[rank, (rank + 1) % 4] += 8
+        for peer in (rank - 1, rank + 1):
+            if 0 <= peer < 4:
+                expected[rank, peer] += 640 * STEPS
+        if rank:
+            expected[rank, rank - 1] += 64 * STEPS
+    assert np.array_equal(communication_matrix(made), expected)
+
+
+def test_whose_threads_wait(made: Run) -> None:
+    finishes = most_reclaimable(made)
+    assert finishes is not None
+    assert finishes.first.shape == (STEPS, 2)
+    assert finishes.every.shape == (4 * STEPS, 2)
+    assert np.array_equal(finishes.last_share, [0, 1])  # thread 1 is always 10 us later
+    # Of 110 us (or 60 us) the median of two threads lies 5 us before the last one.
+    assert np.allclose(finishes.behind, 5e-6 / finishes.every.max(axis=1))
+
+
+def test_the_trace_has_every_share_and_call(made: Run) -> None:
+    text, left_out = trace(made)
+    assert left_out == 0
+    events = json.loads(text)["traceEvents"]
+    for rank, process in enumerate(made.ranks):
+        mine = [e for e in events if e["pid"] == rank and e["ph"] == "X"]
+        assert sum(e["cat"] == "compute" for e in mine) == process.of("share").sum() == 4 * STEPS
+        sends = [e for e in mine if e["name"] == "isend"]
+        rows = process.records[process.of("isend")]
+        assert [(e["args"]["peer"], e["args"]["bytes"]) for e in sends] == [(r["who"], r["what"]) for r in rows]
+        assert np.allclose([e["dur"] for e in sends], (rows["end"] - rows["start"]) / 1e3)
+        assert {e["tid"] for e in mine} == {0, 1}
+    assert {e["args"]["name"] for e in events if e["name"] == "process_name"} >= {"rank 0 ()", "rank 3 ()"}
+
+
+def test_the_page_needs_nothing_else(made: Run) -> None:
+    page = html(made, None, "nothing repeats", "A run <b>")
+    assert "<title>A run &lt;b&gt;</title>" in page
+    assert page.count("<svg ") == 4  # heat map, distribution, reclaimable time, matrix
+    assert "nothing repeats" in page
+    fetched = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert all(f.startswith(("data:", "#")) for f in fetched)
+
+
+def test_page_and_trace_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "rank-000000.capture").write_bytes(capture_file([], rank=0, ranks=1))
+    words = ["workload", str(folder), "--report", str(tmp_path / "r.html"), "--trace", str(tmp_path / "t.json")]
+    assert main(words) == 2  # there is no step, but what there is is shown
+    said = capsys.readouterr()
+    assert "no rank sends messages to another one" in said.err
+    assert "no rank sends messages to another one" in (tmp_path / "r.html").read_text()
+    assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
