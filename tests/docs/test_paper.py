@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from refresh import NUMBER, paper_numbers
 
 from pready.model import machine, workload
 from pready.model.predict import predict
@@ -18,17 +19,8 @@ TRUST = " ".join(Path("docs/trust.md").read_text(encoding="utf-8").split())
 @pytest.mark.thorough
 def test_the_example_is_todays() -> None:
     p = predict(machine.load("meluxina"), workload.load("examples/halo3d.toml"))
-    best = p.advised
-    part = next(r for r in p.approaches if r.name == "Pt2Pt part" and r.available)
-    ours = {
-        "eta": f"{best.eta:.2f}",
-        "eta_low": f"{best.eta_low:.2f}",
-        "eta_high": f"{best.eta_high:.2f}",
-        "speedup": f"{best.speedup_percent:.1f}",
-        "part": f"{part.eta:.2f}",
-    }
-    assert dict(re.findall(r"<!-- (\w+) -->([\d.]+)<!-- -->", PAPER)) == ours
-    assert best.approach.interface.one_sided
+    assert dict(re.findall(NUMBER, PAPER)) == paper_numbers(p)
+    assert p.advised.approach.interface.one_sided
     assert p.advice.verdict == "port"
 
 
