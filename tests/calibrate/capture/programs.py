@@ -52,7 +52,7 @@ class Mpi:
     @property
     def library(self) -> Library:
         """What is preloaded."""
-        return build_library(self.mpicc, cache=self.folder)
+        return build_library(self.mpicc, cache=self.folder, flags=["-Werror"])
 
     def compiled(
         self,
