@@ -25,7 +25,9 @@ def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
     done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
-    assert (done.returncode, done.stdout) == (9, mpi.run(2, [program, "nine"]).stdout)
+    assert done.returncode == mpi.run(2, [program, "nine"]).returncode == 9
+    # A launcher that sees one rank fail may end the other before it has said so.
+    assert set(done.stdout.split("\n")) == {"sum 9990020", ""}
     assert "2 ranks on 1 node" in done.stderr
     assert "work (endings.c:" in done.stderr
     assert [p.rank for p in read_run(tmp_path / "run").ranks] == [0, 1]
