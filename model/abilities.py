@@ -29,21 +29,46 @@ class Need:
 
 NEEDS = (
     Need(
-        "sizes that differ between neighbours (faces, edges)", lambda w: w.faces is not None or w.edges is not None, ()
+        "sizes that differ between neighbours (faces, edges)",
+        lambda w: w.faces is not None or w.edges is not None,
+        ("engine", "sst", "goal"),
     ),
-    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ()),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("engine", "goal")),
     Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
     Need(
         "a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine", "goal")
     ),
-    Need("several exchanges per step", lambda w: w.exchanges is not None, ()),
-    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ()),
+    Need(
+        "a sweep among several exchanges of a step",
+        lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
+        (),
+    ),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, ("engine", "goal")),
+    Need(
+        "a sweep of ranks that share a node (ranks_per_node)",
+        lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",
+        (),
+    ),
+    Need(
+        "blocking sends (today) of ranks that share a node (ranks_per_node)",
+        lambda w: w.ranks_of_a_node is not None and w.baseline.interface.one_by_one,
+        (),
+    ),
+    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine",)),
 )
 
 
+def _lacking(workload: Workload, engine: Simulator) -> Need | None:
+    for need in NEEDS:
+        if engine not in need.able and (need.asked(workload) or any(map(need.asked, workload.parts))):
+            return need
+    return None
+
+
 def beyond(workload: Workload, engine: Simulator) -> str | None:
-    """What a workload needs that an engine cannot; None if there is nothing."""
-    return next((n.name for n in NEEDS if n.asked(workload) and engine not in n.able), None)
+    """What a workload needs, any of its exchanges included, that an engine cannot; None if there is nothing."""
+    need = _lacking(workload, engine)
+    return None if need is None else need.name
 
 
 def check(workload: Workload, engine: Simulator) -> None:
@@ -54,10 +79,9 @@ def check(workload: Workload, engine: Simulator) -> None:
     PreadyError
         Naming what it is, and the engines that can.
     """
-    for need in NEEDS:
-        if need.asked(workload) and engine not in need.able:
-            others = [ASKED_BY[e] for e in need.able]
-            raise PreadyError(
-                f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
-                valid=" or ".join(others) or "a workload without",
-            )
+    need = _lacking(workload, engine)
+    if need is not None:
+        raise PreadyError(
+            f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
+            valid=" or ".join(ASKED_BY[e] for e in need.able) or "a workload without",
+        )

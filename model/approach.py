@@ -194,6 +194,8 @@ INTERFACES: tuple[Interface, ...] = (
     PERSISTENT_MATCHED,
 )
 """What one may port to, simplest to program first."""
+EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
+"""Of a step with several exchanges: every one as it is advised. No interface of its own, and not to be asked for."""
 BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
 """For the border: what users, files and benchmarks call an interface."""
 

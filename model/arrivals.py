@@ -27,6 +27,13 @@ Array = NDArray[np.float64]
 
 TO_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 STREAM_TIMES, STREAM_LATE = 0, 1
+EXCHANGE = 0xD1B54A32D192ED03
+"""Between the seeds of a step's exchanges: large and odd, so that none draws what another does."""
+
+
+def exchange_seed(seed: int, number: int) -> int:
+    """The seed from which exchange `number` of a step draws; that of the first is the run's own."""
+    return (seed + number * EXCHANGE) % 2**64
 
 
 def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: int = 0) -> Array:

@@ -1,6 +1,7 @@
 """The most loaded link of a network: how long an exchange takes at least, which no prediction without congestion knows.
 
-Ranks lie on nodes in linear order, one per node. On a tapered fat tree the links out of an edge switch carry
+Ranks lie on nodes in linear order, one per node unless the workload says more; what stays within a node loads no cable.
+On a tapered fat tree the links out of an edge switch carry
 what leaves it (and, as many, what enters it) in equal parts, the best that any routing can do; on a torus each
 message goes the shorter way around, one axis after the other, as merlin's does. Bytes over the link's rate are
 then a lower bound of the time of an exchange, whoever is late. It has no latency, no blocking and no unequal
@@ -50,31 +51,25 @@ class Bound:
     cable: float
 
 
-def flows(workload: Workload, ranks: Pattern, sizes: tuple[float, ...]) -> Flows:
-    """One exchange of a halo, of pairs, or of listed neighbours."""
-    if ranks.name == "neighbours":
-        source = np.repeat(np.arange(ranks.ranks), np.diff(ranks.out_start))
-        return Flows(source, ranks.out_rank, np.full(len(source), workload.buffer))
-    everyone = np.arange(ranks.ranks)
-    if ranks.name == "pt2pt":
-        source = everyone if workload.both_ways else everyone[::2]
-        return Flows(source, source ^ 1, np.full(len(source), workload.buffer))
-    strides = np.cumprod([1, *ranks.grid[:2]])
-    here = [everyone // s % n for s, n in zip(strides, ranks.grid, strict=True)]
-    parts: list[tuple[Ranks, Ranks, float]] = []
-    for step, kind in zip(ranks.steps, ranks.classes, strict=True):
-        inside, there = np.ones(ranks.ranks, np.bool_), np.zeros(ranks.ranks, np.int64)
-        for at, by, n, wraps, stride in zip(here, step, ranks.grid, ranks.periodic, strides, strict=True):
-            to = at + by
-            inside &= wraps | ((to >= 0) & (to < n))
-            there += to % n * stride
-        inside &= there != everyone
-        parts.append((everyone[inside], there[inside], sizes[kind]))
-    return Flows(
-        np.concatenate([p[0] for p in parts]),
-        np.concatenate([p[1] for p in parts]),
-        np.concatenate([np.full(len(p[0]), p[2]) for p in parts]),
-    )
+def flows(workload: Workload, ranks: Pattern, buffers: tuple[float, ...]) -> Flows:
+    """One exchange of a halo, of pairs, or of listed neighbours, from node to node.
+
+    Parameters
+    ----------
+    buffers
+        Bytes for a neighbour by class of the pattern.
+    """
+    to = ranks.receivers
+    if ranks.name == "pt2pt" and not workload.both_ways:
+        to[1::2] = -1
+    source, direction = np.nonzero(to >= 0)
+    profile = np.zeros(ranks.ranks, np.int64) if ranks.rank_profile is None else ranks.rank_profile
+    moved = Flows(source, to[source, direction], np.array(buffers)[ranks.classes[profile[source], direction]])
+    if ranks.node is None:
+        return moved
+    a, b = ranks.node[moved.source], ranks.node[moved.destination]
+    away = a != b
+    return Flows(a[away], b[away], moved.size[away])
 
 
 def torus_loads(extents: tuple[int, ...], moved: Flows) -> Array:
@@ -125,11 +120,16 @@ def bound(machine: Machine, workload: Workload) -> Bound | None:
         return None
     placed = layout(workload)
     ranks = placed.pattern(workload)
-    if network.nodes is not None and ranks.ranks > network.nodes:
-        raise PreadyError(f"network = {network.title} is too small for {ranks.ranks} ranks", valid="one node per rank")
+    nodes = ranks.ranks if ranks.node is None else int(ranks.node.max()) + 1
+    if network.nodes is not None and nodes > network.nodes:
+        raise PreadyError(
+            f"network = {network.title} is too small for {nodes} nodes", valid="fewer ranks, or more per node"
+        )
     if ranks.ranks * ranks.directions > MOST_FLOWS:
         raise PreadyError(f"{ranks.ranks} ranks with {ranks.directions} neighbours", valid=f"{MOST_FLOWS} pairs")
-    moved = flows(workload, ranks, placed.sizes or (workload.buffer,))
+    moved = flows(workload, ranks, placed.buffers(workload, ranks))
+    if len(moved.size) == 0:
+        return None
     per_byte = _link(machine)
     cable = max(np.bincount(r, moved.size).max() for r in (moved.source, moved.destination)) * per_byte
     loads, where = _loads(network, moved)

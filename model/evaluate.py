@@ -308,7 +308,7 @@ def over_sizes(
         samples = 1
     sampler = Sampler(machine)
     setting = setting_of(machine, workload)
-    at_size = [workload.model_copy(update={"buffer": float(s)}) for s in sizes]
+    at_size = [workload.at_buffer(s) for s in sizes]
     ready = np.concatenate([arrivals.draw(w, samples, seed, rank=SENDER) for w in at_size])
     theirs = None
     if workload.receiver == "computing":

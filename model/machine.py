@@ -406,7 +406,11 @@ class Machine(Strict):
         if name == "inter":
             return self.inter
         if self.intra is None:
-            raise PreadyError(f"path = 'intra': {self.name} has no intra-node path", valid="'inter'")
+            raise PreadyError(
+                f"{self.name} has no intra-node path",
+                valid="an [intra] table, measured by 'pready calibrate' with two ranks on one node "
+                '(--launcher "srun -N 1 -n 2")',
+            )
         return self.intra
 
     @property

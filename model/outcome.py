@@ -11,8 +11,8 @@ from pready.model.advise import pays_for
 from pready.model.break_even import Range, nearest
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
-from pready.model.predict import Engine, approaches, effective_library, evaluator
-from pready.model.prediction import ApproachPrediction, Verdict
+from pready.model.predict import Engine, approaches, effective_library, evaluator, predict
+from pready.model.prediction import ApproachPrediction, Prediction, Verdict
 from pready.model.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
 from pready.model.workload import Workload
 
@@ -58,6 +58,8 @@ def outcome(
     cores
         That the engine may use; absent, all.
     """
+    if workload.exchanges is not None:
+        return _of_a_step(predict(machine, workload, library=library, seed=seed, engine=engine, min_gain=min_gain))
     profile = effective_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
@@ -81,4 +83,18 @@ def outcome(
         rows=rows,
         pays=pays,
         here=None if pays is None else nearest(pays, workload.buffer),
+    )
+
+
+def _of_a_step(made: Prediction) -> Outcome:
+    """Of several exchanges: each as advised."""
+    return Outcome(
+        library=made.library,
+        engine=made.engine,
+        ranks=made.ranks,
+        best=made.advised,
+        verdict=made.advice.verdict,
+        rows=tuple(made.approaches),
+        pays=None,
+        here=None,
     )

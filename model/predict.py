@@ -14,6 +14,7 @@ from typing import Literal
 from pready.model import abilities, congestion, left_open
 from pready.model.advise import advise
 from pready.model.approach import (
+    BULK,
     INTERFACES,
     Approach,
     enumerate_approaches,
@@ -21,16 +22,17 @@ from pready.model.approach import (
 )
 from pready.model.closed_form import closed_form
 from pready.model.decides import decides
-from pready.model.engine.layout import cut, layout, unable
+from pready.model.engine.layout import cut, of_a_step, unable
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
+from pready.model.engine.step import WholeStep
 from pready.model.errors import PreadyError
 from pready.model.evaluate import DRAWS, Evaluation
 from pready.model.libraries import LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.verdict import MIN_GAIN
+from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 
@@ -109,6 +111,10 @@ def evaluator(
     PreadyError
         `engine` cannot simulate the workload.
     """
+    if workload.exchanges is not None:
+        raise PreadyError(
+            "several exchanges per step", valid="one exchange here, or 'pready predict' of the whole step"
+        )
     one = abilities.beyond(workload, "timeline") is None
     if engine is not None or not one:
         abilities.check(workload, engine or "engine")
@@ -129,9 +135,12 @@ def evaluator(
 
 def stands_for(workload: Workload, many: ManyRanks) -> list[str]:
     """What to say where fewer ranks or iterations were simulated than the workload has."""
-    less, whole = cut(workload), layout(workload).grid
-    if less is not None:
-        return [less]
+    less = cut(workload)
+    return [less] if less is not None else _stand_for(workload, many)
+
+
+def _stand_for(workload: Workload, many: ManyRanks) -> list[str]:
+    whole = of_a_step(workload)[0].grid
     if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
         return []
     some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.grid, whole))
@@ -165,7 +174,7 @@ def predict(
         "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
     draws
         Of the machine's parameters, for the intervals; 0: none, the intervals are the values, and what decides is
-        not looked for.
+        not looked for; nor is it of a step with several exchanges.
     min_gain
         Share of an iteration that a port has to save to be advised.
 
@@ -175,11 +184,28 @@ def predict(
         An unknown library, or a workload outside what the machine describes.
     """
     profile = effective_library(machine, library)
+    if workload.exchanges is not None:
+        return _of_a_step(machine, workload, profile, library, seed, engine, draws, min_gain)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
 
     def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
         return evaluator(machine, other, seed, engine, 0)[0].predict_all(some)
 
+    return _answered(evaluation, profile, library, min_gain, notes, at_values, deciding=draws != 0)
+
+
+def _answered(
+    evaluation: Evaluation | ManyRanks,
+    profile: LibraryProfile,
+    library: str | None,
+    min_gain: float,
+    notes: list[str],
+    at_values: left_open.Evaluate,
+    *,
+    deciding: bool,
+) -> Prediction:
+    """The prediction of what one exchange's evaluation says; `deciding`: what decides is looked for, too."""
+    machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
     rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
@@ -206,7 +232,77 @@ def predict(
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
-        decides=[] if draws == 0 else decides(evaluation, advice.best.approach, min_gain),
+        decides=decides(evaluation, advice.best.approach, min_gain) if deciding else [],
     )
     said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))
+
+
+def _of_a_step(
+    machine: Machine,
+    workload: Workload,
+    profile: LibraryProfile,
+    library: str | None,
+    seed: int,
+    engine: Engine | None,
+    draws: int | None,
+    min_gain: float,
+) -> Prediction:
+    """Each exchange of a step with the others in bulk, and the step with each as advised."""
+    abilities.check(workload, engine or "engine")
+    why = unable(workload)
+    if why is not None:
+        raise PreadyError(f"several exchanges per step: {why}", valid="a workload without, or each exchange in a file")
+    many = [ManyRanks(machine, w, seed, draws, step=workload, number=i) for i, w in enumerate(workload.parts)]
+
+    def answered(number: int) -> Prediction:
+        def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
+            return ManyRanks(machine, other, seed, 0, step=workload, number=number).predict_all(some)
+
+        return _answered(many[number], profile, library, min_gain, [], at_values, deciding=False)
+
+    exchanges = tuple(map(answered, range(len(many))))
+    # One that saves too little to be ported for its own sake may be worth it beside others.
+    chosen = [
+        e.advised.approach if e.advised.speedup_percent > 0 else w.baseline
+        for e, w in zip(exchanges, workload.parts, strict=True)
+    ]
+    rows = WholeStep(machine, workload, seed, many[0]).predict(chosen)
+    best = rows[-1]
+    verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
+    said = ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, chosen, strict=True))
+    common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
+    own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
+    advice = Advice(
+        verdict=verdict,
+        best=best,
+        min_gain=min_gain,
+        here=None,
+        pays=[],
+        from_iterations=None,
+        settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
+        because=f"{said}; a step gets {best.speedup_percent:.2g} % shorter",
+        warnings=[*common, *own, *_stand_for(workload, many[0])],
+    )
+    delay = sum(e.closed_form["delay_s"] for e in exchanges)
+    return Prediction(
+        version=VERSION,
+        seed=seed,
+        machine=machine.name,
+        library=profile.name,
+        workload=workload.model_dump(mode="json"),
+        closed_form={**max(exchanges, key=lambda e: e.bulk.time_s).closed_form, "delay_s": delay},
+        approaches=rows,
+        advice=advice,
+        engine="engine",
+        ranks=many[0].grid,
+        iterations=many[0].iterations,
+        exchanges=exchanges,
+        share=workload.share,
+    )
+
+
+def _way(approach: Approach) -> str:
+    if approach == BULK:
+        return "bulk"
+    return f"{approach.name}, {approach.transport_partitions} × {approach.vcis} VCI"

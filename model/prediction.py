@@ -201,6 +201,11 @@ class Prediction:
     """Simulated, with the machine's parameters at their values."""
     decides: list[Lever] = field(default_factory=list)
     """Inputs by how much they move what is saved, the first moves it most; empty also where nobody asked."""
+    exchanges: tuple[Prediction, ...] = ()
+    """Of a step with several: what each could gain while the others are sent in bulk; iterations are whole steps.
+    `approaches` are then of the step: all in bulk, and each as advised."""
+    share: float | None = None
+    """Of the whole run, what these steps take, if the workload says."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
@@ -209,7 +214,14 @@ class Prediction:
             "approaches": [a.to_dict() for a in self.approaches],
             "advice": self.advice.to_dict(),
             "decides": [lever.to_dict() for lever in self.decides],
+            "exchanges": [e.to_dict() for e in self.exchanges],
+            "run_speedup_percent": self.run_speedup_percent,
         }
+
+    @property
+    def run_speedup_percent(self) -> float | None:
+        """By how much the whole run gets shorter if what is advised is ported; None where `share` is not known."""
+        return None if self.share is None else self.share * self.advised.speedup_percent
 
     def to_pandas(self) -> Any:
         """A row per approach as a pandas data frame.

@@ -47,7 +47,7 @@ def simplest(gains: Sequence[tuple[Approach, float]]) -> int:
 
 
 def _trouble(approach: Approach) -> tuple[int, int, int]:
-    return PREFERENCE[approach.interface], approach.vcis, approach.transport_partitions
+    return PREFERENCE.get(approach.interface, len(PREFERENCE)), approach.vcis, approach.transport_partitions
 
 
 class Standing(Protocol):

@@ -14,23 +14,17 @@ class Outcome(TypedDict):
 FIELDS: Final[dict[str, tuple[str, str]]]
 """Of the numbers that an Engine takes: element type, and shape if there is more than one."""
 
+Numbers = Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]
+
 def simulate_all(
-    jobs: Sequence[
-        tuple[
-            Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]], Mapping[str, NDArray[np.float64]], list[int], int
-        ]
-    ],
+    jobs: Sequence[tuple[list[tuple[Numbers, Mapping[str, NDArray[np.float64]], list[int]]], int]],
     cores: int,
     level: str = "",
 ) -> list[list[Outcome]]: ...
 
 class Engine:
-    def __init__(
-        self,
-        plan: Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]],
-        level: str = "",
-    ) -> None: ...
-    def reprice(self, plan: Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]) -> bool: ...
+    def __init__(self, plan: Numbers | list[Numbers], level: str = "") -> None: ...
+    def reprice(self, plan: Numbers | list[Numbers]) -> bool: ...
     def run(
         self,
         iterations: int,

@@ -21,12 +21,14 @@ import numpy as np
 
 from pready.model import abilities, metrics
 from pready.model.approach import BULK, Approach, Interface
+from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler, costs
-from pready.model.engine.layout import part
+from pready.model.costs import Costs, Sampler
+from pready.model.engine.beside import Beside
+from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.pattern import exchanges
-from pready.model.engine.plan import Plan, Priced, buffers, plan, priced
-from pready.model.engine.simulate import LARGEST_SEED, Simulation, means_s, run_all, simulate
+from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced
+from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
@@ -88,7 +90,7 @@ def row(
     n = len(drawn.communication)
     time_low, time_high = interval(drawn.communication, time)
     eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
-    whole, whole_bulk = (float(s.mean_s[:done].mean()) for s in (run, bulk))
+    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
     once, once_bulk = (b / workload.iterations for b in begins)
     speedup = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
     saved = metrics.speedup_percent(
@@ -210,7 +212,7 @@ def compare(
         run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
         bulk, alone = bulk or run, alone or quiet
         done = min(run.iterations, bulk.iterations)
-        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.mean_s[:done]) for s in (run, bulk)]
+        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.iteration_s[:done]) for s in (run, bulk)]
         begins = begin(values, workload, approach), begin(values, workload, base)
         out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins), run))
         if run.interrupted:
@@ -251,16 +253,22 @@ class ManyRanks:
     """Few draws for approaches that have lost."""
     cores: int | None = None
     """Absent: all that this process may use."""
+    step: Workload | None = None
+    """Of several exchanges, of which `workload` is one; all others are sent in bulk. Times of an iteration are the
+    step's."""
+    number: int = 0
+    """Of `workload` among them."""
 
     def __post_init__(self) -> None:
         abilities.check(self.workload, "engine")
-        self._layout = part(self.workload)
+        self._beside = Beside.of(self.machine, self.step, self.number, self.seed)
+        self._layout = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
         self._pattern = self._layout.pattern(self.workload)
         self._calm = self.workload.model_copy(update={"arrivals": NoArrivals()})
         some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
         self._draws = some if self.draws is None else self.draws
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
-        self._prices: dict[float, Costs] = {}
+        self._prices: dict[tuple[float, bool], Costs] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
@@ -280,12 +288,13 @@ class ManyRanks:
     @property
     def iterations(self) -> int:
         """Iterations at the parameters' values."""
-        return self.per_draw if deterministic(self.workload) else self._iterations(NOMINAL)
+        alike = deterministic(self.workload) and self._beside.deterministic
+        return self.per_draw if alike else self._iterations(NOMINAL)
 
     @property
     def _messages(self) -> int:
-        """Of one exchange, all ranks, a message per user partition."""
-        return self._pattern.edges * self.workload.n_partitions
+        """Of one exchange, and of those beside it, all ranks, a message per user partition."""
+        return self._pattern.edges * self.workload.n_partitions + self._beside.messages
 
     @property
     def _steps(self) -> int:
@@ -314,19 +323,27 @@ class ManyRanks:
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""
-        return self._price({}, approach.message_size(self.workload.buffer))
+        return self._price({}, approach.message_size(self.workload.buffer), inside=False)
 
-    def _price(self, replaced: dict[str, Replaced], size: float) -> Costs:
-        return replace(self._priced_rows(size).row(0), **replaced)
+    def _price(self, replaced: dict[str, Replaced], size: float, inside: bool) -> Costs:
+        return replace(self._priced_rows(size, inside).row(0), **replaced)
 
-    def _priced_rows(self, size: float) -> Costs:
+    def _priced_rows(self, size: float, inside: bool) -> Costs:
         """Costs at the parameters' values, then with each draw."""
-        if size not in self._prices:
-            self._prices[size] = costs(self._sampler, self.workload, size)
-        return self._prices[size]
+        if (size, inside) not in self._prices:
+            self._prices[size, inside] = listed_price(self._sampler, self.workload)(size, inside)
+        return self._prices[size, inside]
+
+    @property
+    def _inside(self) -> list[bool]:
+        """By class of messages: within a node?"""
+        return [kind.inside for kind in self._pattern.kinds]
 
     def _seed(self, draw: int) -> int:
         return (self.seed + draw * STRIDE) % (LARGEST_SEED + 1)
+
+    def _own_seed(self, draw: int = 0) -> int:
+        return exchange_seed(self._seed(draw), self.number)
 
     def _plan(self, approach: Approach, workload: Workload, replaced: dict[str, Replaced] | None = None) -> Plan:
         return plan(
@@ -334,9 +351,9 @@ class ManyRanks:
             workload,
             approach,
             self._pattern,
-            seed=self.seed,
+            seed=self._own_seed(),
             blocks=self._layout.blocks,
-            sizes=self._layout.sizes,
+            buffers=self._layout.buffers(self.workload, self._pattern),
             thread_grid=self._layout.thread_grid,
             price=partial(self._price, replaced or {}),
         )
@@ -345,9 +362,8 @@ class ManyRanks:
         """The approach with each of these draws of the parameters."""
         each = self.message_sizes(approach)
         some = slice(draws.start, draws.stop)
-        return self._priced(
-            self.workload, approach, each, [self._priced_rows(s).rows(some) for s in each], [*map(self._seed, draws)]
-        )
+        by_class = [self._priced_rows(s, i).rows(some) for s, i in zip(each, self._inside, strict=True)]
+        return self._priced(self.workload, approach, each, by_class, [*map(self._own_seed, draws)])
 
     def _priced(
         self, workload: Workload, approach: Approach, each: list[float], by_class: list[Costs], seeds: list[int]
@@ -364,15 +380,44 @@ class ManyRanks:
             thread_grid=self._layout.thread_grid,
         )
 
-    def _first(self, iterations: int) -> int:
+    def first(self, iterations: int) -> int:
         """Iterations that go before so many."""
         return warm_up(self.workload, iterations, self._steps)
 
-    def _simulate(self, made: Sequence[Plan], iterations: Sequence[int]) -> list[Simulation]:
+    @property
+    def sampler(self) -> Sampler:
+        """Of the machine's draws: row 0 has its values."""
+        return self._sampler
+
+    @property
+    def drawn_rows(self) -> tuple[list[int], list[int]]:
+        """Rows of the sampler with drawn machines, and the seed of each."""
+        rows = list(range(1, self._draws + 1))
+        return rows, [*map(self._seed, rows)]
+
+    @property
+    def all_cores(self) -> int:
+        """That simulations may use."""
+        return self._cores
+
+    def _simulate(self, made: Sequence[Plan], iterations: Sequence[int], *, calm: bool = False) -> list[Simulation]:
         """Each plan for so many iterations, without those that go before."""
-        firsts = [self._first(n) for n in iterations]
-        jobs = [(Priced(p, {}, (p.seed,)), f + n) for p, f, n in zip(made, firsts, iterations, strict=True)]
-        return [rows[0].after(f) for rows, f in zip(run_all(jobs, self._cores), firsts, strict=True)]
+        firsts = [self.first(n) for n in iterations]
+        jobs = [
+            (self._beside.around(Priced(p, {}, (p.seed,)), calm=calm), f + n)
+            for p, f, n in zip(made, firsts, iterations, strict=True)
+        ]
+        out = run_all(jobs, self._cores)
+        return [rows[0][self.number].after(f) for rows, f in zip(out, firsts, strict=True)]
+
+    def _means(self, own: Sequence[Priced], draws: range | None, first: int) -> list[Array]:
+        """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""
+        iterations = first + self.per_draw
+        jobs = []
+        for of in own:
+            rows = [0] * len(of.seeds) if draws is None else list(draws)[: len(of.seeds)]
+            jobs.append((self._beside.around(of, self._sampler, rows, [*map(self._seed, rows)]), iterations))
+        return means_s(jobs, [first] * len(jobs), self._cores, self.number)
 
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
@@ -382,16 +427,16 @@ class ManyRanks:
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
-        out = self._simulate([self._plan(a, self._calm) for a in wanted], [1] * len(wanted))
+        out = self._simulate([self._plan(a, self._calm) for a in wanted], [1] * len(wanted), calm=True)
         self._quiet.update(zip(wanted, out, strict=True))
 
     def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
         """Draws that are not yet there, up to so many by approach."""
         there = {a: len(drawn.communication) for a, drawn in self._drawn.items()}
         wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
-        first = self._first(self.per_draw)
-        jobs = [(self._at_draws(a, range(1, n + 1)), first + self.per_draw) for a, n in wanted.items()]
-        for approach, times in zip(wanted, means_s(jobs, [first] * len(jobs), self._cores), strict=True):
+        first, most = self.first(self.per_draw), max(wanted.values(), default=0)
+        jobs = [self._at_draws(a, range(1, n + 1)) for a, n in wanted.items()]
+        for approach, times in zip(wanted, self._means(jobs, range(1, most + 1), first), strict=True):
             self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
 
     def nominal(self, approach: Approach) -> Simulation:
@@ -411,7 +456,7 @@ class ManyRanks:
         """
         if self._draws == 0:
             run = self.nominal(approach)
-            return Drawn(np.array([exchange_s(run)]), np.array([float(run.mean_s.mean())]))
+            return Drawn(np.array([exchange_s(run)]), np.array([float(run.iteration_s.mean())]))
         if approach not in self._drawn:
             self._prepare_drawn({approach: self._draws})
         return self._drawn[approach]
@@ -437,32 +482,34 @@ class ManyRanks:
     def means(self, approach: Approach) -> Array:
         """Mean times of an exchange's communication and of an iteration, shape (2,)."""
         run = self.nominal(approach)
-        return np.array([exchange_s(run), float(run.mean_s.mean())])
+        return np.array([exchange_s(run), float(run.iteration_s.mean())])
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages, by kind."""
-        return [approach.message_size(b) for b in buffers(self.workload.buffer, self._pattern, self._layout.sizes)]
+        return [approach.message_size(b) for b in self._layout.buffers(self.workload, self._pattern)]
 
     def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
         """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2).
 
         Over as many iterations as with a draw of the parameters, the same arrivals in all of them.
         """
-        first, seeds = self._first(self.per_draw), [self.seed] * (sampler.lead + sampler.draws)
-        jobs = []
+        first, seeds = self.first(self.per_draw), [self.seed] * (sampler.lead + sampler.draws)
+        jobs: list[Job] = []
+        price = listed_price(sampler, self.workload)
         for approach in approaches:
             each = self.message_sizes(approach)
-            by_class = [costs(sampler, self.workload, s) for s in each]
-            jobs.append((self._priced(self.workload, approach, each, by_class, seeds), first + self.per_draw))
+            by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
+            jobs.append(([self._priced(self.workload, approach, each, by_class, seeds)], first + self.per_draw))
         return means_s(jobs, [first] * len(jobs), self._cores)
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
-        jobs, firsts = [], []
+        jobs: list[Job] = []
+        firsts: list[int] = []
         for machine, workload, approach in cases:
             there = replace(self, machine=machine, workload=workload, draws=0)
-            firsts.append(there._first(there.per_draw))
-            jobs.append((Priced(there._plan(approach, workload), {}, (self.seed,)), firsts[-1] + there.per_draw))
+            firsts.append(there.first(there.per_draw))
+            jobs.append(([Priced(there._plan(approach, workload), {}, (self.seed,))], firsts[-1] + there.per_draw))
         return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
@@ -470,7 +517,7 @@ class ManyRanks:
         self.prepare([self.workload.baseline, *approaches])
         today, out = exchange_s(self.nominal(self.workload.baseline)), []
         for a in approaches:
-            time, whole = exchange_s(self.nominal(a)), float(self.nominal(a).mean_s.mean())
+            time, whole = exchange_s(self.nominal(a)), float(self.nominal(a).iteration_s.mean())
             once, eta = float(self._begin(a).flat[0]), float(metrics.eta(today, time))
             out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
         return out
@@ -529,21 +576,20 @@ class ManyRanks:
         sampler = Sampler(self.machine)
         alike: dict[tuple[Approach, object], list[tuple[float, Workload, list[float], list[Costs]]]] = {}
         for approach, size in wanted:
-            there = self.workload.model_copy(update={"buffer": size})
-            each = [approach.message_size(b) for b in buffers(size, self._pattern, part(there).sizes)]
-            by_class = [costs(sampler, there, s) for s in each]
+            there = self.workload.at_buffer(size)
+            each = [approach.message_size(b) for b in part(there).buffers(there, self._pattern)]
+            price = listed_price(sampler, there)
+            by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
             # One plan at several prices, as long as protocols and arrivals are the same.
             rate = getattr(there.arrivals, "delay_rate", None)
             kind = (*(bool(c.rendezvous) for c in by_class), there.thread_time, rate and size)
             alike.setdefault((approach, kind), []).append((size, there, each, by_class))
-        first, jobs = self._first(self.per_draw), []
+        first, jobs = self.first(self.per_draw), list[Priced]()
         for (approach, _), some in alike.items():
             _, there, each, _ = some[0]
             rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(each))]
-            jobs.append((self._priced(there, approach, each, rows, [self.seed] * len(some)), first + self.per_draw))
-        for (approach, _), some, times in zip(
-            alike, alike.values(), means_s(jobs, [first] * len(jobs), self._cores), strict=True
-        ):
+            jobs.append(self._priced(there, approach, each, rows, [self._own_seed()] * len(some)))
+        for (approach, _), some, times in zip(alike, alike.values(), self._means(jobs, None, first), strict=True):
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
                 once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
                 self._over[approach, size] = exchange, iteration + once / self.workload.iterations

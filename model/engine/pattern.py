@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.errors import PreadyError, shown
+from pready.model.sizes import Sizes
 from pready.model.workload import Pattern as Name
 
 Wholes = NDArray[np.int64]
@@ -33,6 +34,22 @@ STENCIL_27: tuple[Step, ...] = tuple(
 OCTANTS = 8
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What messages of one class have in common."""
+
+    sample: Step | tuple[int, int] | None = None
+    """A direction, or a rank and the number of one of its neighbours, with such a message; None where all have as many
+    bytes."""
+    inside: bool = False
+    """Between ranks of a node."""
+
+
+def _step(sample: tuple[int, ...]) -> Step:
+    x, y, z = sample
+    return x, y, z
+
+
 def exchanges(name: Name, blocks: int) -> int:
     """Of a pattern, per iteration: 1, or octants × blocks of a sweep."""
     return OCTANTS * blocks if name == "sweep3d" else 1
@@ -43,8 +60,9 @@ class Pattern:
     """Ranks and their neighbours.
 
     A rank's *profile* says in which directions it has a neighbour: all of them away from open
-    boundaries; for a list of neighbours, as many as the list has. Rows of `present`, `nth` and
-    `classes` of a profile are in the order in which messages are sent.
+    boundaries; for a list of neighbours, as many as the list has. Where it also says how large
+    messages are, or which of them stay within a node, every rank names its own (`rank_profile`). Rows
+    of `present`, `nth` and `classes` are in the order in which messages are sent.
     """
 
     name: Name
@@ -52,8 +70,10 @@ class Pattern:
     periodic: tuple[bool, bool, bool]
     steps: tuple[Step, ...]
     """Directions of a grid; for other patterns only their number matters."""
-    classes: tuple[int, ...]
-    """Of each direction: 0 face, 1 edge, 2 corner where these have sizes of their own, else 0."""
+    classes: Wholes
+    """Of messages that are alike, shape (profiles, directions)."""
+    kinds: tuple[Kind, ...]
+    """What a message of each class is."""
     present: NDArray[np.bool_]
     """Shape (profiles, directions)."""
     out_start: Wholes
@@ -63,6 +83,27 @@ class Pattern:
     in_slot: Wholes
     sources: int
     """The most neighbours a rank receives from."""
+    rank_profile: Wholes | None = None
+    """Of each rank, where neighbours alone do not say."""
+    node: Wholes | None = None
+    """Of each rank; None where every rank has an adapter of its own."""
+
+    def buffers(
+        self, face: float, sizes: Sizes | None = None, listed: Sequence[Sequence[float]] | None = None
+    ) -> tuple[float, ...]:
+        """Bytes for a neighbour by class, from sizes that fit the pattern."""
+
+        def of(kind: Kind) -> float:
+            if listed is not None and isinstance(kind.sample, tuple) and len(kind.sample) == 2:
+                return listed[kind.sample[0]][kind.sample[1]]
+            return face if sizes is None or kind.sample is None else sizes.towards(_step(kind.sample))
+
+        return tuple(map(of, self.kinds))
+
+    @property
+    def unlike(self) -> bool:
+        """Do messages differ?"""
+        return len(self.kinds) > 1
 
     @property
     def ranks(self) -> int:
@@ -122,6 +163,28 @@ class Pattern:
         """Per iteration: 1, or octants × blocks of a sweep."""
         return exchanges(self.name, blocks)
 
+    @property
+    def receivers(self) -> Wholes:
+        """The receiver in each direction, shape (ranks, directions), -1 where there is none. Not for sweeps."""
+        everyone = np.arange(self.ranks)
+        if self.name == "pt2pt":
+            return (everyone ^ 1)[:, None]
+        out = np.full((self.ranks, self.directions), -1, np.int64)
+        if self.name == "neighbours":
+            counts = np.diff(self.out_start)
+            source = np.repeat(everyone, counts)
+            out[source, np.arange(len(source)) - np.repeat(self.out_start[:-1], counts)] = self.out_rank
+            return out
+        strides = np.cumprod([1, *self.grid[:2]])
+        for d, step in enumerate(self.steps):
+            to, inside = np.zeros(self.ranks, np.int64), np.ones(self.ranks, np.bool_)
+            for by, n, wraps, stride in zip(step, self.grid, self.periodic, strides, strict=True):
+                there = everyone // stride % n + by
+                inside &= (there >= 0) & (there < n) | (wraps and n > 1)
+                to += there % n * stride
+            out[:, d] = np.where(inside, to, -1)
+        return out
+
     def neighbours(self, rank: int) -> list[int | None]:
         """The receiver in each direction; None where there is none. Not for sweeps."""
         if self.name == "pt2pt":
@@ -149,8 +212,10 @@ def pattern(
     grid: Sequence[int],
     *,
     periodic: bool | Sequence[bool] = True,
-    own_sizes: bool = False,
+    sizes: Sizes | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
+    neighbour_sizes: Sequence[Sequence[float]] | None = None,
+    node: Wholes | None = None,
 ) -> Pattern:
     """The pattern of a workload on a grid of ranks.
 
@@ -162,10 +227,14 @@ def pattern(
         Ranks along each axis: one to three numbers. Pairs and lists only take their product.
     periodic
         Do halos wrap around, for all axes or for each?
-    own_sizes
-        Do edges and corners of halo3d26 have sizes of their own?
+    sizes
+        Of halos: bytes by direction; absent: as many for all neighbours.
     neighbours
         For "neighbours": the ranks that each rank sends to.
+    neighbour_sizes
+        Bytes for each of them; absent: as many for all.
+    node
+        Of each rank, shape (ranks,), where ranks share adapters: see `nodes.nodes_of`.
 
     Raises
     ------
@@ -185,17 +254,63 @@ def pattern(
         if ranks % 2:
             raise PreadyError(f"grid = {list(grid)} has {ranks} ranks", valid="an even number: pairs")
         present = np.ones((1, 1), np.bool_)
-        return Pattern(name, size, wraps, ((1, 0, 0),), (0,), present, none, none, none, none, none, 1)
-    if name == "sweep3d":
+        made = _alike(Pattern(name, size, wraps, ((1, 0, 0),), none, (), present, none, none, none, none, none, 1))
+    elif name == "sweep3d":
         if size[2] != 1:
             raise PreadyError(f"grid = {list(grid)} for sweep3d", valid="X,Y: a sweep pipelines along z inside a rank")
         present = np.array([[p & 1 > 0, p & 2 > 0] for p in range(4)])
         open_ = (False, False, False)
         steps: tuple[Step, ...] = ((1, 0, 0), (0, 1, 0))
-        return Pattern(name, size, open_, steps, (0, 0), present, none, none, none, none, none, 2)
-    if neighbours is not None:
-        return _listed(size, wraps, neighbours)
-    return _halo(name, size, wraps, own_sizes)
+        return _alike(Pattern(name, size, open_, steps, none, (), present, none, none, none, none, none, 2))
+    elif neighbours is not None:
+        made = _listed(size, wraps, neighbours)
+    else:
+        made = _halo(name, size, wraps, sizes)
+    if node is None and neighbour_sizes is None:
+        return made
+    return _placed(made, neighbour_sizes, node)
+
+
+def _alike(of: Pattern) -> Pattern:
+    """All messages of one class."""
+    return replace(of, classes=np.zeros(of.present.shape, np.int64), kinds=(Kind(),))
+
+
+def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes | None) -> Pattern:
+    """With a profile for every rank: how large its messages are, and which of them stay within its node."""
+    to = of.receivers
+    there = to >= 0
+    keys = np.where(there, of.classes[0] if sizes is None else 0, -1)
+    samples: dict[int, Step | tuple[int, int] | None] = {k: kind.sample for k, kind in enumerate(of.kinds)}
+    if sizes is not None:
+        flat = np.array([s for row in sizes for s in row], np.float64)
+        if [len(row) for row in sizes] != there.sum(axis=1).tolist():
+            raise PreadyError("neighbour sizes do not match the neighbour list", valid="a size for each neighbour")
+        bad = ~(flat > 0)
+        if bad.any():
+            raise PreadyError(f"neighbour size = {flat[bad][0]:g} B", valid="greater than 0")
+        _, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+        keys[there] = inverse
+        row, column = np.nonzero(there)
+        samples = {k: (int(row[at]), int(column[at])) for k, at in enumerate(first)}
+    inside = np.zeros(to.shape, np.bool_) if node is None else there & (node[to] == node[:, None])
+    # Classes from 0 on, those that leave the node first: what is true of all messages is read from class 0.
+    several = len(samples)
+    used, inverse = np.unique((inside * several + keys)[there], return_inverse=True)
+    classes = np.full(to.shape, -1, np.int64)
+    classes[there] = inverse
+    profile = np.zeros(len(to), np.int64)
+    for column_ in classes.T:  # ranks with the same row, column by column
+        profile = np.unique(profile * (len(used) + 1) + column_ + 1, return_inverse=True)[1].ravel()
+    _, one = np.unique(profile, return_index=True)
+    return replace(
+        of,
+        classes=np.maximum(classes[one], 0),
+        kinds=tuple(Kind(samples[int(u) % several], bool(u >= several)) for u in used),
+        present=there[one],
+        rank_profile=profile,
+        node=node,
+    )
 
 
 def _grid(grid: Sequence[int]) -> tuple[int, int, int]:
@@ -217,11 +332,15 @@ def _periodic(periodic: bool | Sequence[bool]) -> tuple[bool, bool, bool]:
     return x, y, z
 
 
-def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool], own_sizes: bool) -> Pattern:
+def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool], sizes: Sizes | None) -> Pattern:
     # An axis with a single rank has no neighbours along it, periodic or not.
     stencil = FACES if name == "halo3d" else STENCIL_27
     steps = tuple(s for s in stencil if all(n > 1 or not by for n, by in zip(size, s, strict=True)))
-    classes = tuple(sum(map(abs, s)) - 1 if own_sizes else 0 for s in steps)
+    # Faces, edges and corners are kinds of their own, however large: sizes may change, classes may not.
+    keys = [(0, 0.0) if sizes is None else (sum(map(abs, s)), sizes.towards(s)) for s in steps]
+    order = list(dict.fromkeys(keys))
+    kinds = tuple(Kind(None if sizes is None else steps[keys.index(k)]) for k in order)
+    each = np.array([order.index(k) for k in keys], np.int64)
     if all(w or n == 1 for w, n in zip(wraps, size, strict=True)):
         present = np.ones((1, len(steps)), np.bool_)
     else:
@@ -231,7 +350,8 @@ def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool]
 
         present = np.array([[there(p, s) for s in steps] for p in range(64)])
     none = np.zeros(1, np.int64)
-    return Pattern(name, size, wraps, steps, classes, present, none, none, none, none, none, len(steps))
+    classes = np.tile(each, (len(present), 1))
+    return Pattern(name, size, wraps, steps, classes, kinds, present, none, none, none, none, none, len(steps))
 
 
 def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbours: Sequence[Iterable[int]]) -> Pattern:
@@ -257,12 +377,13 @@ def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbou
     received = np.bincount(out_rank, minlength=ranks)
     most = int(counts.max())
     present = np.arange(most) < np.arange(most + 1)[:, None]
-    return Pattern(
+    made = Pattern(
         "neighbours",
         size,
         wraps,
         ((1, 0, 0),) * most,
-        (0,) * most,
+        counts,
+        (),
         present,
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         out_rank,
@@ -271,3 +392,4 @@ def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbou
         slot[order].astype(np.int64),
         int(received.max()),
     )
+    return _alike(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
@@ -67,8 +67,14 @@ class Plan:
     """The same for the kernel: what `kernel/fields.def` lists."""
 
 
-Price = Callable[[float], Costs]
-"""The costs of messages of so many bytes."""
+Price = Callable[[float, bool], Costs]
+"""The costs of messages of so many bytes, within a node or not."""
+
+
+def listed_price(sampler: Sampler, workload: Workload) -> Price:
+    """Of a sampler's machine, on the workload's path or, within a node, on that of its ranks."""
+    within = workload.model_copy(update={"path": "intra"})
+    return lambda size, inside: costs(sampler, within if inside else workload, size)
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ def plan(
     *,
     seed: int = 0,
     blocks: int = 1,
-    sizes: tuple[float, float, float] | None = None,
+    buffers: Sequence[float] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
     price: Price | None = None,
 ) -> Plan:
@@ -100,8 +106,8 @@ def plan(
     ----------
     blocks
         Of a sweep, per octant (KBA).
-    sizes
-        Bytes per face, edge and corner; absent: the workload's buffer for every neighbour.
+    buffers
+        Bytes for a neighbour by class of the pattern; absent: the workload's buffer for every one.
     thread_grid
         How a rank's threads are arranged in space; absent: every thread has a part of every buffer.
     price
@@ -114,17 +120,12 @@ def plan(
         machine's curves cover.
     """
     if price is None:
-        price = partial(costs, Sampler(machine), workload)
-    each = [approach.message_size(b) for b in buffers(workload.buffer, pattern, sizes)]
-    by_class = [price(s) for s in each]
+        price = listed_price(Sampler(machine), workload)
+    each = [approach.message_size(b) for b in buffers or (workload.buffer,) * len(pattern.kinds)]
+    by_class = [price(s, kind.inside) for s, kind in zip(each, pattern.kinds, strict=True)]
     return priced(
         machine, workload, approach, pattern, each, by_class, seeds=(seed,), blocks=blocks, thread_grid=thread_grid
     ).plan
-
-
-def buffers(face: float, pattern: Pattern, sizes: tuple[float, float, float] | None) -> tuple[float, ...]:
-    """Bytes per neighbour by class: of faces, edges and corners where these differ, else of all."""
-    return (face, *sizes[1:]) if sizes is not None and max(pattern.classes) > 0 else (face,)
 
 
 def priced(
@@ -153,6 +154,11 @@ def priced(
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
+    if pattern.node is not None:
+        if interface.one_by_one:
+            raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
+        if machine.path(workload.path).burst is not None:
+            raise PreadyError("ranks that share a node on a shaped link", valid="a rank per node, or no burst")
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -308,7 +314,10 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
         "sources": pattern.sources,
         "reach": pattern.reach,
         "step": pattern.steps,
+        "placed": pattern.rank_profile is not None,
+        "rank_profile": [0] if pattern.rank_profile is None else pattern.rank_profile,
         "direction_class": pattern.classes,
+        **_nodes(pattern),
         "out_start": pattern.out_start,
         "out_rank": pattern.out_rank,
         "in_start": pattern.in_start,
@@ -320,6 +329,16 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
         "nth": pattern.nth,
         "degree": pattern.degree,
     }
+
+
+def _nodes(pattern: Pattern) -> dict[str, object]:
+    """The ranks of each node."""
+    inside = [kind.inside for kind in pattern.kinds]
+    if pattern.node is None:
+        return {"nodes": 0, "node_start": [0], "node_rank": np.zeros(0, np.int64), "inside": inside}
+    order = np.argsort(pattern.node, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(pattern.node))])
+    return {"nodes": len(starts) - 1, "node_start": starts, "node_rank": order, "inside": inside}
 
 
 def _message_numbers(x: _Exchange) -> dict[str, object]:
@@ -350,6 +369,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "burst": x.mapping is None
         and len(x.members) == 1
         and len(x.by_class) == 1
+        and x.pattern.node is None
         and not interface.two_sided_rendezvous
         and not x.asks.any()
         and not x.shaped
@@ -426,7 +446,7 @@ def _turns(x: _Exchange) -> dict[str, Array]:
         queued = pattern.degree * x.transports / len(x.members)
         between += x.receive[:, None, :] + x.per_entry[:, None, None] * (queued[:, None] - 1) / 2
     # (classes, profiles, directions): messages up to and including a direction
-    counts = [np.cumsum(pattern.present & (np.array(pattern.classes) == c), axis=1) for c in classes]
+    counts = [np.cumsum(pattern.present & (pattern.classes == c), axis=1) for c in classes]
     hold_to = np.asarray(sum(counts[c] * x.hold[:, c, None, None] for c in classes))
     # What is received before the next turn is as many messages.
     received = np.asarray(sum(counts[c][:, -1] * between[:, :, c] for c in classes))

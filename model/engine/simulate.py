@@ -13,12 +13,14 @@ import numpy as np
 
 from pready.model.approach import Approach
 from pready.model.engine._kernel import Engine, simulate_all
+from pready.model.engine.nodes import nodes_of
 from pready.model.engine.pattern import pattern
 from pready.model.engine.plan import Plan, Price, Priced, plan
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
+from pready.model.sizes import Sizes
 from pready.model.values import Array
-from pready.model.workload import Workload
+from pready.model.workload import HALOS, Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
@@ -74,6 +76,8 @@ class Simulation:
     exchanges: int
     """Per iteration: 1, or octants × blocks of a sweep."""
     messages: int
+    step_s: Array | None = None
+    """Of one of several exchanges: mean time of the whole step; `shortest_s` to `last_end_s` are the step's, too."""
     wall_s: float = 0.0
     """This and what follows: 0 and "" where many simulations shared one call."""
     cores: int = 0
@@ -89,6 +93,11 @@ class Simulation:
     def messages_per_s(self) -> float:
         """Simulated messages per second of wall time."""
         return self.messages / self.wall_s if self.wall_s > 0 else 0.0
+
+    @property
+    def iteration_s(self) -> Array:
+        """Mean time of an iteration, all its exchanges included."""
+        return self.mean_s if self.step_s is None else self.step_s
 
     @property
     def communication_s(self) -> Array:
@@ -121,8 +130,11 @@ def simulate(
     cores: int = 1,
     periodic: bool | Sequence[bool] = True,
     blocks: int = 1,
-    sizes: tuple[float, float, float] | None = None,
+    sizes: Sizes | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
+    neighbour_sizes: Sequence[Sequence[float]] | None = None,
+    ranks_per_node: int | None = None,
+    node_grid: Sequence[int] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
     price: Price | None = None,
     record: bool = False,
@@ -150,9 +162,15 @@ def simulate(
     blocks
         Of a sweep, per octant (KBA): a rank computes and sends on this often.
     sizes
-        Of halo3d26: bytes per face, edge and corner. Absent: the workload's buffer for all.
+        Of halos: bytes by direction. Absent: the workload's buffer for all.
     neighbours
         Of pattern "neighbours": for each rank the ranks that it sends to.
+    neighbour_sizes
+        Bytes for each of them. Absent: the workload's buffer for all.
+    ranks_per_node
+        Ranks that share an adapter, and reach each other by the machine's intra-node path. Absent: one.
+    node_grid
+        Ranks of a node along x, y, z. Absent: so many in a row, x first.
     thread_grid
         Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
         partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
@@ -187,6 +205,9 @@ def simulate(
         blocks=blocks,
         sizes=sizes,
         neighbours=neighbours,
+        neighbour_sizes=neighbour_sizes,
+        ranks_per_node=ranks_per_node,
+        node_grid=node_grid,
         thread_grid=thread_grid,
         price=price,
     )
@@ -208,51 +229,96 @@ def run(
 
     `engine` is one made from a plan of the same ranks and messages: it takes this plan's costs and seed.
     """
-    ranks = made.pattern.ranks
-    _check(made, iterations, cores)
-    if engine is None or not engine.reprice(made.numbers):
-        engine = kernel(made, level)
-    need = engine.memory(cores, chunk) + (16 * ranks * iterations if record else 0)
+    return run_step(
+        [made],
+        iterations,
+        cores=cores,
+        record=record,
+        on_progress=on_progress,
+        chunk=chunk,
+        level=level,
+        engine=engine,
+    )[0]
+
+
+def run_step(
+    step: Sequence[Plan],
+    iterations: int,
+    *,
+    cores: int = 1,
+    record: bool = False,
+    on_progress: Callable[[float], None] | None = None,
+    chunk: int = 0,
+    level: str = "",
+    engine: Engine | None = None,
+) -> list[Simulation]:
+    """Simulate the exchanges of a step, one after the other in each iteration: a rank begins one when it has ended
+    the one before.
+
+    Returns
+    -------
+    One simulation per exchange; `together` adds them up.
+    """
+    ranks = step[0].pattern.ranks
+    _check(step, iterations, cores)
+    if engine is None or not engine.reprice([p.numbers for p in step]):
+        engine = kernel(step, level)
+    rows = iterations * len(step)
+    need = engine.memory(cores, chunk) + (16 * ranks * rows if record else 0)
     _check_memory(need, ranks)
-    ends = np.empty((iterations, ranks)) if record else None
-    received = np.empty((iterations, ranks)) if record and made.steps == 1 else None
+    ends = np.empty((rows, ranks)) if record else None
+    received = np.empty((rows, ranks)) if record and step[0].steps == 1 else None
     began = time.perf_counter()
     out = engine.run(iterations, cores, chunk, ends=ends, received=received, poll=on_progress)
     wall = time.perf_counter() - began
-    done = out["iterations"]
-    return replace(
-        simulation(made, out),
-        wall_s=wall,
-        cores=1 if made.steps > 1 else cores,
-        memory_bytes=need,
-        level=engine.level,
-        ends_s=None if ends is None else ends[:done],
-        received_s=None if received is None else received[:done],
-    )
+    done = out["iterations"] * len(step)
+    return [
+        replace(
+            of,
+            wall_s=wall,
+            cores=1 if step[0].steps > 1 else cores,
+            memory_bytes=need,
+            level=engine.level,
+            ends_s=None if ends is None else ends[e : done : len(step)],
+            received_s=None if received is None else received[e : done : len(step)],
+        )
+        for e, of in enumerate(simulations(step, out))
+    ]
 
 
-def simulation(made: Plan, out: Outcome) -> Simulation:
-    """What the kernel says of a plan.
+def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
+    """What the kernel says of the plans of a step.
 
     Raises
     ------
     PreadyError
         Its time no longer fits.
     """
-    ranks, messages = made.pattern.ranks, _messages(made)
-    done, sums, extremes = out["iterations"], out["sums"] / ranks, out["extremes"]
+    done, extremes = out["iterations"], out["extremes"]
     if out["overflowed"]:
         raise PreadyError(
             f"after iteration {done} the time is {extremes[-1, 3]:g} s",
             valid="292 years: 63 bits of nanoseconds",
         )
+    ranks = step[0].pattern.ranks
+    each = out["sums"].reshape(done, len(step), out["sums"].shape[1])
+    return [
+        _simulation(plan, each[:, e], extremes, out["interrupted"], each[:, :, 0].sum(axis=1) / ranks, len(step))
+        for e, plan in enumerate(step)
+    ]
+
+
+def _simulation(
+    made: Plan, totals: Array, extremes: Array, interrupted: bool, step_s: Array, exchanges: int
+) -> Simulation:
+    messages, sums, done = _messages(made), totals / made.pattern.ranks, len(totals)
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
         approach=made.approach,
         seed=made.seed,
         iterations=done,
-        interrupted=out["interrupted"],
+        interrupted=interrupted,
         time_s=float(extremes[-1, 3]) if done else 0.0,
         mean_s=sums[:, 0],
         shortest_s=extremes[:, 0],
@@ -263,19 +329,49 @@ def simulation(made: Plan, out: Outcome) -> Simulation:
         spread_s=sums[:, 7],
         to_join_s=sums[:, 8],
         after_join_s=sums[:, 9],
-        arrived_early=out["sums"][:, 10] / max(messages, 1),
+        arrived_early=totals[:, 10] / max(messages, 1),
         exchanges=made.steps,
         messages=messages * done,
+        step_s=step_s if exchanges > 1 else None,
     )
 
 
-def run_all(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Simulation]]:
-    """Simulate plans, each at its prices for so many iterations, in one call of the kernel.
+def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
+    """A step as a whole, from its exchanges: times add up; `approach` stands for all of theirs."""
+    first, last, messages = each[0], each[-1], sum(s.messages for s in each)
+
+    def total(name: str) -> Array:
+        return np.asarray(sum(getattr(s, name) for s in each))
+
+    return replace(
+        first,
+        pattern=" + ".join(dict.fromkeys(s.pattern for s in each)),
+        approach=approach,
+        mean_s=total("mean_s"),
+        causes_s={cause: np.asarray(sum(s.causes_s[cause] for s in each)) for cause in first.causes_s},
+        spread_s=total("spread_s"),
+        to_join_s=total("to_join_s"),
+        after_join_s=total("after_join_s"),
+        arrived_early=np.asarray(sum(s.messages * s.arrived_early for s in each) / max(messages, 1)),
+        exchanges=1,
+        messages=messages,
+        step_s=None,
+        ends_s=last.ends_s,
+        received_s=last.received_s,
+    )
+
+
+Job = tuple[Sequence[Priced], int]
+"""The exchanges of a step, each at its prices, and for how many iterations."""
+
+
+def run_all(jobs: Sequence[Job], cores: int) -> list[list[list[Simulation]]]:
+    """Simulate steps, each at its prices for so many iterations, in one call of the kernel.
 
     Returns
     -------
-    By job and row, what `run` gives of it alone, to the last bit, on any number of cores; how long each took,
-    and on how many cores, is not known.
+    By job, row and exchange, what `run_step` gives of it alone, to the last bit, on any number of cores; how long
+    each took, and on how many cores, is not known.
 
     Raises
     ------
@@ -285,35 +381,57 @@ def run_all(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Simulat
         Ctrl-C.
     """
     return [
-        [replace(simulation(of.plan, out), seed=seed) for seed, out in zip(of.seeds, rows, strict=True)]
-        for (of, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+        [
+            [replace(s, seed=of.seeds[row]) for s, of in zip(simulations(_plans(step), out), step, strict=True)]
+            for row, out in enumerate(rows)
+        ]
+        for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
     ]
 
 
-def means_s(jobs: Sequence[tuple[Priced, int]], firsts: Sequence[int], cores: int) -> list[Array]:
-    """Mean times after each job's first iterations: of one exchange's communication, and of an iteration.
+def means_s(jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int = 0) -> list[Array]:
+    """Mean times after each job's first iterations: of the communication of exchange `number` (of a sweep, of one of
+    its exchanges), and of an iteration.
 
     Returns
     -------
     By job, an array of shape (rows, 2).
     """
 
-    def means(made: Plan, first: int, out: Outcome) -> tuple[float, float]:
+    def means(step: Sequence[Plan], first: int, out: Outcome) -> tuple[float, float]:
         if out["overflowed"]:
-            simulation(made, out)  # says so
-        sums = out["sums"][first:] / made.pattern.ranks
-        return float((sums[:, 0] - sums[:, 1]).mean()) / made.steps, float(sums[:, 0].mean())
+            simulations(step, out)  # says so
+        sums = out["sums"].reshape(out["iterations"], len(step), out["sums"].shape[1])[first:] / step[0].pattern.ranks
+        mine = sums[:, number]
+        return float((mine[:, 0] - mine[:, 1]).mean()) / step[number].steps, float(sums[:, :, 0].sum(axis=1).mean())
 
     return [
-        np.array([means(of.plan, first, out) for out in rows])
-        for (of, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
+        np.array([means(_plans(step), first, out) for out in rows])
+        for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
     ]
 
 
-def _outcomes(jobs: Sequence[tuple[Priced, int]], cores: int) -> list[list[Outcome]]:
-    for of, iterations in jobs:
-        _check(of.plan, iterations, cores)
-    return simulate_all([(of.plan.numbers, of.prices, list(of.seeds), n) for of, n in jobs], cores)
+def means_of_steps(jobs: Sequence[Job], first: int, cores: int) -> list[Array]:
+    """The same of whole steps: of the communication of all their exchanges, and of an iteration."""
+
+    def means(step: Sequence[Plan], out: Outcome) -> tuple[float, float]:
+        of = together(simulations(step, out), step[0].approach).after(first)
+        return float(of.communication_s.mean()), float(of.mean_s.mean())
+
+    return [
+        np.array([means(_plans(step), out) for out in rows])
+        for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+    ]
+
+
+def _plans(step: Sequence[Priced]) -> list[Plan]:
+    return [of.plan for of in step]
+
+
+def _outcomes(jobs: Sequence[Job], cores: int) -> list[list[Outcome]]:
+    for step, iterations in jobs:
+        _check(_plans(step), iterations, cores)
+    return simulate_all([([(p.plan.numbers, p.prices, list(p.seeds)) for p in step], n) for step, n in jobs], cores)
 
 
 def prepared(
@@ -325,8 +443,11 @@ def prepared(
     seed: int = 0,
     periodic: bool | Sequence[bool] = True,
     blocks: int = 1,
-    sizes: tuple[float, float, float] | None = None,
+    sizes: Sizes | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
+    neighbour_sizes: Sequence[Sequence[float]] | None = None,
+    ranks_per_node: int | None = None,
+    node_grid: Sequence[int] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
     price: Price | None = None,
 ) -> Plan:
@@ -336,20 +457,21 @@ def prepared(
     if blocks < 1:
         raise PreadyError(f"blocks = {blocks}", valid="at least 1")
     if sizes is not None:
-        if workload.pattern != "halo3d26":
+        if workload.pattern not in HALOS:
             raise PreadyError(
-                f"sizes of faces, edges and corners with pattern = {workload.pattern!r}",
-                valid="pattern 'halo3d26'",
+                f"sizes by direction with pattern = {workload.pattern!r}", valid=" or ".join(map(repr, HALOS))
             )
-        for name, size in zip(("face", "edge", "corner"), sizes, strict=True):
+        for size in (*sizes.faces, *sizes.edges, sizes.corner):
             if not size > 0:
-                raise PreadyError(f"{name} size = {size:g} B", valid="greater than 0")
+                raise PreadyError(f"a size of {size:g} B for a neighbour", valid="greater than 0")
     shape = pattern(
         workload.pattern,
         grid,
         periodic=periodic,
-        own_sizes=sizes is not None,
+        sizes=sizes,
         neighbours=neighbours,
+        neighbour_sizes=neighbour_sizes,
+        node=None if ranks_per_node is None else nodes_of(grid, ranks_per_node, node_grid),
     )
     return plan(
         machine,
@@ -358,16 +480,16 @@ def prepared(
         shape,
         seed=seed,
         blocks=blocks,
-        sizes=sizes,
+        buffers=shape.buffers(workload.buffer, sizes, neighbour_sizes),
         thread_grid=thread_grid,
         price=price,
     )
 
 
-def kernel(made: Plan, level: str = "") -> Engine:
-    """The C++ engine of a plan, whose networks take a while to make."""
+def kernel(step: Sequence[Plan], level: str = "") -> Engine:
+    """The C++ engine of a step's plans, whose networks take a while to make."""
     try:
-        return Engine(made.numbers, level)
+        return Engine([p.numbers for p in step], level)
     except ValueError as error:
         raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
 
@@ -377,8 +499,8 @@ def _messages(made: Plan) -> int:
     return made.pattern.edges * made.transports * made.steps
 
 
-def _check(made: Plan, iterations: int, cores: int) -> None:
-    steps, messages = made.steps, _messages(made)
+def _check(step: Sequence[Plan], iterations: int, cores: int) -> None:
+    steps, messages = max(p.steps for p in step), sum(map(_messages, step))
     if iterations < 1:
         raise PreadyError(f"iterations = {iterations}", valid="at least 1")
     if iterations * steps > LARGEST_ITERATION:

@@ -80,6 +80,8 @@ def predict(
     if output is not None:
         prediction_report.check(output)
     on, what = machines.load(machine), options.read_workload(workload)
+    if what.exchanges is not None and picture is not None:
+        raise PreadyError("--plot of several exchanges per step", valid="a file with one of them")
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
         if picture is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,21 @@ from pready.commands import options
 from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
 from pready.files.rows import csv_text
 from pready.files.writing import write_with
+from pready.model import abilities
 from pready.model import machine as machines
-from pready.model.approach import Approach
-from pready.model.engine import export_goal
+from pready.model.approach import Approach, vci_members
+from pready.model.engine.goal import Flags, inexpressible, write_goal
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import compare
+from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.predict import effective_library, predict
+from pready.model.prediction import Prediction
+from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
 from pready.show import picture_files
-from pready.show.simulation import per_iteration, report, simulation_view
+from pready.show.simulation import Rows, per_iteration, simulation_view, step_report
 from pready.show.terminal import console, print_json, progress, status
 
 MOST_ITERATIONS = 100
@@ -144,13 +149,13 @@ def simulate(
         return
     count = iterations or min(what.iterations, MOST_ITERATIONS)
     if approach is not None:
-        chosen = options.parse_approach(approach, what)
+        chosen = [options.parse_approach(approach, part) for part in what.parts]
     else:
         with status("predicting, for the approach"):
-            chosen = predict(on, what, library=library, seed=seed, draws=0).advised.approach
-    settings = {**layout(what).options, "seed": seed}
+            chosen = _advised(on, what, library, seed, exported=export is not None)
     if export is not None:
-        _export(export[1], on, what, chosen, count, settings)
+        _export(export[1], on, what, chosen, count, seed)
+    by_exchange: list[Rows] = []
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
 
@@ -159,26 +164,29 @@ def simulate(
                 tasks[a] = bar.add_task(a.name, total=1.0)
             bar.update(tasks[a], completed=share)
 
-        rows = compare(
-            on,
-            what,
-            [chosen],
-            iterations=count,
-            record=picture is not None,
-            on_progress=told,
-            cores=cores or os.cpu_count() or 1,
-            **settings,
-        )
+        settings: dict[str, Any] = {
+            "iterations": count,
+            "record": picture is not None,
+            "on_progress": told,
+            "cores": cores or os.cpu_count() or 1,
+            "seed": seed,
+        }
+        if what.exchanges is None:
+            rows = compare(on, what, chosen, **settings, **layout(what).options)
+        else:
+            rows, by_exchange = compare_step(on, what, chosen, **settings)
     if not rows:
         raise KeyboardInterrupt
     _, last = rows[-1]
     if picture is not None:
         picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
     if as_json:
-        print_json(report(on, what, effective_library(on, library).name, rows))
+        print_json(step_report(on, what, effective_library(on, library).name, rows, by_exchange))
     elif as_csv:
         click.echo(csv_text(per_iteration(rows)), nl=False)
     else:
+        for part, some in zip(what.parts, by_exchange, strict=False):
+            console().print(simulation_view(part, on, some))
         console().print(simulation_view(what, on, rows))
     if last.interrupted:
         click.echo(f"pready: interrupted after {last.iterations} of {count} iterations", err=True)
@@ -193,15 +201,36 @@ def _overridden(workload: Workload, **given: object) -> Workload:
     return workload.changed(**fields)
 
 
+def _advised(machine: Machine, workload: Workload, library: str | None, seed: int, *, exported: bool) -> list[Approach]:
+    """What is advised for each exchange, of those that can be exported."""
+    made = predict(machine, workload, library=library, seed=seed, draws=0)
+
+    def best(of: Prediction, part: Workload) -> Approach:
+        if not exported:
+            return of.advised.approach
+        able = [r for r in of.approaches if r.available and _exportable(machine, part, r.approach)]
+        return simplest_of_the_best(able).approach
+
+    return [best(of, part) for of, part in zip(made.exchanges or (made,), workload.parts, strict=True)]
+
+
+def _exportable(machine: Machine, workload: Workload, approach: Approach) -> bool:
+    return inexpressible(approach, len(vci_members(approach, workload.threads, machine.contexts.value))) is None
+
+
 def _export(
-    path: Path, machine: Machine, workload: Workload, approach: Approach, iterations: int, settings: dict[str, Any]
+    path: Path, machine: Machine, workload: Workload, approaches: Sequence[Approach], iterations: int, seed: int
 ) -> None:
     """GOAL text of the same run, and the flags that LogGOPSim wants with it."""
-    flags = []
+    flags: list[Flags] = []
+    abilities.check(workload, "goal")
+    step = plans(machine, workload, approaches, seed)
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="ascii") as stream:
-            flags.append(export_goal(stream, machine, workload, approach, iterations=iterations, **settings))
+            flags.append(write_goal(stream, step, iterations))
 
     write_with(path, write)
-    click.echo(f"wrote {path}; LogGOPSim's flags for this machine: {flags[0]}", err=True)
+    of = flags[0]
+    unit = "" if of.ticks_per_ns == 1 else f" (a tick, its ns, is 1/{of.ticks_per_ns} ns here)"
+    click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine{unit}: {of}", err=True)

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from pready.model.approach import Interface
+from pready.model.approach import EACH, Interface
 from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
 from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best
@@ -34,13 +34,28 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
 
 
 def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
-    """The table and the advice."""
-    rows = prediction.approaches if every_row else best_per_interface(prediction)
+    """The table and the advice; of a step, those of each exchange before it."""
+    if prediction.exchanges:
+        each = [_view(e, every_row=every_row) for e in prediction.exchanges]
+        return Group(*each, _view(prediction, every_row=every_row))
+    return _view(prediction, every_row=every_row)
+
+
+def _title(prediction: Prediction) -> str:
+    """What was predicted, and where."""
     w = prediction.workload
-    title = (
-        f"{w['name']} on {prediction.machine} ({prediction.library}): {w['threads']} threads × "
-        f"{w['partitions_per_thread']} partitions, {format_size(w['buffer'])} per peer, {w['pattern']}"
-    )
+    where = f"{w['name']} on {prediction.machine} ({prediction.library})"
+    if prediction.exchanges:
+        return f"{where}: the whole step of {len(prediction.exchanges)} exchanges"
+    size = f"{format_size(w['buffer'])} per peer"
+    if w.get("faces"):
+        size = f"faces of {', '.join(format_size(b) for b in w['faces'])}"
+    return f"{where}: {w['threads']} threads × {w['partitions_per_thread']} partitions, {size}, {w['pattern']}"
+
+
+def _view(prediction: Prediction, *, every_row: bool) -> RenderableType:
+    rows = prediction.approaches if every_row else best_per_interface(prediction)
+    title = _title(prediction)
     if prediction.ranks:
         title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
     if prediction.network:
@@ -64,7 +79,7 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
         mark = "→ " if r is advised else "  "
         table.add_row(
             mark + r.name + ("" if r.available else " *"),
-            f"{r.transport_partitions} × {r.vcis}",
+            "" if r.approach.interface is EACH else f"{r.transport_partitions} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
             format_change(-r.speedup_percent),
@@ -81,10 +96,13 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False) -> Rende
     needs = dict.fromkeys(r.needs for r in rows if not r.available)
     if needs:
         notes.append(f"* needs {'; '.join(needs)}")
+    run = prediction.run_speedup_percent
+    if run is not None:
+        notes.append(f"{-run:+.2g} % of the whole run, of which these steps are {100 * (prediction.share or 0):g} %")
     return Group(
         table,
         Text("\n" + "\n".join(notes), style="dim"),
-        advice_view(prediction.advice, sizes=prediction.engine != "sst"),
+        advice_view(prediction.advice, sizes=prediction.engine != "sst" and not prediction.exchanges),
         *([Text(""), decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
@@ -123,9 +141,13 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
     text = Text("\n")
     text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
     best = advice.best
+    parts = (
+        f", {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
+        f"{best.vcis} VCI{'s' * (best.vcis > 1)}"
+    )
     text.append(
-        f": {best.name}, {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
-        f"{best.vcis} VCI{'s' * (best.vcis > 1)}: {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
+        f": {best.name}{'' if best.approach.interface is EACH else parts}: "
+        f"{best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
     if sizes:
         text.append(f", {pays(advice)}")
@@ -143,8 +165,11 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
 
 
 def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
-    """One row per approach, for CSV."""
-    return [r.to_dict() for r in prediction.approaches]
+    """One row per approach, for CSV; of a step, per exchange and approach, then of the step."""
+    if not prediction.exchanges:
+        return [r.to_dict() for r in prediction.approaches]
+    each = [(e.workload["name"], e.approaches) for e in prediction.exchanges]
+    return [{"exchange": name, **r.to_dict()} for name, rows in (*each, ("step", prediction.approaches)) for r in rows]
 
 
 def prediction_html(prediction: Prediction) -> str:

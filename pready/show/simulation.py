@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from pready.model.approach import EACH
 from pready.model.engine import Simulation
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
@@ -28,8 +30,9 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     table = Readable(heading=title)
     table.add_column("mean per rank and iteration")
     for s in runs:
-        a, bulk = s.approach, s.approach == workload.baseline
-        what = a.name if bulk else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
+        a, bulk = s.approach, s is runs[0]
+        alone = bulk or a.interface is EACH
+        what = a.name if alone else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
         table.add_column(what, justify="right", style="" if bulk else "bold")
     table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))
     for cause in fine.causes_s:
@@ -101,3 +104,12 @@ def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> di
         "approaches": [one(*r) for r in rows],
         "iterations_detail": per_iteration(rows),
     }
+
+
+def step_report(
+    machine: Machine, workload: Workload, library: str, rows: Rows, by_exchange: Sequence[Rows]
+) -> dict[str, Any]:
+    """`report`, of a step with that of each exchange."""
+    made = report(machine, workload, library, rows)
+    each = [report(machine, part, library, some) for part, some in zip(workload.parts, by_exchange, strict=False)]
+    return made | {"exchanges": each} if each else made

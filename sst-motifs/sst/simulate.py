@@ -127,10 +127,19 @@ def of_workload(w: Workload) -> dict[str, object]:
         out["periodic"] = 0
     if w.blocks > 1:
         out["blocks"] = w.blocks
-    for name, size in (("edge_bytes", w.edge), ("corner_bytes", w.corner)):
-        if size is not None:
-            out[name] = int(size)
-    return out
+    sizes = w.sizes
+    if sizes is None:
+        return out
+    names = [("face_y_bytes", sizes.faces[1]), ("face_z_bytes", sizes.faces[2])]
+    if w.pattern == "halo3d26":
+        names += zip(("edge_bytes", "edge_y_bytes", "edge_z_bytes"), sizes.edges, strict=True)
+        names.append(("corner_bytes", sizes.corner))
+    return out | {name: int(size) for name, size in names}
+
+
+def along_x(w: Workload) -> int:
+    """The motif's ``bytes``: per peer, and where faces differ for one along x."""
+    return int(w.buffer if w.faces is None else w.faces[0])
 
 
 def draws_per_iteration(motif: str, extra: dict[str, object]) -> int:
@@ -173,7 +182,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "threads": w.threads,
         "partitions": w.partitions_per_thread,
         "transport": transports,
-        "bytes": int(w.buffer),
+        "bytes": along_x(w),
         "iterations": s.iterations + 1,
         "arrivals": arrivals,
         "pready_ns": m.threads.pready.value * 1e9 if approach.interface.counts else 0.0,
@@ -196,7 +205,7 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
     w = s.workload
     transports = approach.messages
     values = motif_values(s, approach, arrivals, record)
-    largest = max(int(w.buffer), *(int(str(s.extra.get(name, 0))) for name in ("edge_bytes", "corner_bytes")))
+    largest = max(int(w.buffer), *(int(str(size)) for name, size in s.extra.items() if name.endswith("_bytes")), 0)
     return config.Simulation(
         title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
         firefly=s.parameters,

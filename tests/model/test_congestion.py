@@ -176,7 +176,7 @@ def test_predict_warns_only_where_the_network_is_the_limit() -> None:
     assert "on a fat tree tapered 8:1, each exchange keeps the links out of a switch busy for at least 189 us" in said
     assert "`pready sst run --topology fattree:8:8`" in said
     (small,) = warned(torus(2, 2))
-    assert "is not looked at: network = a 2 x 2 torus is too small for 64 ranks" in small
+    assert "is not looked at: network = a 2 x 2 torus is too small for 64 nodes" in small
 
 
 def test_nothing_is_said_of_what_meets_no_one() -> None:

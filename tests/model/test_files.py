@@ -295,7 +295,7 @@ tables = st.recursive(
 @example({"threads": 10**400, "buffer": "64 B"})
 @example({"threads": 8, "buffer": "64 B", "compute": []})
 @example({"inter": {"segments": [1]}})
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_any_tables(data: dict[str, Any]) -> None:
     for model in (Workload, Machine):
         try:

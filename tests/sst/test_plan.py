@@ -94,6 +94,17 @@ def test_edges_and_corners_have_their_own_sizes(dump: Dump) -> None:
         assert Counter(n for *_, n in phase.sends) == {900: 6, 30: 12, 1: 8}
 
 
+def test_sizes_by_direction(dump: Dump) -> None:
+    sizes = {"bytes": 900, "face_y_bytes": 500, "edge_bytes": 30, "edge_z_bytes": 7}
+    found = plans(dump, "halo3d26", 27, approach="bulk", **sizes)
+    # Two faces along x, two along y; z is as x. Edges along x and y are alike; a corner is as a face along x.
+    for phase in found.values():
+        assert Counter(n for *_, n in phase.sends) == {900: 4 + 8, 500: 2, 30: 8, 7: 4}
+    # Who is beside along y gets what was meant for it: rank 3 is one row above rank 0.
+    assert {n for _, peer, _, n in found[0, 0].sends if peer in (3, 6)} == {500}
+    assert Counter(n for *_, n in found[0, 0].receives) == Counter(n for *_, n in found[0, 0].sends)
+
+
 def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
     # 3 x 2 ranks: in octant k the rank at the corner that the sweep starts from receives nothing.
     found = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2, octants=4)

@@ -12,6 +12,7 @@ import pytest
 from pready.model.approach import MANY, SINGLE, Approach
 from pready.model.congestion import bound
 from pready.model.engine import simulate
+from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.machine import Network, load
 from pready.model.predict import predict
@@ -87,6 +88,26 @@ def test_two_ranks_agree_with_predict_and_the_engine(tmp_path: Path, firefly: Fi
         assert found == pytest.approx(model[approach.interface.key, approach.transport_partitions, 1], rel=0.05)
         engine = simulate(machine, w, approach, grid=(2,), iterations=2).communication_s.mean()
         assert found == pytest.approx(engine, rel=0.05)
+
+
+@pytest.mark.parametrize("grid", [(2, 1, 1), (4, 4, 4)])
+def test_unequal_faces_agree_with_the_engine(tmp_path: Path, firefly: Firefly, grid: tuple[int, int, int]) -> None:
+    machine = load("meluxina")
+    w = Workload.model_validate(
+        {
+            "threads": 4,
+            "pattern": "halo3d",
+            "faces": ["256 KiB", "64 KiB", "1 MiB"],
+            "receiver": "computing",
+            "compute": {"time": "500 us"},
+            "grid": list(grid),
+        }
+    )
+    s = setup(machine, w, "single", iterations=2, firefly=firefly)
+    for approach in (Approach(SINGLE), Approach(MANY, 4)):
+        found = times("halo3d", simulate_approach(s, approach, tmp_path).record).after_ready[1:].mean()
+        ours = simulate(machine, w, approach, iterations=2, **layout(w).options).communication_s.mean()
+        assert found == pytest.approx(ours, rel=0.1)
 
 
 def test_a_tapered_fat_tree_is_slower_than_its_most_loaded_link(tmp_path: Path, firefly: Firefly) -> None:

@@ -326,6 +326,12 @@ def test_the_workload_says_who_takes_part() -> None:
     assert (s.ranks, v["px"], v["py"], v["pz"]) == (16, 4, 2, 2)
     assert (v["periodic"], v["edge_bytes"], v["corner_bytes"]) == (0, 4096, 2**21)
     assert simulation(s, Approach(MANY, 2), "a", "r").largest == 2**20  # half a corner
+    faces = Workload.model_validate(
+        {"threads": 2, "pattern": "halo3d", "faces": ["64 KiB", "2 KiB", "1 MiB"], "grid": [2, 2, 2]}
+    )
+    v = motif_values(setup(load("meluxina"), faces), Approach(SINGLE), "a", "r")
+    assert (v["bytes"], v["face_y_bytes"], v["face_z_bytes"]) == (2**16, 2**11, 2**20)
+    assert simulation(setup(load("meluxina"), faces), Approach(MANY, 2), "a", "r").largest == 2**19
     sweep = setup(load("meluxina"), workload(pattern="sweep3d", grid=[4, 2], blocks=3))
     assert motif_values(sweep, Approach(SINGLE), "a", "r")["blocks"] == 3
     assert draws_per_iteration(sweep.motif, sweep.extra) == 24

@@ -28,8 +28,10 @@ class Batch {
         for (const Job& job : jobs_) {
             outcomes_.emplace_back(job.rows.size());
             times_of_.emplace_back();
-            for (const Fields& row : job.rows)
-                times_of_.back().push_back(find(row, job.iterations));
+            for (const std::vector<Fields>& row : job.rows) {
+                times_of_.back().emplace_back();
+                for (const Fields& exchange : row) times_of_.back().back().push_back(find(exchange, job.iterations));
+            }
         }
         share();
         cut();
@@ -96,9 +98,9 @@ class Batch {
             const std::size_t step = std::max<std::size_t>(1, (rows + parts - 1) / parts);
             for (std::size_t r = 0; r < rows; r += step) {
                 const std::size_t last = std::min(rows, r + step);
-                const Fields& f = jobs_[j].rows[r];
-                const double each = static_cast<double>(f.ranks) *
-                                    (8.0 + static_cast<double>(f.transports) * f.directions);
+                double each = 0;
+                for (const Fields& f : jobs_[j].rows[r])
+                    each += static_cast<double>(f.ranks) * (8.0 + static_cast<double>(f.transports) * f.directions);
                 units_.push_back({j, r, last,
                                   each * static_cast<double>(jobs_[j].iterations) *
                                       static_cast<double>(last - r)});
@@ -130,9 +132,10 @@ class Batch {
         options.iterations = job.iterations;
         for (std::size_t r = u.first; r < u.last && progress_.go_on(); ++r) {
             engine.reprice(job.rows[r]);
-            const std::size_t t = times_of_[u.job][r];
-            engine.take_times(t == kNone || times_[t].values.empty() ? nullptr
-                                                                     : times_[t].values.data());
+            for (std::size_t e = 0; e < engine.exchanges(); ++e) {
+                const std::size_t t = times_of_[u.job][r][e];
+                engine.take_times(e, t == kNone || times_[t].values.empty() ? nullptr : times_[t].values.data());
+            }
             outcomes_[u.job][r] = engine.run(options);
         }
     }
@@ -141,7 +144,7 @@ class Batch {
     const int cores_;
     const std::string& level_;
     std::vector<Times> times_;
-    std::vector<std::vector<std::size_t>> times_of_;
+    std::vector<std::vector<std::vector<std::size_t>>> times_of_;
     std::vector<Draw> draws_;
     std::vector<Unit> units_;
     std::atomic<std::size_t> next_{0};

@@ -13,7 +13,7 @@ namespace pready {
 
 // The same ranks and messages at several prices.
 struct Job {
-    std::vector<Fields> rows;  // differ in costs and seed alone
+    std::vector<std::vector<Fields>> rows;  // of the exchanges of a step; differ in costs and seed alone
     std::int64_t iterations = 1;
 };
 

@@ -102,14 +102,15 @@ Fields fields(const nb::dict& plan) {
     return out;
 }
 
-nb::dict reported(Outcome& outcome) {
+nb::dict reported(Outcome& outcome, std::size_t exchanges) {
     std::vector<double> extremes;
     for (const Extremes& e : outcome.extremes)
         for (const double x : {e.shortest, e.longest, e.first_end, e.last_end}) extremes.push_back(x);
     const auto rows = static_cast<std::size_t>(outcome.iterations);
+    outcome.sums.resize(rows * exchanges * kSums);  // without an exchange after which no other came
     nb::dict out;
     out["iterations"] = outcome.iterations;
-    out["sums"] = array(std::move(outcome.sums), {rows, kSums});
+    out["sums"] = array(std::move(outcome.sums), {rows * exchanges, kSums});
     out["extremes"] = array(std::move(extremes), {rows, 4});
     out["interrupted"] = outcome.interrupted;
     out["overflowed"] = outcome.overflowed;
@@ -155,7 +156,7 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
         outcome = engine.run(options);
     }
     if (failed) std::rethrow_exception(failed);
-    return reported(outcome);
+    return reported(outcome, engine.exchanges());
 }
 
 // A field at another price: a row of a matrix of costs.
@@ -179,17 +180,32 @@ void price_all(std::vector<Fields>& rows, T Fields::*field, const char* name, co
     }
 }
 
-// (plan, prices by field, seeds, iterations)
+// ([(plan, prices by field, seeds) by exchange], iterations)
 Job job(const nb::tuple& of) {
-    const auto plan = nb::cast<nb::dict>(of[0]), prices = nb::cast<nb::dict>(of[1]);
-    const auto seeds = nb::cast<std::vector<Seed>>(of[2]);
-    Job out{std::vector<Fields>(seeds.size(), fields(plan)), nb::cast<std::int64_t>(of[3])};
-    for (std::size_t r = 0; r < seeds.size(); ++r) out.rows[r].seed = seeds[r];
-    if (out.rows.empty()) return out;
-#define SCALAR(type, name) price_all(out.rows, &Fields::name, #name, prices);
+    Job out{{}, nb::cast<std::int64_t>(of[1])};
+    for (const nb::handle each : nb::cast<nb::list>(of[0])) {
+        const auto exchange = nb::cast<nb::tuple>(each);
+        const auto plan = nb::cast<nb::dict>(exchange[0]), prices = nb::cast<nb::dict>(exchange[1]);
+        const auto seeds = nb::cast<std::vector<Seed>>(exchange[2]);
+        std::vector<Fields> rows(seeds.size(), fields(plan));
+        for (std::size_t r = 0; r < seeds.size(); ++r) rows[r].seed = seeds[r];
+        if (out.rows.empty()) out.rows.resize(seeds.size());
+        if (out.rows.size() != rows.size()) throw nb::type_error("exchanges of a step have as many rows");
+        if (rows.empty()) continue;
+#define SCALAR(type, name) price_all(rows, &Fields::name, #name, prices);
 #define TRIPLE(type, name)
-#define ARRAY(type, name, ...) price_all(out.rows, &Fields::name, #name, prices);
+#define ARRAY(type, name, ...) price_all(rows, &Fields::name, #name, prices);
 #include "fields.def"
+        for (std::size_t r = 0; r < rows.size(); ++r) out.rows[r].push_back(std::move(rows[r]));
+    }
+    return out;
+}
+
+// A plan, or the plans of a step's exchanges.
+std::vector<Fields> step(const nb::object& plans) {
+    std::vector<Fields> out;
+    if (nb::isinstance<nb::dict>(plans)) return {fields(nb::cast<nb::dict>(plans))};
+    for (const nb::handle plan : nb::cast<nb::list>(plans)) out.push_back(fields(nb::cast<nb::dict>(plan)));
     return out;
 }
 
@@ -214,9 +230,10 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
     }
     if (failed) std::rethrow_exception(failed);
     nb::list out;
-    for (std::vector<Outcome>& rows : outcomes) {
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
         nb::list made;
-        for (Outcome& row : rows) made.append(reported(row));
+        for (std::size_t r = 0; r < outcomes[j].size(); ++r)
+            made.append(reported(outcomes[j][r], jobs[j].rows[r].size()));
         out.append(made);
     }
     return out;
@@ -230,11 +247,11 @@ NB_MODULE(_kernel, m) {
     m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "");
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
-             [](Engine* self, const nb::dict& plan, const std::string& level) {
-                 new (self) Engine(fields(plan), level);
+             [](Engine* self, const nb::object& plan, const std::string& level) {
+                 new (self) Engine(step(plan), level);
              },
              nb::arg("plan"), nb::arg("level") = "")
-        .def("reprice", [](Engine& engine, const nb::dict& plan) { return engine.reprice(fields(plan)); },
+        .def("reprice", [](Engine& engine, const nb::object& plan) { return engine.reprice(step(plan)); },
              nb::arg("plan"))
         .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
              nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),

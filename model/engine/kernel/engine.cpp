@@ -23,6 +23,10 @@ const Passes& choose(const std::string& level) {
     return passes_baseline();
 }
 
+bool cools(const Plan& p) {
+    return std::any_of(p.cold, p.cold + p.classes, [](double cold) { return cold > 0; });
+}
+
 Plan decoded(const Fields& fields) {
     Plan p{};
     fields.point(p);
@@ -31,7 +35,7 @@ Plan decoded(const Fields& fields) {
     }
     p.jobs = static_cast<int>(fields.jobs());
     p.needs_out = p.opens || p.two_sided || p.rendezvous;
-    for (int c = 0; c < p.classes; ++c) p.cools = p.cools || p.cold[c] > 0;
+    p.cools = cools(p);
     return p;
 }
 
@@ -44,40 +48,70 @@ void draw_times(const Fields& fields, const std::string& level, std::int64_t ite
     passes.times(plan, scratch.get(), iteration, out);
 }
 
-Engine::Engine(Fields fields, const std::string& level)
-    : passes_(choose(level)), fields_(std::move(fields)), plan_(decoded(fields_)), sorting_(plan_) {}
+Engine::Part::Part(Fields made) : fields(std::move(made)), plan(decoded(fields)), sorting(plan) {}
 
-bool Engine::reprice(const Fields& fields) {
-    if (!fields_.reprice(fields)) return false;
-    plan_.cools = false;
-    fields_.point(plan_);
-    for (int c = 0; c < plan_.classes; ++c) plan_.cools = plan_.cools || plan_.cold[c] > 0;
+Engine::Engine(const std::vector<Fields>& step, const std::string& level) : passes_(choose(level)) {
+    if (step.empty()) throw std::invalid_argument("no exchange");
+    for (const Fields& fields : step) {
+        if (fields.ranks != step[0].ranks || fields.nodes != step[0].nodes)
+            throw std::invalid_argument("exchanges of other ranks");
+        if (fields.pattern == Pattern::sweep && step.size() > 1)
+            throw std::invalid_argument("a sweep beside other exchanges");
+        parts_.push_back(std::make_unique<Part>(fields));
+    }
+}
+
+bool Engine::reprice(const std::vector<Fields>& step) {
+    if (step.size() != parts_.size()) return false;
+    for (std::size_t e = 0; e < step.size(); ++e) {
+        Fields& mine = parts_[e]->fields;
+        if (!mine.fits(step[e])) return false;
+    }
+    for (std::size_t e = 0; e < step.size(); ++e) {
+        parts_[e]->fields.take(step[e]);
+        parts_[e]->fields.point(parts_[e]->plan);
+        parts_[e]->plan.cools = cools(parts_[e]->plan);
+    }
     return true;
 }
 
+Step Engine::step() const {
+    Step out;
+    for (const auto& part : parts_) out.push_back(&part->plan);
+    return out;
+}
+
 std::vector<double> Engine::draw(std::int64_t rank, std::int64_t iteration) const {
-    const Memory scratch = allocate(passes_.scratch(plan_));
-    std::vector<double> out(static_cast<std::size_t>(plan_.threads) *
-                            static_cast<std::size_t>(plan_.theta));
-    passes_.draw(plan_, scratch.get(), rank, iteration, out.data());
+    const Plan& plan = first();
+    const Memory scratch = allocate(passes_.scratch(plan));
+    std::vector<double> out(static_cast<std::size_t>(plan.threads) * static_cast<std::size_t>(plan.theta));
+    passes_.draw(plan, scratch.get(), rank, iteration, out.data());
     return out;
 }
 
 std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
-    const Layout l(plan_, cores, chunk);
-    const std::int64_t halo = 4 + (plan_.gate_is_join ? 2 : 0) + (plan_.shaped ? 2 : 0);
-    const std::int64_t arrays = plan_.pattern == Pattern::sweep ? 4 : halo;
-    const std::int64_t windows = l.shared ? 1 : std::min<std::int64_t>(cores, l.chunks);
-    std::int64_t bytes = plan_.ranks * 8 * arrays;
-    bytes += windows * l.capacity * plan_.record * 8;
-    bytes += (plan_.ranks / kBlock + 1) * kSums * 8;
-    bytes += cores * passes_.scratch(plan_);
+    Options options;
+    options.cores = cores;
+    options.chunk = chunk;
+    const Step all = step();
+    const std::vector<Layout> divided = layouts(all, options);
+    const RunMemory need = memory_of(all, passes_, divided);
+    const auto gated = [](const Plan* p) { return p->gate_is_join; };
+    const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
+    const auto shaped = [](const Plan* p) { return p->shaped; };
+    const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0) +
+                              (std::any_of(all.begin(), all.end(), shaped) ? 2 : 0);
+    const std::int64_t arrays = first().pattern == Pattern::sweep ? 4 : halo;
+    std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
+    bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;
+    bytes += (ranks / kBlock + 1) * kSums * 8;
+    bytes += cores * need.scratch;
     return bytes;
 }
 
 Outcome Engine::run(const Options& options) const {
-    const auto way = plan_.pattern == Pattern::sweep ? run_sweep : run_grid;
-    return way(plan_, passes_, options);
+    if (first().pattern == Pattern::sweep) return run_sweep(first(), passes_, options);
+    return run_grid(step(), passes_, options);
 }
 
 }  // namespace pready

@@ -24,6 +24,7 @@ struct Scratch {
     V* served;              // [vcis]: when a VCI has received all
     V* ends;                // [threads]: their last marks
     std::int32_t* next;     // [directions * W]: messages that have left
+    std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     V* sent;                // mapped: [jobs] by number
     V* raw;                 // [threads * theta], for tests
@@ -55,11 +56,17 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.served = take(v);
     out.ends = take(p.threads);
     out.next = reinterpret_cast<std::int32_t*>(take(d));
+    out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
     if (s) *s = out;
     return used;
+}
+
+// The class of what a rank of a profile sends in a direction.
+inline std::int32_t class_of(const Plan& p, std::int32_t profile, std::int64_t direction) {
+    return p.direction_class[std::int64_t{profile} * p.directions + direction];
 }
 
 // W ranks as a send sees them. Lanes beyond `count` repeat the last rank.

@@ -73,17 +73,20 @@ void Fields::point(Plan& plan) const {
 #include "fields.def"
 }
 
-bool Fields::reprice(const Fields& other) {
+bool Fields::fits(const Fields& other) const {
 #define SCALAR(type, name) \
-    if (!fits(name, other.name)) return false;
-#define TRIPLE(type, name) SCALAR(type, name)
-#define ARRAY(type, name, ...) SCALAR(type, name)
-#include "fields.def"
-#define SCALAR(type, name) take(name, other.name);
+    if (!pready::fits(name, other.name)) return false;
 #define TRIPLE(type, name) SCALAR(type, name)
 #define ARRAY(type, name, ...) SCALAR(type, name)
 #include "fields.def"
     return true;
+}
+
+void Fields::take(const Fields& other) {
+#define SCALAR(type, name) pready::take(name, other.name);
+#define TRIPLE(type, name) SCALAR(type, name)
+#define ARRAY(type, name, ...) SCALAR(type, name)
+#include "fields.def"
 }
 
 }  // namespace pready

@@ -22,9 +22,9 @@ struct Fields {
     // Fills in what a plan takes from here; arrays by their address.
     void point(Plan& plan) const;
 
-    // Takes over costs and seed, in place, so that plans stay valid; false, and nothing changed, if
-    // anything else differs.
-    bool reprice(const Fields& other);
+    // Do only costs and seed differ? And takes them over, in place, so that plans stay valid.
+    bool fits(const Fields& other) const;
+    void take(const Fields& other);
 
     std::int64_t jobs() const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "run.hpp"
 
@@ -15,6 +16,16 @@ struct Layout {
     Layout(const Plan& plan, int cores, std::int64_t chunk);
 };
 
-Outcome run_grid(const Plan& plan, const Passes& passes, const Options& options);
+std::vector<Layout> layouts(const Step& step, const Options& options);
+
+// Bytes that a run takes: of records that all workers share, of those of one worker, and for it to work in.
+struct RunMemory {
+    std::int64_t shared = 0, window = 0, scratch = 0;
+};
+
+RunMemory memory_of(const Step& step, const Passes& passes, const std::vector<Layout>& layouts);
+
+// The exchanges of `step` one after the other, iteration after iteration: a rank begins one when it has ended the last.
+Outcome run_grid(const Step& step, const Passes& passes, const Options& options);
 
 }  // namespace pready

@@ -49,7 +49,7 @@ inline void warm(const Plan& p, const Senders& g, Scratch& s) {
         });
         double busy = 0, latest = -kInf;  // the exchange before has just ended
         for (int i = 0; i < jobs; ++i) {
-            const std::int32_t c = p.mapped ? p.direction_class[order[i] % p.directions] : 0;
+            const std::int32_t c = p.mapped ? class_of(p, g.profile[l], order[i] % p.directions) : 0;
             const double at = s.starts[order[i]][l];
             const double pause = at > busy ? at - busy : 0.0;
             busy = (i > 0 && busy > at ? busy : at) + p.link[c];
@@ -104,11 +104,41 @@ inline V next_waiting(const Plan& p, const Scratch& s, int c, V issued) {
     return seen;
 }
 
-// When a payload may leave that was issued at `issued`.
-inline V allowed(const Plan& p, const Scratch& s, int d, V issued, V join) {
-    const std::int32_t c = p.direction_class[d];
+// When a payload of one lane may leave that was issued at `time`.
+inline double allowed_lane(const Plan& p, const Scratch& s, int d, std::int32_t c, int lane, double time, double join) {
+    const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
+    if (p.two_sided) {
+        const double flag = gate + p.wire[c];
+        if (flag > time) time = flag;
+    } else if (p.rendezvous && p.asks[c]) {
+        double seen = -kInf;
+        if (p.seen_later) {
+            seen = s.ends[p.threads - 1][lane] > time ? s.ends[p.threads - 1][lane] : time;
+            for (int n = p.threads - 1; n >= 0; --n) {
+                const double end = s.ends[n][lane];
+                if (end + p.waiting[c] >= time) seen = end > time ? end : time;
+            }
+        }
+        time += p.half[c];
+        if (gate > time) time = gate;
+        time += p.half[c];
+        if (p.sender_waits && join > time) time = join;
+        if (seen > time) time = seen;
+    }
+    return time;
+}
+
+// The same in all lanes.
+inline V allowed(const Plan& p, const Scratch& s, const Senders& g, int d, V issued, V join) {
+    if (!p.two_sided && !p.rendezvous) return issued;
+    if (p.classes > 1 && !g.alike) {
+        for (int l = 0; l < W; ++l)
+            issued[l] = allowed_lane(p, s, d, class_of(p, g.profile[l], d), l, issued[l], join[l]);
+        return issued;
+    }
+    const std::int32_t c = class_of(p, g.profile[0], d);
     if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
-    if (!p.rendezvous || !p.asks[c]) return issued;
+    if (!p.asks[c]) return issued;
     V sent = larger(issued + p.half[c], s.gate[d]) + p.half[c];
     if (p.sender_waits) sent = larger(sent, join);
     if (p.seen_later) sent = larger(sent, next_waiting(p, s, c, issued));
@@ -116,10 +146,10 @@ inline V allowed(const Plan& p, const Scratch& s, int d, V issued, V join) {
 }
 
 // Fills key in the order of issue.
-inline void issue(const Plan& p, Scratch& s, Exchange& x) {
+inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     std::int64_t n = 0;
     x.issued = take_turns(p, s, [&](V begun) {
-        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, d, begun + s.hold[d], x.join);
+        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, g, d, begun + s.hold[d], x.join);
     });
 }
 
@@ -127,15 +157,20 @@ inline void issue(const Plan& p, Scratch& s, Exchange& x) {
 inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     V at = s.starts[0], issued = at, nic = x.nic, turn = x.turn, held{};
     for (int d = 0; d < p.directions; ++d) {
-        const std::int32_t c = p.direction_class[d];
         const V begun = at + (s.hold[d] - held);
         held = s.hold[d];
-        s.key[d] = allowed(p, s, d, begun, x.join);
+        s.key[d] = allowed(p, s, g, d, begun, x.join);
         V left = larger(s.key[d], nic);
         const V bucket = larger(s.key[d], turn);
-        if (p.shaped) left = larger(left, bucket - p.credit[c]);
+        if (p.shaped) {
+            for (int l = 0; l < W; ++l) {
+                const double late = bucket[l] - p.credit[class_of(p, g.profile[l], d)];
+                if (late > left[l]) left[l] = late;
+            }
+        }
         for (int l = 0; l < W; ++l) {
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
+            const std::int32_t c = class_of(p, g.profile[l], d);
             nic[l] = left[l] + p.service[c];
             turn[l] = bucket[l] + p.drain[c];
             at[l] = p.asks[c] ? left[l] + p.stream[c] : begun[l];
@@ -160,31 +195,6 @@ inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {
     });
     x.nic = nic;
     x.left = left;
-}
-
-// `allowed` in one lane.
-inline double allowed_lane(const Plan& p, const Scratch& s, int d, int lane, double time, double join) {
-    const std::int32_t c = p.direction_class[d];
-    const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
-    if (p.two_sided) {
-        const double flag = gate + p.wire[c];
-        if (flag > time) time = flag;
-    } else if (p.rendezvous && p.asks[c]) {
-        double seen = -kInf;
-        if (p.seen_later) {
-            seen = s.ends[p.threads - 1][lane] > time ? s.ends[p.threads - 1][lane] : time;
-            for (int n = p.threads - 1; n >= 0; --n) {
-                const double end = s.ends[n][lane];
-                if (end + p.waiting[c] >= time) seen = end > time ? end : time;
-            }
-        }
-        time += p.half[c];
-        if (gate > time) time = gate;
-        time += p.half[c];
-        if (p.sender_waits && join > time) time = join;
-        if (seen > time) time = seen;
-    }
-    return time;
 }
 
 // Brings the messages of a VCI into the order in which they queue.
@@ -219,7 +229,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
             for (int l = 0; l < W; ++l) {
                 const std::int64_t number = s.id[n + i][l];
                 const auto d = static_cast<std::int32_t>(number % p.directions);
-                const std::int32_t c = p.direction_class[d];
+                const std::int32_t c = class_of(p, g.profile[l], d);
                 if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) {
                     s.sent[number][l] = free[l];  // keeps the order; never leaves
                     continue;
@@ -228,7 +238,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
-                s.sent[number][l] = allowed_lane(p, s, d, l, time, x.join[l]);
+                s.sent[number][l] = allowed_lane(p, s, d, c, l, time, x.join[l]);
             }
         }
         n += size;

@@ -19,7 +19,7 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
         }
     }
     x.early = early;
-    x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack : 0.0));
+    x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack[0] : 0.0));
 }
 
 // When the first payload of a rank may leave.
@@ -82,7 +82,7 @@ inline I nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
 // Messages of one size in the same directions, in the order of issue: the common case.
 inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
+    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int32_t d = p.message_direction[i];
         if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
@@ -96,22 +96,26 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
     y = x;
 }
 
+// An arrival that tells in its last bits which VCI receives it.
+inline double tagged(const Plan& p, std::int64_t number, double arrival) {
+    std::int64_t bits;
+    std::memcpy(&bits, &arrival, sizeof bits);
+    bits = (bits & ~p.vci_bits) | p.message_vci[number];
+    std::memcpy(&arrival, &bits, sizeof bits);
+    return arrival;
+}
+
 // Notes in a lane's record when a message arrives, and which VCI receives it: after those that left before it.
 inline void note(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double arrival) {
     const std::int32_t d = p.message_direction[number];
-    if (p.tags) {
-        std::int64_t bits;
-        std::memcpy(&bits, &arrival, sizeof bits);
-        bits = (bits & ~p.vci_bits) | p.message_vci[number];
-        std::memcpy(&arrival, &bits, sizeof bits);
-    }
+    if (p.tags) arrival = tagged(p, number, arrival);
     g.record[lane][kHead + d * p.transports + s.next[d * W + lane]++] = arrival;
 }
 
 // One size and a neighbour in every direction: only the order differs between lanes.
 inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    const double acknowledged = p.sync == Sync::passive ? p.ack : 0.0;
+    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I number = nth_send(p, s, i, sent);
@@ -148,9 +152,20 @@ struct Room {
     }
 };
 
+// A payload that its node's adapter sends when it has come to it: see node.hpp.
+inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double at) {
+    const std::int32_t d = p.message_direction[number];
+    double* record = g.record[lane];
+    double* count = record + p.leaving;
+    record[kHead + d * p.transports + s.next[d * W + lane]++] = at;
+    count[1 + static_cast<std::int64_t>(*count)] = static_cast<double>(number);
+    *count += 1;
+}
+
 // Any sizes and directions, any link.
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
+    for (int l = 0; p.nodes > 0 && l < g.count; ++l) g.record[l][p.leaving] = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I numbers = nth_send(p, s, i, sent);
@@ -158,8 +173,12 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             const std::int64_t number = numbers[l];
             const std::int32_t d = p.message_direction[number];
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
-            const std::int32_t c = p.direction_class[d];
+            const std::int32_t c = class_of(p, g.profile[l], d);
             const double goes = p.attended ? rooms[l].goes(p, x, l, c, sent[l]) : sent[l];
+            if (p.nodes > 0 && !p.inside[c]) {
+                queue_outside(p, s, g, l, number, x.start[l] + goes);
+                continue;
+            }
             double leaves = goes > x.nic[l] ? goes : x.nic[l];
             x.nic[l] = leaves + p.service[c];
             if (p.shaped) {
@@ -169,7 +188,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             }
             x.left[l] = leaves;
             const double arrives = leaves + p.travel[c];
-            const double lands = p.sync == Sync::passive ? arrives + p.ack : arrives;
+            const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
             if (p.late_done[c] && leaves + p.stream[c] > x.done[l]) x.done[l] = leaves + p.stream[c];
@@ -183,7 +202,7 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
     if (p.send_sorts) order_sends(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
-    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended;
+    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0;
     std::fill_n(s.next, p.directions * W, 0);
     if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);

@@ -1,4 +1,5 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
+#include "node.hpp"
 #include "receive.hpp"
 
 namespace pready {
@@ -60,6 +61,7 @@ inline std::int64_t wrapped(std::int64_t u, std::int64_t ranks) {
 }
 
 std::int32_t profile_of(const Plan& p, std::int64_t rank) {
+    if (p.placed) return p.rank_profile[rank];
     switch (p.pattern) {
         case Pattern::grid: return p.profiles == 1 ? 0 : profile_at(p, rank, nullptr, 0);
         case Pattern::list: return static_cast<std::int32_t>(p.out_start[rank + 1] - p.out_start[rank]);
@@ -138,14 +140,22 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
     }
 }
 
-// From whom a lane receives, by the number of a neighbour: the record, and which of its messages.
-inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from, std::int64_t direction) {
+// From whom a lane receives, by the number of a neighbour: the record, which of its messages, and their class.
+inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from, std::int64_t direction,
+                 std::int32_t kind) {
     s.source[j * W + lane] = from;
     s.arrivals[j * W + lane] = from + kHead + (p.burst ? 0 : direction * p.transports);
+    s.kind[j * W + lane] = kind;
 }
 
 inline void hear_nobody(Scratch& s, int j, int lane) {
     s.source[j * W + lane] = s.arrivals[j * W + lane] = s.nobody;
+    s.kind[j * W + lane] = 0;
+}
+
+// The class of what a rank sends in a direction; without ranks' own profiles all profiles agree.
+inline std::int32_t kind_of(const Plan& p, std::int64_t rank, std::int64_t direction) {
+    return p.classes == 1 ? 0 : class_of(p, p.placed ? p.rank_profile[rank] : 0, direction);
 }
 
 // A rank's neighbours on a grid.
@@ -163,7 +173,7 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
         }
         const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
                                   site.delta[2][1 - step[2]];
-        hear(p, s, d, lane, record_at(window, from), d);
+        hear(p, s, d, lane, record_at(window, from), d, kind_of(p, wrapped(from, p.ranks), d));
         if (!p.burst) continue;
         const std::int32_t profile = p.profiles == 1 ? 0 : profile_at(p, rank, step, -1);
         s.lag[d][lane] = (p.nth[profile * p.directions + d] - 1) * p.burst_gap;
@@ -173,7 +183,7 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
 // The same of W ranks in a row.
 inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
     const bool found = in_row(p, u, -1, [&](int d, int l, std::int64_t from) {
-        hear(p, s, d, l, record_at(window, from), d);
+        hear(p, s, d, l, record_at(window, from), d, kind_of(p, wrapped(from, p.ranks), d));
     });
     for (int d = 0; found && d < p.directions; ++d) s.lag[d] = wide((p.nth[d] - 1) * p.burst_gap);
     return found;
@@ -183,7 +193,7 @@ inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::i
     if (p.pattern == Pattern::grid) {
         find_on_grid(p, window, s, u, lane);
     } else if (p.pattern == Pattern::pairs) {
-        hear(p, s, 0, lane, record_at(window, u ^ 1), 0);
+        hear(p, s, 0, lane, record_at(window, u ^ 1), 0, kind_of(p, u ^ 1, 0));
         s.lag[0][lane] = 0.0;
     } else {
         const std::int64_t rank = wrapped(u, p.ranks);
@@ -192,7 +202,8 @@ inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::i
             const bool there = e < p.in_start[rank + 1];
             s.lag[j][lane] = there ? p.in_slot[e] * p.burst_gap : 0.0;
             if (there) {
-                hear(p, s, j, lane, record_at(window, p.in_rank[e]), p.in_slot[e]);
+                const std::int64_t from = p.in_rank[e], slot = p.in_slot[e];
+                hear(p, s, j, lane, record_at(window, from), slot, kind_of(p, from, slot));
             } else {
                 hear_nobody(s, j, lane);
             }
@@ -282,6 +293,39 @@ void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
     }
 }
 
+// The most messages that leave a node, and ranks that lie on one.
+inline std::int64_t most_leaving(const Plan& p, std::int64_t& ranks) {
+    ranks = 0;
+    for (std::int64_t n = 0; n < p.nodes; ++n) ranks = std::max(ranks, p.node_start[n + 1] - p.node_start[n]);
+    return ranks * p.transports * p.directions;
+}
+
+std::int64_t node_scratch_size(const Plan& p) {
+    std::int64_t ranks;
+    const std::int64_t messages = most_leaving(p, ranks);
+    return 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
+}
+
+void node_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t first,
+               std::int64_t last) {
+    std::int64_t ranks;
+    const std::int64_t most = most_leaving(p, ranks);
+    auto* one = static_cast<Leaving*>(memory);
+    auto* ends = reinterpret_cast<std::int64_t*>(one + 2 * most);
+    auto* next = reinterpret_cast<std::int32_t*>(ends + ranks);
+    for (std::int64_t node = first; node < last; ++node) {
+        const std::int64_t count = waiting(p, window, node, one, ends, next);
+        const Leaving* order = merged(one, one + most, ends, p.node_start[node + 1] - p.node_start[node]);
+        double free = state.adapter[node];
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double left = std::max(order[i].at, free);
+            free = left + p.service[order[i].kind];
+            land(p, order[i], left);
+        }
+        state.adapter[node] = free;
+    }
+}
+
 void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
@@ -326,7 +370,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
                 if (from < 0) {
                     hear_nobody(s, d, l);
                 } else {
-                    hear(p, s, d, l, record_at(window, from), d);
+                    hear(p, s, d, l, record_at(window, from), d, kind_of(p, from, d));
                 }
                 // What the source sends to: x before y; it sends along x unless this rank is beyond.
                 s.lag[d][l] = 0.0;
@@ -367,8 +411,8 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
     }
 }
 
-const Passes kPasses = {PREADY_NAME, W,         scratch_size, send_pass,
-                        receive_pass, gate_pass, sweep_pass,   draw_one, times_pass};
+const Passes kPasses = {PREADY_NAME, W,          scratch_size, send_pass,        receive_pass, gate_pass,
+                        sweep_pass,  node_pass,  node_scratch_size, draw_one, times_pass};
 
 }  // namespace
 

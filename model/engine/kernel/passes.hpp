@@ -32,6 +32,7 @@ struct State {
     double* next_nic;
     double* next_turn;
     double* next_gate;
+    double* adapter;   // [nodes]: when each is free, of this and then of the next
     double* received;  // optional, [ranks]
     double* sums;      // [blocks][kSums]
 };
@@ -57,6 +58,9 @@ struct Passes {
     void (*sweep)(const Plan&, const State&, const Window&, void* scratch, std::int64_t step,
                   const std::int64_t* members, const std::int64_t* up, const std::int64_t* down,
                   std::int64_t count);  // up, down: [count][2], -1 beyond the border
+    void (*nodes)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
+                  std::int64_t last);  // between send and receive, where ranks share adapters
+    std::int64_t (*node_scratch)(const Plan&);  // bytes
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
     void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };

@@ -49,6 +49,7 @@ struct Plan {
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
+    int leaving;  // with nodes, where in a record stands what leaves: how many, then their numbers in order
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.

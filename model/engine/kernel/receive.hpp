@@ -21,13 +21,22 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
     return p.burst ? v + s.lag[j] : v;
 }
 
+// How long messages from a source travel.
+inline V travel_from(const Plan& p, const Scratch& s, int j) {
+    V travel = wide(p.travel[0]);
+    if (p.classes > 1) {
+        for (int l = 0; l < W; ++l) travel[l] = p.travel[s.kind[j * W + l]];
+    }
+    return travel;
+}
+
 // What a rank's port does to messages of one size. What one rank alone sends has waited at its own.
 struct Port {
     double service, drain, credit;  // drain: 0 of a link that is not shaped
 
     explicit Port(const Plan& p)
-        : service(p.sources > 1 ? p.service[0] : 0.0),
-          drain(p.sources > 1 && p.shaped ? p.drain[0] : 0.0),
+        : service(p.sources > 1 && !p.inside[0] ? p.service[0] : 0.0),
+          drain(p.sources > 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
           credit(drain > 0 ? p.credit[0] : 0.0) {}
 };
 
@@ -147,7 +156,7 @@ inline void go_through(const Plan& p, Scratch& s, V floor) {
     for (int j = 0; j < p.sources; ++j) {
         for (int i = 0; i < in.each; ++i) {
             const int at = j * in.each + i;
-            s.key[at] = gather(p, s, j, in.each - 1 - i) - p.travel[p.direction_class[j]];
+            s.key[at] = gather(p, s, j, in.each - 1 - i) - travel_from(p, s, j);
             s.along[at] = numbered.of(larger(ticks(s.key[at] - floor), wide(-1e300)), at);
         }
     }
@@ -159,10 +168,11 @@ inline void go_through(const Plan& p, Scratch& s, V floor) {
         const I number = numbered.number(s.along[net.order[i]]);
         for (int l = 0; l < W; ++l) {
             const auto at = static_cast<std::int32_t>(number[l]);
-            const int c = p.direction_class[at / in.each];
+            const std::int32_t c = s.kind[at / in.each * W + l];
             const double left = s.key[at][l];
-            const double begun =
-                left > -kInf ? through[l].next(left, p.service[c], p.shaped ? p.drain[c] : 0.0, p.credit[c]) : left;
+            double begun = left;  // what stays within a node does not come through the port
+            if (left > -kInf && !p.inside[c])
+                begun = through[l].next(left, p.service[c], p.shaped ? p.drain[c] : 0.0, p.credit[c]);
             s.through[at][l] = begun + p.travel[c];
         }
     }
@@ -193,7 +203,7 @@ inline V receive_kinds(const Plan& p, Scratch& s, V floor, V cost) {
         const V arrival = s.key[net.order[i]];
         for (int l = 0; l < W; ++l) {
             if (!(arrival[l] > -kInf)) continue;
-            const std::int64_t v = about[l] / p.sources, c = p.direction_class[about[l] % p.sources];
+            const std::int64_t v = about[l] / p.sources, c = s.kind[about[l] % p.sources * W + l];
             double& served = ends[v * W + l];
             served = (arrival[l] > served ? arrival[l] : served) + cost[l] + (p.receive[c] - p.receive[0]);
         }
@@ -243,7 +253,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
         s.key[(j + 1) * p.inbox.each - 1] = last;
         r.arrival = larger(r.arrival, last);
-        r.left = larger(r.left, last - p.travel[p.pattern == Pattern::list ? 0 : p.direction_class[j]]);
+        r.left = larger(r.left, last - travel_from(p, s, j));
     }
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {
@@ -254,7 +264,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
     // What was put comes through the port before its acknowledgement goes.
-    if (p.sync == Sync::passive) r.end = larger(r.end + p.ack + p.closing + p.control, notify);
+    if (p.sync == Sync::passive) r.end = larger(r.end + p.ack[0] + p.closing + p.control, notify);
     r.end = peers > 0 ? r.end : floor;
     return r;
 }

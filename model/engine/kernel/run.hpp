@@ -15,27 +15,33 @@ struct Options {
     std::int64_t iterations = 1;
     int cores = 1;
     std::int64_t chunk = 0;    // ranks per chunk; 0: one chunk per core
-    double* ends = nullptr;      // [iterations][ranks]
-    double* received = nullptr;  // [iterations][ranks]
+    double* ends = nullptr;      // [iterations * exchanges][ranks]
+    double* received = nullptr;  // the same
     // Called about 20 times a second with the share of the work done; false stops the run.
     std::function<bool(double)> poll;
 };
 
+// The exchanges of an iteration, in order.
+using Step = std::vector<const Plan*>;
+
 struct Outcome {
     std::int64_t iterations = 0;          // completed
-    std::vector<double> sums;             // [iterations][kSums]
+    std::vector<double> sums;             // [iterations * exchanges][kSums]
     std::vector<Extremes> extremes;       // [iterations]
     bool interrupted = false;
     bool overflowed = false;
 
-    // One more iteration; false if times no longer fit 63 bits of nanoseconds.
-    bool add(const Extremes& all, const double (&sum)[kSums]) {
+    // One more exchange.
+    void add(const Extremes& all, const double (&sum)[kSums]) {
         constexpr double kLargestTime = 292.0 * 365.25 * 86400;
-        extremes.push_back(all);
         sums.insert(sums.end(), sum, sum + kSums);
+        overflowed = !(all.last_end < kLargestTime);  // times no longer fit 63 bits of nanoseconds
+    }
+
+    // The last of them ends an iteration.
+    void complete(const Extremes& all) {
+        extremes.push_back(all);
         ++iterations;
-        overflowed = !(all.last_end < kLargestTime);
-        return !overflowed;
     }
 };
 

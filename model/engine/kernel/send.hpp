@@ -57,7 +57,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
         } else if (p.one_by_one) {
             issue_one_by_one(p, s, g, x);
         } else {
-            issue(p, s, x);
+            issue(p, s, g, x);
         }
         x.done = x.issued;
         leave(p, s, g, x);

@@ -17,6 +17,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.vci_bits = 0;
     while (p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
+    p.leaving = p.record;
+    if (p.nodes > 0) p.record += 1 + p.transports * p.directions;
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;

@@ -84,7 +84,7 @@ class SweepRun {
         const int(&towards)[2] = kTowards[step / (2 * plan_.blocks)];
         const Window window{doubles(records_), -1, plan_.ranks, plan_.record};
         const State state{doubles(start_), doubles(nic_), doubles(turn_), nullptr, doubles(start_), doubles(nic_),
-                          doubles(turn_), nullptr, nullptr, sums};
+                          doubles(turn_), nullptr, nullptr, nullptr, sums};
         for (std::int64_t d = 0; d < plan_.dims[0] + plan_.dims[1] - 1; ++d) {
             if (!progress_.go_on()) return false;
             diagonal_.fill(plan_, towards, d);
@@ -103,7 +103,9 @@ class SweepRun {
             widen(all, {took, took, end, end});
         }
         if (options_.ends) std::copy_n(doubles(start_), plan_.ranks, options_.ends + k * plan_.ranks);
-        return outcome_.add(all, sums);
+        outcome_.add(all, sums);
+        outcome_.complete(all);
+        return !outcome_.overflowed;
     }
 
     const Plan& plan_;

@@ -31,11 +31,15 @@
     X(px, Count, 0, "ranks along x; 0: a near cube is chosen")                                                      \
     X(py, Count, 0, "ranks along y")                                                                                \
     X(pz, Count, 0, "ranks along z")                                                                                \
-    X(periodic, Count, 1, "1: the domain wraps around; 0: ranks at its border have fewer peers")
+    X(periodic, Count, 1, "1: the domain wraps around; 0: ranks at its border have fewer peers")                    \
+    X(face_y_bytes, Count, 0, "bytes per peer along y; 0: as along x which is bytes")                               \
+    X(face_z_bytes, Count, 0, "bytes per peer along z; 0: as along x")
 
 #define PREADY_HALO3D26(X)                                                                                          \
-    X(edge_bytes, Count, 0, "bytes per peer across an edge; 0: as for a face")                                      \
-    X(corner_bytes, Count, 0, "bytes per peer across a corner; 0: as for a face")
+    X(edge_bytes, Count, 0, "bytes per peer across an edge that runs along x; 0: as for a face along x")            \
+    X(edge_y_bytes, Count, 0, "across one that runs along y; 0: as along x")                                        \
+    X(edge_z_bytes, Count, 0, "across one that runs along z; 0: as along x")                                        \
+    X(corner_bytes, Count, 0, "bytes per peer across a corner; 0: as for a face along x")
 
 #define PREADY_SWEEP3D(X)                                                                                           \
     X(px, Count, 0, "ranks along x; 0: a near square is chosen")                                                    \

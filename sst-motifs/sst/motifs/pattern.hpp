@@ -65,6 +65,22 @@ inline std::int32_t rank_at(const Extents& at, const Extents& grid)
     return static_cast<std::int32_t>((at[2] * grid[1] + at[1]) * grid[0] + at[0]);
 }
 
+// Bytes for the neighbour at a step of -1, 0 or 1 along each axis.
+inline Count bytes_towards(const Settings& s, const Extents& step)
+{
+    const auto or_else = [](Count size, Count other) { return size ? size : other; };
+    const Count edge = or_else(s.edge_bytes, s.bytes);
+    const Count faces[3] = {s.bytes, or_else(s.face_y_bytes, s.bytes), or_else(s.face_z_bytes, s.bytes)};
+    const Count edges[3] = {edge, or_else(s.edge_y_bytes, edge), or_else(s.edge_z_bytes, edge)};
+    int axes = 0;
+    std::size_t across = 0, along = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        axes += step[axis] != 0;
+        (step[axis] ? across : along) = axis;
+    }
+    return axes == 1 ? faces[across] : axes == 2 ? edges[along] : or_else(s.corner_bytes, s.bytes);
+}
+
 // One exchange with all neighbours of a 3-D grid: 6 of them, or 26 with `corners`. A direction in which the domain is
 // one rank wide and wraps around leads to the rank itself and needs no message.
 inline std::vector<Phase> halo(const Settings& s, std::int32_t rank, std::int32_t ranks, bool corners)
@@ -85,11 +101,11 @@ inline std::vector<Phase> halo(const Settings& s, std::int32_t rank, std::int32_
                 inside = inside && there[d] >= 0 && there[d] < grid[d];
         }
         if (!inside || there == here) continue;
-        const Count size = axes == 1 ? s.bytes : axes == 2 ? s.edge_bytes : s.corner_bytes;
+        const Count size = bytes_towards(s, step);
         const std::int32_t peer = rank_at(there, grid);
-        phase.to.push_back({peer, direction, size ? size : s.bytes});
+        phase.to.push_back({peer, direction, size});
         // What comes from there was sent in the opposite direction.
-        phase.from.push_back({peer, 26 - direction, size ? size : s.bytes});
+        phase.from.push_back({peer, 26 - direction, size});
     }
     return {phase};
 }

@@ -89,7 +89,8 @@ struct Settings {
             "a divisor of threads x partitions = " + std::to_string(user_partitions()));
         require(iterations >= 1 && iterations <= most, "iterations = " + std::to_string(iterations), "1 to 1000000");
         // Firefly computes the time of a copy in 32-bit signed bytes.
-        for (const Count size : {bytes, edge_bytes, corner_bytes})
+        for (const Count size :
+             {bytes, face_y_bytes, face_z_bytes, edge_bytes, edge_y_bytes, edge_z_bytes, corner_bytes})
             require(size < (Count{1} << 31), "bytes = " + std::to_string(size), "below 2 GiB");
         require(bytes >= 1, "bytes = 0", "at least 1");
         require(octants >= 1 && octants <= 8, "octants = " + std::to_string(octants), "1 to 8");

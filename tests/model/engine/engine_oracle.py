@@ -46,6 +46,9 @@ class Sent:
     early: int = 0
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
     """(direction, VCI, time) of each message, in the order in which they leave."""
+    acknowledged: float = NEVER
+    waiting: list[tuple[float, int, int]] = field(default_factory=list)
+    """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
 
 
 @dataclass
@@ -57,16 +60,21 @@ class Ended:
 
 
 class Oracle:
-    """All ranks of a plan; `run` gives ends and receive ends by iteration and rank."""
+    """All ranks of a plan, or of a step's plans in order; `run` gives ends and receive ends by exchange and rank."""
 
-    def __init__(self, machine: Machine, plan: Plan) -> None:
-        self.machine, self.plan = machine, plan
-        self.approach: Approach = plan.approach
-        self.costs: list[Costs] = list(plan.costs)
-        ranks = plan.pattern.ranks
+    def __init__(self, machine: Machine, *plans: Plan) -> None:
+        self.machine, self.plans = machine, plans
+        ranks = plans[0].pattern.ranks
         self.start = [0.0] * ranks
         self.nic = [NEVER] * ranks
         self.turn = [NEVER] * ranks
+        self.adapters = [NEVER] * ranks  # by node
+        self.take(plans[0])
+
+    def take(self, plan: Plan) -> None:
+        machine, self.plan = self.machine, plan
+        self.approach: Approach = plan.approach
+        self.costs: list[Costs] = list(plan.costs)
         self.computing = plan.workload.receiver == "computing"
         self.setting = setting_of(machine, plan.workload)
         self.progress = self.setting.progress
@@ -76,7 +84,12 @@ class Oracle:
     def run(self, iterations: int) -> list[list[Ended]]:
         if self.plan.pattern.name == "sweep3d":
             return [self.sweep(k) for k in range(iterations)]
-        return [self.exchange(k) for k in range(iterations)]
+        out = []
+        for k in range(iterations):
+            for plan in self.plans:
+                self.take(plan)
+                out.append(self.exchange(k))
+        return out
 
     # One exchange of a halo, pairs or a list.
 
@@ -87,9 +100,10 @@ class Oracle:
         posted = list(self.start)
         enters = joins if self.computing else posted
         sent = [self.send(r, k, self.start[r], to[r], posted, enters) for r in ranks]
+        self.leave_nodes(sent)
         out = []
         for r in ranks:
-            sources = [(sent[q], d) for q, d in self.sources(r, to)]
+            sources = [(sent[q], d, self.class_of(q, d)) for q, d in self.sources(r, to)]
             floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
             received, causes = self.receive(sources, floor)
             received += self.meeting
@@ -125,8 +139,8 @@ class Oracle:
                 for i in range(x) if sx > 0 else reversed(range(x)):
                     r = i + x * j
                     upstream = [
-                        (sent[(i - sx) + x * j], 0) if 0 <= i - sx < x else None,
-                        (sent[i + x * (j - sy)], 1) if 0 <= j - sy < y else None,
+                        (sent[(i - sx) + x * j], 0, 0) if 0 <= i - sx < x else None,
+                        (sent[i + x * (j - sy)], 1, 0) if 0 <= j - sy < y else None,
                     ]
                     downstream = [
                         (i + sx) + x * j if 0 <= i + sx < x else None,
@@ -146,6 +160,51 @@ class Oracle:
         return [Ended(self.start[r], self.start[r], causes[r], early if r == 0 else 0) for r in range(x * y)]
 
     # Steps of the timeline.
+
+    def class_of(self, rank: int, direction: int) -> int:
+        of = self.plan.pattern
+        return int(of.classes[0 if of.rank_profile is None else of.rank_profile[rank], direction])
+
+    def leave_nodes(self, sent: list[Sent]) -> None:
+        """What leaves a node goes through its adapter, in whole picoseconds, then by rank, then as each rank has it."""
+        node = self.plan.pattern.node
+        if node is None:
+            return
+        for n in range(int(node.max()) + 1):
+            line = []
+            for r in (r for r in range(len(sent)) if node[r] == n):
+                latest = NEVER
+                for place, (time, d, vci) in enumerate(sent[r].waiting):
+                    latest = max(latest, (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52)
+                    line.append((latest, r, place, time, d, vci))
+            for _, r, _, time, d, vci in sorted(line):
+                cost = self.costs[self.class_of(r, d)]
+                left = max(time, self.adapters[n])
+                self.adapters[n] = left + float(cost.gap + cost.link)
+                self.land(sent[r], d, vci, cost, left, sent[r].join)
+        for s in sent:
+            self.close(s)
+
+    def land(self, s: Sent, d: int, vci: int, cost: Costs, left: float, join: float, since: float = 0.0) -> None:
+        """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
+        interface = self.approach.interface
+        arrived = left + float(cost.stream + cost.wire)
+        s.early += arrived <= join
+        s.acknowledged = max(s.acknowledged, since + (arrived + float(cost.ack)))
+        asks = bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
+        if interface.two_sided_rendezvous or asks:
+            s.done = max(s.done, since + (left + float(cost.stream)))
+        s.leaves.append((d, vci, since + left))
+
+    def close(self, s: Sent) -> None:
+        """The end of an epoch."""
+        interface, control = self.approach.interface, float(self.costs[0].control)
+        if interface.sync == "active":
+            complete = s.issued if interface.windows_per_thread else max(s.issued + self.barrier, s.join)
+            s.notify, s.done = complete + control, complete + self.epochs
+        if interface.sync == "passive":
+            flushed = max(s.acknowledged, s.join)
+            s.notify, s.done = flushed + self.epochs + control, flushed + self.epochs
 
     @property
     def barrier(self) -> float:
@@ -235,7 +294,7 @@ class Oracle:
             bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
         if interface.one_sided and self.setting.unattended == 0 and not interface.windows_per_thread:
             bins = [max(b, join) for b in bins]
-        class_of = self.plan.pattern.classes
+        class_of = [self.class_of(rank, d) for d in range(len(to))]
         if self.plan.mapping is None:  # to several neighbours, as the first of its messages
             bins = warmed(bins, [self.costs[0]] * len(bins))
         else:
@@ -300,44 +359,29 @@ class Oracle:
                 issued = max(issued, left)
                 free = left + sum(between[class_of[d]] for d, _ in targets)
             number += len(members)
-        done = issued
-
         nic, turn = self.nic[rank] - start, self.turn[rank] - start
         leaving = sorted(queue)
         gated = interface.two_sided_rendezvous or (interface.shakes and handshakes)
         if queue and gated and len(self.plan.members) == 1 and len(to) > 1:
             leaving = self.in_rounds(queue, len(peers))
         if interface.needs_room and 0 < self.setting.unattended < math.inf:
-            leaving = self.attended(leaving, len(peers), join)
-        out = Sent(start + first, start + last, start + join, start + issued, 0.0, 0.0)
-        acknowledged = NEVER
+            leaving = self.attended(leaving, len(peers), join, class_of)
+        out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
         for _, _, d, vci, time in leaving:
-            cost = self.costs[class_of[d]]
+            kind = class_of[d]
+            if self.plan.pattern.node is not None and not self.plan.pattern.kinds[kind].inside:
+                out.waiting.append((start + time, d, vci))
+                continue
+            cost = self.costs[kind]
             left = max(time, nic)
             nic = left + float(cost.gap + cost.link)
             if float(cost.drain) > 0:  # a token bucket beside the adapter
                 turn = max(time, turn)
                 left = max(left, turn - float(cost.credit))
                 turn += float(cost.drain)
-            arrived = left + float(cost.stream + cost.wire)
-            out.early += arrived <= join
-            acknowledged = max(acknowledged, arrived + float(cost.ack))
-            late = interface.two_sided_rendezvous or (
-                bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
-            )
-            if late:
-                done = max(done, left + float(cost.stream))
-            out.leaves.append((d, vci, start + left))
-        closing, control = self.epochs, float(self.costs[0].control)
-        if interface.sync == "active":
-            complete = issued
-            if not interface.windows_per_thread:
-                complete = max(issued + self.barrier, join)
-            out.notify, done = start + complete + control, complete + closing
-        if interface.sync == "passive":
-            flushed = max(acknowledged, join)
-            out.notify, done = start + flushed + closing + control, flushed + closing
-        out.done, out.nic, out.turn = start + done, start + nic, start + turn
+            self.land(out, d, vci, cost, left, join, start)
+        out.nic, out.turn = start + nic, start + turn
+        self.close(out)
         return out
 
     def in_rounds(
@@ -359,13 +403,13 @@ class Oracle:
         return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
 
     def attended(
-        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float
+        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float, class_of: list[int]
     ) -> list[tuple[float, int, int, int, float]]:
         """Puts of which only some find room to wait for the link with nobody inside MPI."""
         free, until = NEVER, NEVER
         out = []
         for order, number, d, vci, time in leaving:
-            cost = self.costs[self.plan.pattern.classes[d]]
+            cost = self.costs[class_of[d]]
             free = max(time, free) + float(cost.gap + cost.link)
             room = peers * self.setting.unattended / float(cost.size) * float(cost.link)
             if until == NEVER and free - time > room:
@@ -373,9 +417,11 @@ class Oracle:
             out.append((order, number, d, vci, max(time, until)))
         return out
 
-    def receive(self, sources: list[tuple[Sent, int]], floor: float) -> tuple[float, tuple[float, float, float, float]]:
+    def receive(
+        self, sources: list[tuple[Sent, int, int]], floor: float
+    ) -> tuple[float, tuple[float, float, float, float]]:
         """The end of all receives, and the latest arrival, NIC exit, issue, ready of neighbours."""
-        interface, class_of = self.approach.interface, self.plan.pattern.classes
+        interface = self.approach.interface
         last = (NEVER, NEVER, NEVER, NEVER)
         if not sources:
             return floor, last
@@ -389,24 +435,26 @@ class Oracle:
         one = self.costs[0]
         slowest = self.receiving(one, self.plan.pattern.sources * self.plan.transports / vcis)
         matters = len(self.costs) > 1 or (servers > 1 and slowest > float(one.gap + one.link))
-        for number, (source, direction) in enumerate(sources):
-            cost = self.costs[class_of[direction]]
+        for number, (source, direction, kind) in enumerate(sources):
+            cost = self.costs[kind]
             travel = float(cost.stream + cost.wire)
             for nth, (d, vci, left) in enumerate(source.leaves):
                 if d != direction:
                     continue
-                port.append((ticks(left - floor) if matters else left, number, nth, vci, left, class_of[d]))
+                port.append((ticks(left - floor) if matters else left, number, nth, vci, left, kind))
                 there = (left + travel, left, source.issued, source.ready)
                 last = tuple(map(max, last, there))  # type: ignore[assignment]
         free = turn = through = NEVER
         for *_, vci, left, c in sorted(port):
             cost = self.costs[c]
-            begun = max(left, free)
-            free = begun + float(cost.gap + cost.link)
-            if float(cost.drain) > 0:
-                turn = max(left, turn)
-                begun = max(begun, turn - float(cost.credit))
-                turn += float(cost.drain)
+            begun = left
+            if not self.plan.pattern.kinds[c].inside:  # what stays within a node does not come through the port
+                begun = max(left, free)
+                free = begun + float(cost.gap + cost.link)
+                if float(cost.drain) > 0:
+                    turn = max(left, turn)
+                    begun = max(begun, turn - float(cost.credit))
+                    turn += float(cost.drain)
             arrived = begun + float(cost.stream + cost.wire)
             through = max(through, arrived)
             lines[vci if servers > 1 else 0].append((arrived, self.receiving(cost, queued)))
@@ -422,7 +470,7 @@ class Oracle:
             end = max(ends)
         if interface.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
-        notified = max(source.notify for source, _ in sources)
+        notified = max(source.notify for source, _, _ in sources)
         if interface.sync == "active":
             end = max(end, notified) + self.epochs
         if interface.sync == "passive":

@@ -13,6 +13,7 @@ from pready.model.engine import prepared
 from pready.model.engine._kernel import FIELDS, Engine
 from pready.model.engine.plan import Plan, _row
 from pready.model.engine.simulate import run
+from pready.model.sizes import Sizes
 from pready.model.workload import ComputeTime, Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform, Workload
 
 MELUXINA = machine.load("meluxina")
@@ -30,7 +31,7 @@ ARRIVALS: list[Any] = [
 
 SHAPES: dict[str, dict[str, Any]] = {
     "halo3d": {"grid": (2, 3, 4)},
-    "halo3d26": {"grid": (2, 3, 4), "periodic": False, "sizes": (4096.0, 512.0, 64.0)},
+    "halo3d26": {"grid": (2, 3, 4), "periodic": False, "sizes": Sizes.alike(4096.0, 512.0, 64.0)},
     "pt2pt": {"grid": (6,)},
     "sweep3d": {"grid": (3, 2), "blocks": 2},
     "neighbours": {"grid": (3,), "neighbours": [[1, 2], [0], [1]]},
@@ -131,7 +132,8 @@ def test_costs_and_seed_are_repriced_and_nothing_else() -> None:
         try:
             assert not engine.reprice({**made.numbers, name: other})
         except TypeError as error:
-            assert name in ("arrivals", "classes", "kernels", "mapped", "profiles", "theta"), error
+            shapes = ("arrivals", "classes", "kernels", "mapped", "node_start", "nodes", "placed", "profiles", "theta")
+            assert name in shapes, error
             continue
         refused += 1
     assert refused > 30

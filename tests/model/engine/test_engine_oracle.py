@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.model import machine as machines
-from pready.model.approach import BY_KEY, Approach
+from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.engine import CAUSES, prepared, simulate
+from pready.model.engine.plan import Priced
+from pready.model.engine.simulate import run_all, run_step, together
 from pready.model.files import validated
+from pready.model.sizes import Sizes
 from pready.model.workload import (
     ComputeTime,
     Gaussian,
@@ -42,6 +46,8 @@ arrival_models = st.one_of(
 )
 
 
+INTRA = [machines.load(name).inter for name in ("meluxina", "hpc3")]
+"""Paths within a node: any will do, as long as they are others than between nodes."""
 GRIDS = {1: [1, 1, 1], 2: [1, 1, 2], 3: [1, 1, 3], 4: [1, 2, 2], 8: [2, 2, 2]}
 
 
@@ -126,6 +132,7 @@ def cases(
     approach = Approach(interface, transports if interface.splits else 1, draw(st.sampled_from([1, 2, 3, 8])))
     pattern = draw(st.sampled_from(patterns))
     sizes, neighbours, blocks, thread_grid = None, None, 1, None
+    neighbour_sizes, nodes, node_grid = None, None, None
     periodic: Any = True
     grid: tuple[int, ...]
     per_partition = draw(st.sampled_from([8, 1000, 9000, 40000, 300000]))
@@ -143,13 +150,19 @@ def cases(
             ]
             if not any(neighbours):
                 neighbours[0] = [1]
+            if draw(st.booleans()):
+                neighbour_sizes = [
+                    [float(n * draw(st.sampled_from([8, 700, 50000]))) for _ in row] for row in neighbours
+                ]
         case _:
             grid = tuple(draw(st.lists(st.integers(1, 4), min_size=3, max_size=3)))
             if grid == (1, 1, 1):
                 grid = (2, 1, 1)
             periodic = tuple(draw(st.lists(st.booleans(), min_size=3, max_size=3)))
-            if pattern == "halo3d26" and draw(st.booleans()):
-                sizes = tuple(float(n * draw(st.sampled_from([8, 700, 9000, 50000]))) for _ in range(3))
+            if draw(st.booleans()):
+                some = st.sampled_from([8, 700, 9000, 50000]).map(lambda b: float(n * b))
+                three = st.tuples(some, some, some) | some.map(lambda b: (b, b, b))
+                sizes = Sizes(draw(three), draw(three), draw(some))
     if pattern in ("halo3d", "halo3d26") and draw(st.booleans()):
         thread_grid = draw(st.permutations(draw(st.sampled_from([[1, 1, threads], GRIDS[threads]]))).map(tuple))
         # Transport partitions divide what every face, edge and corner has.
@@ -157,6 +170,14 @@ def cases(
             approach = Approach(
                 interface, draw(st.sampled_from([t for t in range(1, 4) if theta % t == 0])), approach.vcis
             )
+    ranks = math.prod(grid)
+    shared = pattern != "sweep3d" and not interface.one_by_one and machine.inter.burst is None
+    if shared and draw(st.booleans()):  # refused of others: see test_nodes.py
+        nodes = draw(st.sampled_from([k for k in range(1, ranks + 1) if ranks % k == 0]))
+        if pattern in ("halo3d", "halo3d26") and draw(st.booleans()):
+            node_grid = tuple(draw(st.sampled_from([k for k in range(1, x + 1) if x % k == 0])) for x in grid)
+            nodes = math.prod(node_grid)
+        machine = machine.model_copy(update={"intra": draw(st.sampled_from(INTRA))})
     workload = Workload(
         threads=threads,
         partitions_per_thread=theta,
@@ -175,6 +196,9 @@ def cases(
         "periodic": periodic,
         "sizes": sizes,
         "neighbours": neighbours,
+        "neighbour_sizes": neighbour_sizes,
+        "ranks_per_node": nodes,
+        "node_grid": node_grid,
         "blocks": blocks,
         "thread_grid": thread_grid,
         "seed": draw(st.sampled_from([0, 1, 2**64 - 1])),
@@ -205,3 +229,73 @@ def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:
     compare(case, iterations)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A case, and further exchanges of the same ranks: with other arrivals, sent otherwise, in pairs."""
+    case = draw(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")))
+    workload, others = case["workload"], []
+    for _ in range(draw(st.integers(1, 2))):
+        compute = ComputeTime(time=draw(st.sampled_from(["0 s", "3 us", "1 ms"])))  # type: ignore[arg-type]
+        like = {"compute": compute, "arrivals": draw(arrival_models) if compute.time else NoArrivals()}
+        other = {**case, "workload": workload.model_copy(update=like), "seed": draw(st.integers(0, 5))}
+        if draw(st.booleans()):
+            other["approach"] = Approach(SINGLE)
+        if math.prod(case["grid"]) % 2 == 0 and draw(st.booleans()):
+            pairs = workload.model_copy(update=like | {"pattern": "pt2pt", "neighbours": None})
+            lonely = {"sizes": None, "neighbours": None, "neighbour_sizes": None, "thread_grid": None}
+            other = {**other, **lonely, "workload": pairs, "approach": Approach(BY_KEY["part"], workload.threads, 2)}
+        others.append(other)
+    return case, others
+
+
+@pytest.mark.thorough
+@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(steps(), st.integers(1, 3))
+def test_several_exchanges_equal_the_oracle(step: tuple[dict[str, Any], list[dict[str, Any]]], iterations: int) -> None:
+    case, others = step
+    plans = [prepared(**case), *(prepared(**other) for other in others)]
+    expected = Oracle(case["machine"], *plans).run(iterations)
+    out = run_step(plans, iterations, record=True)
+    for e, of in enumerate(out):
+        mine = expected[e :: len(plans)]
+        ends = np.array([[x.end for x in row] for row in mine])
+        assert of.ends_s is not None
+        np.testing.assert_allclose(of.ends_s, ends, rtol=1e-12, atol=0)
+        early = np.array([sum(x.early for x in row) for row in mine])
+        np.testing.assert_allclose(of.arrived_early * of.messages / iterations, early)
+        for cause in CAUSES:
+            parts = np.array([np.mean([x.causes[cause] for x in row]) for row in mine])
+            np.testing.assert_allclose(of.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    begins = np.concatenate([np.zeros((1, ends.shape[1])), ends[:-1]])
+    np.testing.assert_allclose(out[0].iteration_s, (ends - begins).mean(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(out[0].longest_s, (ends - begins).max(axis=1), rtol=1e-11)
+    np.testing.assert_allclose(out[0].shortest_s, (ends - begins).min(axis=1), rtol=1e-11)
+    whole = together(out, BULK)
+    np.testing.assert_allclose(whole.mean_s, out[0].iteration_s, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> None:
+    machine = machines.load("hpc3").model_copy(update={"intra": INTRA[0]})
+    w = Workload(
+        threads=4,
+        buffer="64 KiB",  # type: ignore[arg-type]
+        pattern="halo3d",
+        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
+        arrivals=Normal(model="normal", spread=0.1),
+    )
+    common: dict[str, Any] = {"grid": (8, 8, 4), "ranks_per_node": 4}
+    many = Approach(MANY, 4, 4)
+    step = [
+        prepared(machine, w, many, sizes=Sizes.alike(8192.0, 64.0), seed=1, **common),
+        prepared(machine, w, Approach(SINGLE), seed=2, **common),
+    ]
+    alone = run_step(step, 5, record=True)
+    again = run_step(step, 5, record=True, cores=cores, chunk=64)
+    ((batch,),) = run_all([([Priced(p, {}, (p.seed,)) for p in step], 5)], cores)
+    for one, other, third in zip(alone, again, batch, strict=True):
+        np.testing.assert_array_equal(one.ends_s, other.ends_s)
+        np.testing.assert_array_equal(one.mean_s, third.mean_s)
+        np.testing.assert_array_equal(one.communication_s, other.communication_s)

@@ -123,7 +123,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     w = workload("halo3d", Normal(model="normal", spread=0.04))
     e = ManyRanks(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
-    first = e._first(e.per_draw)
+    first = e.first(e.per_draw)
     plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in (1, 2, 3)]
     fresh = [exchange_s(run_alone(made, first + e.per_draw).after(first)) for made in plans]
     assert e.drawn(approach).communication.tolist() == fresh
@@ -186,13 +186,14 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
         (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
         (swept._at_draws(Approach(BY_KEY["part"], 4, 1), range(1, 3)), 2),
     ]
-    for (of, iterations), rows in zip(jobs, run_all(jobs, cores), strict=True):
+    steps = [([of], iterations) for of, iterations in jobs]
+    for (of, iterations), rows in zip(jobs, run_all(steps, cores), strict=True):
         for row, seed in enumerate(of.seeds):
             numbers = of.plan.numbers | {name: at[row] for name, at in of.prices.items()}
             alone = run_alone(replace(of.plan, numbers=numbers | {"seed": np.array([seed], np.uint64)}), iterations)
-            np.testing.assert_array_equal(rows[row].last_end_s, alone.last_end_s)
-            np.testing.assert_array_equal(rows[row].communication_s, alone.communication_s)
-            assert rows[row].seed == seed
+            np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
+            np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
+            assert rows[row][0].seed == seed
 
 
 ARRIVAL_MODELS: list[Any] = [
@@ -239,7 +240,7 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
 
     def alone(a: Approach, size: float) -> float:
         there = ManyRanks(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
-        first = there._first(there.per_draw)
+        first = there.first(there.per_draw)
         made = there._plan(a, there.workload)
         return exchange_s(run_alone(made, first + there.per_draw).after(first))
 

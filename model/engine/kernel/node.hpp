@@ -1,0 +1,75 @@
+// Step 4 of the timeline where ranks share a node: its adapter takes what leaves the node, rank by rank in the order
+// of time.
+#pragma once
+
+#include <algorithm>
+
+#include "leave.hpp"
+
+namespace pready {
+namespace {
+
+// A message that waits for its node's adapter.
+struct Leaving {
+    double tick;  // whole picoseconds: ranks in step must not be put in order by rounding
+    double at;
+    double* record;
+    std::int32_t number, slot, kind;
+};
+
+inline bool before(const Leaving& a, const Leaving& b) { return a.tick < b.tick; }
+
+// What the ranks of a node have to send, one rank after the other; returns where each ends.
+inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t node, Leaving* out,
+                            std::int64_t* ends, std::int32_t* next) {
+    std::int64_t n = 0, k = 0;
+    for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i, ++k) {
+        const std::int64_t rank = p.node_rank[i];
+        double* record = record_at(window, rank);
+        const auto count = static_cast<std::int64_t>(record[p.leaving]);
+        double latest = -kInf;
+        std::fill_n(next, p.directions, 0);
+        for (std::int64_t m = 1; m <= count; ++m, ++n) {
+            const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
+            const std::int32_t d = p.message_direction[number], slot = kHead + d * p.transports + next[d]++;
+            const double at = record[slot];
+            const double tick = (at * 1e12 + 0x1.8p52) - 0x1.8p52;
+            latest = tick > latest ? tick : latest;
+            out[n] = {latest, at, record, number, slot, class_of(p, p.rank_profile[rank], d)};
+        }
+        ends[k] = n;
+    }
+    return n;
+}
+
+// Brings sorted lists, one after the other, into one order; of equals the earlier list's come first.
+inline Leaving* merged(Leaving* from, Leaving* to, std::int64_t* ends, std::int64_t lists) {
+    while (lists > 1) {
+        std::int64_t begin = 0, made = 0;
+        for (std::int64_t k = 0; k < lists; k += 2) {
+            const std::int64_t middle = ends[k], end = k + 1 < lists ? ends[k + 1] : middle;
+            std::merge(from + begin, from + middle, from + middle, from + end, to + begin, before);
+            ends[made++] = begin = end;
+        }
+        std::swap(from, to);
+        lists = made;
+    }
+    return from;
+}
+
+// A message has left at `left`.
+inline void land(const Plan& p, const Leaving& m, double left) {
+    double* record = m.record;
+    const double arrives = left + p.travel[m.kind];
+    record[m.slot] = p.tags ? tagged(p, m.number, arrives) : arrives;
+    if (arrives <= record[kJoin]) record[kEarly] += 1;
+    if (p.late_done[m.kind]) record[kDone] = std::max(record[kDone], left + p.stream[m.kind]);
+    if (p.sync == Sync::passive) {
+        const double flushed = arrives + p.ack[m.kind] + p.closing;
+        record[kDone] = std::max(record[kDone], flushed);
+        record[kNotify] = std::max(record[kNotify], flushed + p.control);
+    }
+}
+
+}  // namespace
+}  // namespace pready

@@ -1,0 +1,130 @@
+"""Ranks that share a node: its adapter is one server, and what stays within it passes it by."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model import machine as machines
+from pready.model.approach import BULK, MANY, Approach
+from pready.model.engine import prepared, simulate
+from pready.model.engine.layout import layout, part
+from pready.model.engine.nodes import as_grid, nodes_of
+from pready.model.errors import PreadyError
+from pready.model.files import validated
+from pready.model.machine import Machine
+from pready.model.predict import predict
+from pready.model.workload import Workload
+
+
+def workload(**fields: Any) -> Workload:
+    return validated(Workload, {"threads": 4, "buffer": "1 MiB", "pattern": "halo3d", **fields}, "w")
+
+
+def with_nodes(machine: Machine, intra: Machine | None = None) -> Machine:
+    return machine.model_copy(update={"intra": (intra or machine).inter})
+
+
+ACROSS = [[r + 8] for r in range(8)] + [[r] for r in range(8)]
+"""Two nodes of eight ranks; each rank and one on the other node send to each other."""
+
+
+def across(machine: Machine, approach: Approach, ranks_per_node: int | None) -> float:
+    w = workload(pattern="neighbours", neighbour_list=ACROSS)
+    out = simulate(machine, w, approach, grid=(16,), neighbours=ACROSS, iterations=1, ranks_per_node=ranks_per_node)
+    return out.time_s
+
+
+@pytest.mark.parametrize("profile", ["meluxina", "hpc3", "niagara"])
+def test_eight_ranks_in_step_take_eight_times_as_long(profile: str) -> None:
+    machine = with_nodes(machines.load(profile))
+    one, eight = (across(machine, BULK, n) for n in (None, 8))
+    # What is not on the link happens once: handshake, L and CPU of eight ranks at the same time.
+    link = prepared(machine, workload(), BULK, grid=(2, 1, 1)).costs[0].link
+    assert eight - one == pytest.approx(7 * float(link), rel=1e-3)
+
+
+def test_an_adapter_that_serves_eight_ranks_is_eight_times_as_slow() -> None:
+    machine = with_nodes(ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10))
+    one, eight = (across(machine, BULK, n) for n in (None, 8))
+    assert eight == pytest.approx(8 * one, rel=0.01)
+    # Partitions of all ranks go through it one after the other, too.
+    one, eight = (across(machine, Approach(MANY, 4, 1), n) for n in (None, 8))
+    assert eight == pytest.approx(8 * one, rel=0.01)
+
+
+def test_what_stays_within_a_node_is_on_its_own_path() -> None:
+    slow, fast = ideal(G=1e-9, link=1e9, L=1e-6), ideal(G=1e-10, link=1e10, L=1e-7)
+    machine, w = with_nodes(slow, fast), workload()
+    within = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3, ranks_per_node=8)
+    alone = simulate(machine, w.model_copy(update={"path": "intra"}), BULK, grid=(4, 2, 1), iterations=3)
+    np.testing.assert_allclose(within.last_end_s, alone.last_end_s, rtol=1e-12)
+    everyone = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3)
+    single = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3, ranks_per_node=1)
+    np.testing.assert_allclose(single.last_end_s, everyone.last_end_s, rtol=1e-12)
+
+
+def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
+    # 2 x 2 x 2 ranks per node of a periodic grid: each rank has three of its six neighbours on its node.
+    machine = with_nodes(ideal(G=1e-10, link=1e10), ideal(G=1e-18, link=1e18))
+    w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
+    plan = prepared(machine, w, BULK, **layout(w).options)
+    inside = np.array([k.inside for k in plan.pattern.kinds])[plan.pattern.classes]
+    assert inside.sum(axis=1).tolist() == [3] * len(inside)
+    # Eight ranks with three faces of 1 MiB at 10 GB/s.
+    out = simulate(machine, w, BULK, iterations=1, **layout(w).options)
+    assert out.time_s == pytest.approx(24 * 2**20 / 1e10, rel=1e-6)
+
+
+def test_nodes_of_a_grid() -> None:
+    assert nodes_of((4, 2), 2).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert nodes_of((4, 2), 4, (2, 2)).tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
+    assert nodes_of((2, 2, 2), 2, (1, 1, 2)).tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+    for grid in ((4, 4, 4), (6, 2, 5), (8,), (3, 4)):
+        for n in (k for k in range(1, 97) if math.prod(grid) % k == 0):
+            box = as_grid(grid, n)
+            if box is not None:
+                np.testing.assert_array_equal(nodes_of(grid, n), nodes_of(grid, n, box))
+    assert as_grid((4, 4, 4), 8) == (4, 2, 1)
+    assert as_grid((4, 4, 4), 64) == (4, 4, 4)
+    assert as_grid((4, 3), 6) is None
+
+
+def test_a_part_has_whole_nodes() -> None:
+    assert part(workload(grid=[12, 12, 12], node_grid=[3, 2, 1])).grid == (6, 4, 4)
+    assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).grid == (12, 4, 4)
+    assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).node_grid == (12, 1, 1)
+    assert part(workload(grid=[12, 12, 12], ranks_per_node=18)).grid == (12, 12, 12)
+
+
+def test_what_is_refused() -> None:
+    plain = machines.load("meluxina")
+    w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
+    with pytest.raises(PreadyError, match=r"no intra-node path; valid: .*pready calibrate.*-N 1 -n 2"):
+        predict(plain, w)
+    with pytest.raises(PreadyError, match="a sweep of ranks that share a node"):
+        predict(with_nodes(plain), workload(pattern="sweep3d", grid=[4, 4], ranks_per_node=4))
+    with pytest.raises(PreadyError, match=r"not simulated by .* valid: pready predict --engine engine"):
+        predict(with_nodes(plain), w, engine="timeline")
+    with pytest.raises(PreadyError, match="ranks_per_node = 7 does not divide 64 ranks"):
+        predict(with_nodes(plain), workload(grid=[4, 4, 4], ranks_per_node=7))
+
+
+def test_a_shared_adapter_bounds_the_iteration() -> None:
+    machine = with_nodes(machines.load("meluxina"))
+    fields: dict[str, Any] = {
+        "grid": [4, 4, 4],
+        "compute": {"time": "50 us"},
+        "arrivals": {"model": "normal", "spread": 0.04},
+        "transport_partitions": [4],
+    }
+    alone, shared = (predict(machine, workload(**fields, **more), draws=0) for more in ({}, {"node_grid": [2, 2, 2]}))
+    # Six faces of a rank leave its own adapter, 24 those of the eight ranks of a node.
+    face = 2**20 / 25e9
+    for row in shared.approaches:
+        assert row.iteration_s > 0.99 * 24 * face  # what is left of a backlog counts for the next
+    assert alone.bulk.iteration_s < 12 * face
