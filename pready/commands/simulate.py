@@ -232,5 +232,5 @@ def _export(
 
     write_with(path, write)
     of = flags[0]
-    unit = "" if of.ticks_per_ns == 1 else f" (a tick, its ns, is 1/{of.ticks_per_ns} ns here)"
-    click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine{unit}: {of}", err=True)
+    unit = "" if of.ticks_per_ns == 1 else f" (what it calls a nanosecond is 1/{of.ticks_per_ns} of one)"
+    click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
