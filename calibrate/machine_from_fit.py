@@ -14,6 +14,7 @@ import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
+from pready.calibrate.library_names import profile_of
 from pready.calibrate.terms_from_exchanges import refined
 from pready.model.errors import PreadyError
 from pready.model.files import validated
@@ -300,10 +301,7 @@ def _library_line(about: Record) -> str:
 
 
 def _library(probes: Probes, about: Record) -> dict[str, Any]:
-    text = str(about.get("library", ""))
-    known = {"MPICH Version": "mpich-release", "Open MPI": "openmpi-persist"}
-    name = next((profile for start, profile in known.items() if start in text), "emulated")
-    out: dict[str, Any] = {"name": name, "version": _library_line(about)}
+    out: dict[str, Any] = {"name": profile_of(str(about.get("library", ""))), "version": _library_line(about)}
     if probes.early_send is not None:
         why = "last partition delayed: partition 0 arrived " + ("early" if probes.early_send else "with the last")
         if probes.early_send and probes.early_first is False:

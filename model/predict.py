@@ -28,7 +28,7 @@ from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.step import WholeStep
 from pready.model.errors import PreadyError
 from pready.model.evaluate import DRAWS, Evaluation
-from pready.model.libraries import LibraryProfile
+from pready.model.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
@@ -50,15 +50,16 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     if name is None and profile.installable:
         return library_by_name(profile.installable)
     measured = machine.library.early_send
-    if (
-        measured is None
-        or profile.part is None
-        or profile.name != machine.library.name
-        or measured.value == profile.early
-    ):
+    if measured is None:
         return profile
     does = "sends" if measured.value else "does not send"
     said = f"measured on {machine.name}: MPI_Pready {does} early ({measured.why})"
+    if name is None and profile.part is None:
+        # Its name is not known to have partitioned operations, yet they were called: as the releases do it.
+        like = OPENMPI_PERSIST if measured.value else MPICH_RELEASE
+        return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
+    if profile.part is None or profile.name != machine.library.name or measured.value == profile.early:
+        return profile
     return replace(profile, early=measured.value, why=said)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from itertools import pairwise
@@ -14,6 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
+from machines import ideal
+
 from pready.calibrate import board
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.build import Built, build, find_mpicc
@@ -22,6 +26,8 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
 from pready.calibrate.records import Point, read
 from pready.model import arrivals
+from pready.model.approach import BULK
+from pready.model.engine import simulate
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.workload import Workload
@@ -205,6 +211,33 @@ def test_every_way_performs_it_and_every_byte_is_right(
         assert (ended - begun >= computed).all()
         assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
         assert record["median_s"] >= late
+
+
+@pytest.mark.thorough
+def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    # A chain of four ranks. Rank 0 is late by 50 ms in iteration 0, and nobody else ever: a trace is replayed from the
+    # row iteration + rank on, so that the first row is rank 0's first iteration alone. The wave reaches rank 1 in
+    # iteration 0, which waits for rank 0, and one rank more in each iteration that follows.
+    iterations, late, computing = 6, 0.05, 0.01
+    rows = np.full((iterations + RANKS, 2), computing)
+    rows[0, 0] += late
+    np.savetxt(tmp_path / "times.txt", rows)
+    what = workload(
+        pattern="neighbours",
+        partitions_per_thread=1,
+        neighbour_list=[[1], [0, 2], [1, 3], [2]],
+        arrivals={"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"},
+    )
+    out = simulate(
+        ideal(), what, BULK, grid=(RANKS,), neighbours=what.neighbour_lists, iterations=iterations, record=True
+    )
+    assert out.ends_s is not None
+    simulated = np.diff(out.ends_s, axis=0, prepend=0.0).argmax(axis=0)
+    assert simulated.tolist() == [0, 0, 1, 2]
+    assert performed(started, exchange_plan(what, iterations, 0), tmp_path, [{"approach": "single"}]).failures == {}
+    (line,) = read(tmp_path / "raw.jsonl").points.values()
+    times = np.array(line["record"]["lists"]["ranks_s"]).reshape(iterations, RANKS, 3)
+    assert (times[:, :, 2] - times[:, :, 0]).argmax(axis=0).tolist() == simulated.tolist()
 
 
 @pytest.mark.thorough
