@@ -60,7 +60,9 @@ class SizedNeighbour(Strict):
     """A neighbour with its own number of bytes."""
 
     to: Rank
+    """The neighbour's rank."""
     size: units.Size
+    """Of what is sent there."""
 
 
 Neighbour = Annotated[
@@ -83,15 +85,20 @@ class ComputeTime(Strict):
     """Compute time of one thread for all its partitions, whatever the buffer's size."""
 
     time: units.Time
+    """Before the exchange; the threads' times vary around it as `[arrivals]` says."""
 
 
 class ComputeRate(Strict):
     """Compute time from flops: Eq. 6 of gillis2023, https://doi.org/10.1145/3605573.3605599."""
 
     arithmetic_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Flops per byte of memory traffic."""
     communication_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Bytes sent per byte of memory traffic."""
     frequency: units.Frequency
+    """Of the clock."""
     flops_per_cycle: Annotated[float, Field(gt=0, allow_inf_nan=False)] = FLOPS_PER_CYCLE
+    """The bare 8 of Eq. 6."""
 
     @property
     def mu(self) -> float:
@@ -346,15 +353,20 @@ class Workload(Strict):
     """What one rank does in one iteration, and with whom it talks."""
 
     format: Literal[2] = FORMAT
+    """Of the file; without it, an older file is read as long as it means the same."""
     name: str = ""
+    """As tables and pictures call it; absent, the file's name."""
     description: str = ""
+    """For people; may have several lines."""
     threads: Count = Field(description="threads per rank, an integer of at least 1")
     partitions_per_thread: Count = 1
+    """User partitions that each thread marks ready, one after the other."""
     buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
     """Absent where sizes differ between neighbours: then it is the largest face, or listed size."""
     faces: Three | None = None
     """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
     pattern: Pattern = "pt2pt"
+    """Who sends to whom: a pair, the faces of a block or all its 26 neighbours, a wavefront, or as listed."""
     both_ways: bool = False
     """Of pattern "pt2pt": do both ranks of a pair send, at the same time?"""
     neighbours: Count | None = None
@@ -381,10 +393,13 @@ class Workload(Strict):
     thread_grid: tuple[Count, Count, Count] | None = None
     """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
     path: PathName = "inter"
+    """Between nodes or within one; `ranks_per_node` says it rank by rank."""
     iterations: Count = 100
+    """Of the exchange, over which what it costs to begin is spread."""
     today: Today = "nonblocking"
     """How the application sends before anything is ported: what everything is compared with."""
     cache: Literal["hot", "cold"] = "hot"
+    """Is the buffer in the cache when it is copied?"""
     receiver: Literal["waiting", "computing"] = "waiting"
     """Is the receiver inside MPI while the sender computes, or computing like it?"""
     transport_partitions: tuple[Count, ...] | None = None

@@ -126,3 +126,9 @@ def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path
     for page in html:  # every link within the site leads somewhere
         for target in re.findall(r"href=\"([^\"#:]+)(?:#[^\"]*)?\"", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.relative_to(site)}: {target}"
+
+
+def test_what_is_written_at_the_top_of_a_workload_is_explained() -> None:
+    top = file_tables(Workload)[0]
+    lacking = [f.name for f in top.fields if not f.meaning and not f.tables]
+    assert not lacking, f"say below {', '.join(lacking)} in model/workload.py what it means"
