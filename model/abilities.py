@@ -83,5 +83,5 @@ def check(workload: Workload, engine: Simulator) -> None:
     if need is not None:
         raise PreadyError(
             f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
-            valid=" or ".join(ASKED_BY[e] for e in need.able) or "a workload without",
+            valid=" or ".join(ASKED_BY[e] for e in need.able) or "a workload without it",
         )

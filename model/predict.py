@@ -253,7 +253,7 @@ def _of_a_step(
     abilities.check(workload, engine or "engine")
     why = unable(workload)
     if why is not None:
-        raise PreadyError(f"several exchanges per step: {why}", valid="a workload without, or each exchange in a file")
+        raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
     many = [ManyRanks(machine, w, seed, draws, step=workload, number=i) for i, w in enumerate(workload.parts)]
 
     def answered(number: int) -> Prediction:
