@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
+from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.errors import PreadyError
 from pready.model.files import LARGEST_DATA, decoded, read_bytes
 from pready.model.random_draws import uniforms
-from pready.model.workload import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform, Workload
+from pready.model.workload import Workload
 
 Array = NDArray[np.float64]
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
+from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.machine import Machine
@@ -22,7 +23,7 @@ from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, Timeline, joined, run
 from pready.model.values import Array, Replaced
 from pready.model.verdict import Stands
-from pready.model.workload import Laggard, NoArrivals, Workload
+from pready.model.workload import Workload
 
 NOMINAL, DRAWS, PER_DRAW = 128, 40, 8
 """Default numbers of rows; intervals of η move by about 1 % of their width between seeds."""

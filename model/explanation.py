@@ -18,6 +18,7 @@ import numpy as np
 
 from pready.model import gain
 from pready.model.approach import Approach, issuing_threads, vci_members
+from pready.model.arrival_models import Gaussian
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler
 from pready.model.engine.many_ranks import ManyRanks
@@ -29,7 +30,7 @@ from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
 from pready.model.timeline import Timeline, counted, received_between, run
 from pready.model.units import format_size
-from pready.model.workload import ComputeRate, Gaussian, Workload
+from pready.model.workload import ComputeRate, Workload
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from pready.model.approach import MANY, PART, SINGLE, Approach
+from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.congestion import bound, share_taken
 from pready.model.engine.simulate import simulate
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time
-from pready.model.workload import Laggard, NoArrivals, Workload
+from pready.model.workload import Workload
 from pready.sst import library
 from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly

@@ -21,6 +21,7 @@ import numpy as np
 
 from pready.model import abilities, metrics
 from pready.model.approach import BULK, Approach, Interface
+from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler
@@ -34,7 +35,7 @@ from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.values import Array, Replaced
 from pready.model.verdict import Stands
-from pready.model.workload import NoArrivals, Workload
+from pready.model.workload import Workload
 
 DRAWS, FEW_DRAWS = 20, 10
 """Draws of the machine's parameters; few where an iteration has more than `MANY_MESSAGES`."""

@@ -21,6 +21,7 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
 from pready.model.approach import BY_KEY
+from pready.model.arrival_models import NoArrivals
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.files import validated
@@ -30,7 +31,7 @@ from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
 from pready.model.values import Array
 from pready.model.version import VERSION
-from pready.model.workload import NoArrivals, Workload
+from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import CALIBRATING, Told, nice
 from pready.validate.prove import design as proving

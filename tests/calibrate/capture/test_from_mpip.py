@@ -8,6 +8,7 @@ import pytest
 
 from pready.cli import main
 from pready.model import workload
+from pready.model.arrival_models import Normal
 
 REPORT = str(Path(__file__).parents[2] / "data" / "importers" / "mpip_3.5.mpiP")
 GIVEN = {"--threads": "8", "--pattern": "halo3d", "--iterations": "400", "--spread": "4 %"}
@@ -27,7 +28,7 @@ def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
     w = workload.load(out)
     assert (w.name, w.threads, w.iterations, w.pattern, w.buffer) == ("app", 8, 400, "halo3d", 32768)
     assert w.thread_time == pytest.approx(9.1 / 400)
-    assert isinstance(w.arrivals, workload.Normal)
+    assert isinstance(w.arrivals, Normal)
     assert w.arrivals.spread == pytest.approx(0.04)
 
 

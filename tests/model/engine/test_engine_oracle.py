@@ -13,20 +13,13 @@ from hypothesis import strategies as st
 
 from pready.model import machine as machines
 from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
+from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal, Uniform
 from pready.model.engine import CAUSES, prepared, simulate
 from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import run_all, run_step, together
 from pready.model.files import validated
 from pready.model.sizes import Sizes
-from pready.model.workload import (
-    ComputeTime,
-    Gaussian,
-    Laggard,
-    NoArrivals,
-    Normal,
-    Uniform,
-    Workload,
-)
+from pready.model.workload import ComputeTime, Workload
 
 arrival_models = st.one_of(
     st.just(NoArrivals()),

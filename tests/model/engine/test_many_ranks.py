@@ -10,6 +10,7 @@ import pytest
 from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
+from pready.model.arrival_models import Gaussian, Laggard, Normal
 from pready.model.engine.layout import layout, part
 from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
 from pready.model.engine.simulate import run as run_alone
@@ -19,7 +20,7 @@ from pready.model.files import validated
 from pready.model.machine import load
 from pready.model.predict import approaches, effective_library
 from pready.model.verdict import simplest_of_the_best
-from pready.model.workload import ComputeTime, Gaussian, Laggard, Normal, Workload
+from pready.model.workload import ComputeTime, Workload
 
 
 def workload(pattern: Any, model: Any) -> Workload:
