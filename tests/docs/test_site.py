@@ -124,7 +124,7 @@ def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path
     for sheet in site.rglob("*.css"):
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", sheet.read_text(encoding="utf-8")), sheet
     for page in html:  # every link within the site leads somewhere
-        for target in re.findall(r"href=\"([^\"#:]+)(?:#[^\"]*)?\"", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"href=\"([^\"#:?]+)(?:[?#][^\"]*)?\"", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.relative_to(site)}: {target}"
 
 
