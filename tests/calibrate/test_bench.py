@@ -68,6 +68,7 @@ LINES = [
     "overlap bytes=100000",
     "overlap bytes=100000 who=both compute_by=test",
     "barrier threads=2",
+    *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
     "memcpy bytes=10000 cache=hot",
     "memcpy bytes=10000 cache=cold pool_bytes=1000000",
     "noise quantum_s=0.0001",
