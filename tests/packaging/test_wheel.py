@@ -65,8 +65,16 @@ def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str,
     run(*pip, wheel, environment=without_compiler)
     pready = tmp_path / "venv" / "bin" / "pready"
     # Not in the clone, whose package would be found in place of the wheel's.
-    said = run(pready, "predict", HERE / "examples" / "halo3d.toml", environment=without_compiler, cwd=tmp_path)
-    here = run(sys.executable, "-m", "pready", "predict", HERE / "examples" / "halo3d.toml")
+    wide = {"COLUMNS": "120"}
+    said = run(pready, "predict", HERE / "examples" / "halo3d.toml", environment=without_compiler | wide, cwd=tmp_path)
+    here = run(
+        sys.executable,
+        "-m",
+        "pready",
+        "predict",
+        HERE / "examples" / "halo3d.toml",
+        environment=dict(os.environ) | wide,
+    )
     assert said == here
     assert "meluxina" in run(pready, "machines", environment=without_compiler, cwd=tmp_path)
 
