@@ -240,9 +240,10 @@ class ManyRanks:
     its own.
 
     `predict_all` races: all approaches are simulated with the parameters at their values, for as many
-    iterations. Bulk and those within `CLOSE` of the fastest of their interface then have all `draws`, the
-    others the first `RACED` of them, from which their wider intervals are. What is advised, or shown as the
-    best of an interface, is thus what it is without a race, and so are its interval and every row's values.
+    iterations. Bulk and those within `CLOSE` of the fastest of their interface, with or without what beginning
+    takes, then have all `draws`, the others the first `RACED` of them, from which their wider intervals are. What
+    is advised, or shown as the best of an interface, is thus what it is without a race, and so are its interval
+    and every row's values.
     """
 
     machine: Machine
@@ -464,11 +465,15 @@ class ManyRanks:
 
     def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
         """The baseline, and those that may be the best of their interface."""
-        times = {a: exchange_s(self.nominal(a)) for a in approaches}
-        fastest: dict[Interface, float] = {}
-        for a, time in times.items():
-            fastest[a.interface] = min(time, fastest.get(a.interface, time))
-        return {self.workload.baseline, *(a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE))}
+        alone = {a: exchange_s(self.nominal(a)) for a in approaches}
+        begun = {a: time + float(self._begin(a).flat[0]) / self.workload.iterations for a, time in alone.items()}
+        leading = {self.workload.baseline}
+        for times in (alone, begun):  # the best is by either: see `verdict.best_port`
+            fastest: dict[Interface, float] = {}
+            for a, time in times.items():
+                fastest[a.interface] = min(time, fastest.get(a.interface, time))
+            leading |= {a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE)}
+        return leading
 
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """`predict` of each, in one race (see the class)."""

@@ -118,8 +118,13 @@ struct Numbered {
     }
 };
 
-// Whole picoseconds: times that differ by rounding alone must not decide an order.
-inline V ticks(V time) { return (time * 1e12 + 0x1.8p52) - 0x1.8p52; }
+// Whole picoseconds: times that differ by rounding alone must not decide an order. Messages' times end in tenths or
+// halves of one, such as 50000 B at 81.30081 ps/B; intervals begin where no such time is, or rounding would decide.
+constexpr double kTickBegins = 0.1234567;
+template <class T>
+inline T ticks(T time) {
+    return ((time * 1e12 + kTickBegins) + 0x1.8p52) - 0x1.8p52;
+}
 
 // The record of the rank at a window coordinate.
 inline double* record_at(const Window& window, std::int64_t u) {

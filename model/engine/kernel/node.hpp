@@ -33,7 +33,7 @@ inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t no
             const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
             const std::int32_t d = p.message_direction[number], slot = kHead + d * p.transports + next[d]++;
             const double at = record[slot];
-            const double tick = (at * 1e12 + 0x1.8p52) - 0x1.8p52;
+            const double tick = ticks(at);
             latest = tick > latest ? tick : latest;
             out[n] = {latest, at, record, number, slot, class_of(p, p.rank_profile[rank], d)};
         }

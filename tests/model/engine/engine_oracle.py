@@ -27,8 +27,8 @@ MAGIC = 1.5 * 2.0**52
 
 
 def ticks(time: float) -> float:
-    """In whole picoseconds: rounding alone must not decide an order."""
-    return (time * 1e12 + MAGIC) - MAGIC
+    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
+    return ((time * 1e12 + 0.1234567) + MAGIC) - MAGIC
 
 
 @dataclass
@@ -175,7 +175,7 @@ class Oracle:
             for r in (r for r in range(len(sent)) if node[r] == n):
                 latest = NEVER
                 for place, (time, d, vci) in enumerate(sent[r].waiting):
-                    latest = max(latest, (time * 1e12 + 1.5 * 2.0**52) - 1.5 * 2.0**52)
+                    latest = max(latest, ticks(time))
                     line.append((latest, r, place, time, d, vci))
             for _, r, _, time, d, vci in sorted(line):
                 cost = self.costs[self.class_of(r, d)]

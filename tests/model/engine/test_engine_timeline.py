@@ -39,7 +39,8 @@ def timeline(machine: Machine, workload: Workload, approach: Approach, seed: int
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(patterns=("pt2pt",)))
 def test_two_ranks_equal_the_timeline(case: dict[str, Any]) -> None:
-    case["grid"] = (2,)
+    # The timeline's pair is on two nodes.
+    case |= {"grid": (2,), "ranks_per_node": None, "node_grid": None}
     out = simulate(**case, iterations=1, record=True)
     assert out.received_s is not None
     for rank in (0, 1):
