@@ -84,11 +84,12 @@ def blame(ranks: Sequence[Rank], said: str, *, silent: bool) -> str:
         return "no rank has begun"
     died = [r for r in ranks if r.signal not in (0, signal.SIGTERM)]
     if not died and not silent:
-        named = [int(n) for n in re.findall(r"\b\d+\b", said)]
+        named = {int(n) for n in re.findall(r"\b\d+\b", said)}
         # The launcher ends the others once one is gone, and may name one of these. The one that went first did not go
         # on, while those that did not miss it yet did.
-        found = [r for r in ranks if r.pid in named and r.signal == 0]
-        died = sorted((r for r in ranks if r.signal == 0), key=lambda r: (r.progress, r not in found)) if found else []
+        silenced = [r for r in ranks if r.signal == 0]
+        if any(r.pid in named for r in silenced):
+            died = [min(silenced, key=lambda r: (r.progress, r.pid not in named))]
     if died:
         first = died[0]
         how = f" by {signal.Signals(first.signal).name}" if first.signal else ""

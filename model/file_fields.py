@@ -98,13 +98,16 @@ def _docstrings(table: type[BaseModel]) -> dict[str, str]:
         (definition,) = ast.parse(inspect.cleandoc("\n" + inspect.getsource(cls))).body
         assert isinstance(definition, ast.ClassDef)
         for one, below in zip(definition.body, definition.body[1:], strict=False):
-            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and _is_text(below):
-                out[one.target.id] = " ".join(ast.literal_eval(below.value).split())  # type: ignore[attr-defined]
+            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and (text := _text(below)):
+                out[one.target.id] = " ".join(text.split())
     return out
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _text(node: ast.stmt) -> str | None:
+    """A statement that is nothing but a string."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value
+    return None
 
 
 def _default(info: FieldInfo) -> str | None:

@@ -26,7 +26,6 @@ typedef struct {
     MPI_Request *requests;
     MPI_Comm *communicators;
     MPI_Win window;
-    double late; /* the latest that a thread began, after the others */
     long over, taken; /* samples in which rank 1 may have woken up, and all */
 } State;
 
@@ -119,19 +118,17 @@ static void issue_one(State *s, int sender, int message)
 /* The threads begin at the same moment, awake: one that has to be woken would come when the lock is free again. */
 static double issue(State *s, const Bench *b, int threads, int first_sender)
 {
-    double begin = now_s() + MEET_S, end = begin, late = 0;
-#pragma omp parallel num_threads(threads) reduction(max : end, late)
+    double begin = now_s() + MEET_S, end = begin;
+#pragma omp parallel num_threads(threads) reduction(max : end)
     {
         int sender = first_sender + omp_get_thread_num();
         team_check(threads);
         wait_until(begin, SPINNING, b->data);
-        late = now_s() - begin;
         for (int i = 0; i < s->messages; i++) {
             issue_one(s, sender, i);
         }
         end = now_s();
     }
-    s->late = late > s->late ? late : s->late;
     return end - begin;
 }
 
@@ -188,7 +185,6 @@ static void conclude(Run *run, const Samples *samples)
 {
     (void)samples;
     State *s = run->state;
-    run_derive(run, "late_s", s->late);
     run_derive(run, "peer_awake", (double)s->over / (double)s->taken);
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 from pready.calibrate.importers.mpip import MpiPReport
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, format_exact
-from pready.model.workload import FORMAT, PEERS
+from pready.model.workload import FORMAT, PEERS, Pattern
 
 NEEDED: Mapping[str, str] = {
     "threads": "--threads N, of a rank",
@@ -27,7 +27,7 @@ def text_from_mpip(
     name: str,
     *,
     threads: int | None,
-    pattern: str | None,
+    pattern: Pattern | None,
     iterations: int | None,
     spread: str | None,
     source: str,
@@ -53,7 +53,7 @@ def text_from_mpip(
     ranks = len(report.app_time)
     if ranks == 0:
         raise PreadyError("has no times", valid="the section 'MPI Time (seconds)'", source=source)
-    peers = PEERS[pattern]  # type: ignore[index]
+    peers = PEERS[pattern]
     # What one rank sends in a step, the same to each of its neighbours: the report does not say to whom.
     step_bytes = sum(s.total for s in sends) / ranks / iterations
     buffer = max(1, math.ceil(step_bytes / peers / threads)) * threads

@@ -17,6 +17,8 @@ Sent = Mapping[int, tuple[int, int]]
 """Bytes and messages by peer."""
 Grid = tuple[int, int, int]
 Boundaries = Literal["periodic", "open"]
+BOUNDARIES: tuple[Boundaries, ...] = ("periodic", "open")
+HALOS: tuple[tuple[Literal["halo3d", "halo3d26"], Sequence[Step]], ...] = (("halo3d", FACES), ("halo3d26", STENCIL_27))
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,10 @@ def recognise(sent: Sequence[Sent]) -> Recognised:
         size, count = sent[0][1]
         if count == 1:
             return Recognised("pt2pt", faces=(size,) * 3)
-    for name, steps in (("halo3d", FACES), ("halo3d26", STENCIL_27)):
+    for name, steps in HALOS:
         for grid in grids(ranks):
-            for boundaries in ("periodic", "open"):
-                found = _halo(sent, name, steps, grid, boundaries)  # type: ignore[arg-type]
+            for boundaries in BOUNDARIES:
+                found = _halo(sent, name, steps, grid, boundaries)
                 if found is not None:
                     return found
     return Recognised("neighbours", lists=tuple(tuple((to, b) for to, (b, _) in sorted(s.items())) for s in sent))

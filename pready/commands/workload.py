@@ -18,7 +18,7 @@ from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.errors import PreadyError
 from pready.model.version import VERSION
-from pready.model.workload import load
+from pready.model.workload import Pattern, load
 from pready.show.capture_page import html
 from pready.show.terminal import console
 from pready.show.workload import step_view
@@ -54,7 +54,7 @@ def workload(
     report: Path | None,
     from_mpip: Path | None,
     threads: int | None,
-    pattern: str | None,
+    pattern: Pattern | None,
     iterations: int | None,
     spread: str | None,
     seed: int,

@@ -160,7 +160,7 @@ def burst_records() -> Iterator[tuple[Point, dict[str, Any]]]:
         team = k * alone + (k * n - 1) * each + 10 * US
         record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
         record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
-        yield point, record | {"derived": {"peer_awake": 0.0, "late_s": 0.0}}
+        yield point, record | {"derived": {"peer_awake": 0.0}}
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])

@@ -144,10 +144,10 @@ def compare(
         approach = approach_of(way, profile)
         if approach is None:
             continue
-        evaluation = evaluated(way)
+        evaluation = today if way == BULK else evaluated(way)
         before_porting = today.predict(approach)
         rows.append((way, before_porting))
-        predicted = evaluation.predict(approach)
+        predicted = before_porting if way == BULK else evaluation.predict(approach)
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
     best = simplest_of_the_best([p for way, p in rows if way != BULK])
