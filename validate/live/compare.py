@@ -24,6 +24,7 @@ from pready.model.workload import Workload
 from pready.validate.live.as_measured import Completed
 from pready.validate.live.design import ROUNDS, Scene, Way, point
 from pready.validate.live.suspect import suspect
+from pready.validate.over_rounds import over_rounds
 from pready.validate.result import CaseResult
 
 BULK = Way("single", 1)
@@ -190,11 +191,7 @@ def _case(
     before_porting: ApproachPrediction,
     library: str,
 ) -> CaseResult:
-    etas = bulk.centres / seen.centres
-    eta = bulk.time / seen.time
     until, until_bulk = seen.until_ready, bulk.until_ready
-    savings = 1 - (until + seen.centres) / (until_bulk + bulk.centres)
-    saving = 1 - (until + seen.time) / (until_bulk + bulk.time)
     return CaseResult(
         id=f"{library}-{scene.name}-{way}",
         library=library,
@@ -205,25 +202,17 @@ def _case(
         partitions_per_thread=scene.partitions_per_thread,
         buffer=scene.buffer,
         arrivals=scene.kind,
-        measured_s=seen.time,
-        measured_low_s=float(seen.centres.min()),
-        measured_high_s=float(seen.centres.max()),
         spread=seen.spread,
         predicted_s=predicted.time_s,
         predicted_low_s=predicted.time_low_s,
         predicted_high_s=predicted.time_high_s,
-        eta_measured=eta,
-        eta_measured_low=float(min(etas.min(), eta)),
-        eta_measured_high=float(max(etas.max(), eta)),
         eta_predicted=predicted.eta,
         eta_predicted_low=predicted.eta_low,
         eta_predicted_high=predicted.eta_high,
         eta_closed_form=closed_form(machine, scene, way, seen.ready),
         until_ready_s=until,
-        saving_measured=saving,
-        saving_measured_low=float(min(savings.min(), saving)),
-        saving_measured_high=float(max(savings.max(), saving)),
         saving_predicted=before_porting.speedup_percent / 100,
+        **over_rounds(seen.centres, until + seen.centres, bulk.centres, until_bulk + bulk.centres),
     )
 
 

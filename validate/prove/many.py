@@ -38,7 +38,7 @@ from pready.validate.prove import design as proving
 from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.many_checks import Judged, checks
-from pready.validate.prove.performed import of_records
+from pready.validate.prove.performed import performed_in
 from pready.validate.prove.session import cases_of
 from pready.validate.result import Comparison, Control
 
@@ -290,12 +290,8 @@ def judged(
     """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread."""
     out = []
     for scene, plan in zip(listed, plans, strict=True):
-        seen = {}
-        for way in scene.ways:
-            keys = [way.point(plan, r, proving.MOST).key(environment) for r in range(ROUNDS)]
-            records = [content.points[k]["record"] for k in keys if k in content.points]
-            if len(records) == ROUNDS and all("lists" in r for r in records):
-                seen[way] = of_records(records, scene.first, scene.steps)
+        every = ((way, performed_in(content, way, environment, plan, scene.first, scene.steps)) for way in scene.ways)
+        seen = {way: found for way, found in every if found is not None}
         if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
             continue
         workload = scene.workload

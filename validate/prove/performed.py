@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pready.calibrate.records import Content
 from pready.model.values import Array
+from pready.validate.prove import design
 
 
 @dataclass(frozen=True)
@@ -61,3 +63,14 @@ def of_records(records: list[dict[str, Any]], first: int, steps: int) -> Perform
     """The rounds of one way."""
     rows = [np.array(r["lists"]["ranks_s"]) for r in records]
     return Performed(np.stack([r.reshape(len(r), -1, 3) for r in rows]), first, steps)
+
+
+def performed_in(
+    content: Content, way: design.Way, environment: str, plan: str, first: int, steps: int
+) -> Performed | None:
+    """All rounds of a way in a file of raw records; None if one is missing."""
+    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(design.ROUNDS)]
+    records = [content.points[key]["record"] for key in keys if key in content.points]
+    if len(records) < design.ROUNDS or not all("lists" in r for r in records):
+        return None
+    return of_records(records, first, steps)

@@ -27,10 +27,11 @@ from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.suspect import suspect
+from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design
 from pready.validate.prove.design import Way
 from pready.validate.prove.expected import Expectation, Expected
-from pready.validate.prove.performed import Performed, of_records
+from pready.validate.prove.performed import Performed, performed_in
 from pready.validate.result import CaseResult, Check, Comparison
 
 CALIBRATING = 0.5
@@ -69,12 +70,12 @@ class Case:
     way: Way
     expected: Expectation
     performed: Performed
-    saving: float
-    """Share of bulk's iteration, as measured."""
-    saving_low: float
-    saving_high: float
-    """Of the rounds."""
     result: CaseResult
+
+    @property
+    def saving(self) -> float:
+        """Share of bulk's iteration, as measured."""
+        return self.result.saving_measured
 
     @property
     def iteration_s(self) -> float:
@@ -158,7 +159,7 @@ def prove(
     seen = {
         way: found
         for way in ways
-        if (found := _gather(content, way, environments[way.approach.vcis], name, first, steps)) is not None
+        if (found := performed_in(content, way, environments[way.approach.vcis], name, first, steps)) is not None
     }
     if all(way.approach != workload.baseline for way in seen) or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
@@ -269,25 +270,12 @@ def _with_vcis(launcher: Launcher, vcis: int) -> Launcher:
     return replace(launcher, environment={**launcher.environment, VCIS: str(vcis)})
 
 
-def _gather(content: Content, way: Way, environment: str, plan: str, first: int, steps: int) -> Performed | None:
-    """All rounds of a way; None if one is missing."""
-    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(design.ROUNDS)]
-    records = [content.points[key]["record"] for key in keys if key in content.points]
-    if len(records) < design.ROUNDS or not all("lists" in r for r in records):
-        return None
-    return of_records(records, first, steps)
-
-
 def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
     """Each way, predicted and measured; bulk is among `seen`."""
     bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
     cases = []
     for way, performed in seen.items():
         here = expected.of(way.approach)
-        times, etas = performed.communication_s, bulk.communication_s / performed.communication_s
-        savings = 1 - performed.iteration_s / bulk.iteration_s
-        eta = float(np.median(bulk.communication_s) / np.median(times))
-        saving = float(1 - np.median(performed.iteration_s) / np.median(bulk.iteration_s))
         result = CaseResult(
             id=f"{workload.name}-{way}",
             library=library,
@@ -298,28 +286,18 @@ def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performe
             partitions_per_thread=workload.partitions_per_thread,
             buffer=int(workload.buffer),
             arrivals=workload.arrivals.model,
-            measured_s=float(np.median(times)),
-            measured_low_s=float(times.min()),
-            measured_high_s=float(times.max()),
             spread=performed.spread,
             predicted_s=here.time_s,
             predicted_low_s=here.time_low_s,
             predicted_high_s=here.time_high_s,
-            eta_measured=eta,
-            eta_measured_low=float(min(etas.min(), eta)),
-            eta_measured_high=float(max(etas.max(), eta)),
             eta_predicted=here.eta,
             eta_predicted_low=here.eta_low,
             eta_predicted_high=here.eta_high,
             until_ready_s=performed.computing_s,
-            saving_measured=saving,
-            saving_measured_low=float(min(savings.min(), saving)),
-            saving_measured_high=float(max(savings.max(), saving)),
             saving_predicted=here.saving,
+            **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
         )
-        result = replace(result, suspect=suspect(expected, way.approach, result))
-        low, high = result.saving_measured_low, result.saving_measured_high
-        cases.append(Case(way, here, performed, saving, low, high, result))
+        cases.append(Case(way, here, performed, replace(result, suspect=suspect(expected, way.approach, result))))
     return tuple(cases)
 
 
@@ -346,7 +324,7 @@ def _concluded(
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approach == advised), max(fine, key=lambda c: c.expected.eta))
     predicted = _verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
-    measured = _verdict(chosen.saving, chosen.saving_low, min_gain)
+    measured = _verdict(chosen.saving, chosen.result.saving_measured_low, min_gain)
     kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
     follows = next(c for c in cases if c.way.approach == workload.baseline) if predicted == "do not port" else chosen
     regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1

@@ -1,0 +1,49 @@
+"""What the rounds of a measurement say together: the median, and how far any of them is from it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+
+from pready.model.values import Array
+
+
+class OverRounds(TypedDict):
+    """The measured fields of a `pready.validate.result.CaseResult`."""
+
+    measured_s: float
+    measured_low_s: float
+    measured_high_s: float
+    eta_measured: float
+    eta_measured_low: float
+    eta_measured_high: float
+    saving_measured: float
+    saving_measured_low: float
+    saving_measured_high: float
+
+
+def over_rounds(times: Array, iterations: Array, bulk: Array, bulk_iterations: Array) -> OverRounds:
+    """Time, η and saving of an approach beside bulk.
+
+    Parameters
+    ----------
+    times, bulk
+        Shape (rounds,): seconds after the last partition was ready, of the approach and of bulk.
+    iterations, bulk_iterations
+        Shape (rounds,): seconds of a whole iteration.
+    """
+    eta, etas = float(np.median(bulk) / np.median(times)), bulk / times
+    saving, savings = float(1 - np.median(iterations) / np.median(bulk_iterations)), 1 - iterations / bulk_iterations
+    return {
+        "measured_s": float(np.median(times)),
+        "measured_low_s": float(times.min()),
+        "measured_high_s": float(times.max()),
+        # A ratio of medians may lie beyond all ratios.
+        "eta_measured": eta,
+        "eta_measured_low": float(min(etas.min(), eta)),
+        "eta_measured_high": float(max(etas.max(), eta)),
+        "saving_measured": saving,
+        "saving_measured_low": float(min(savings.min(), saving)),
+        "saving_measured_high": float(max(savings.max(), saving)),
+    }
