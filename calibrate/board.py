@@ -85,11 +85,17 @@ def blame(ranks: Sequence[Rank], said: str, *, silent: bool) -> str:
     died = [r for r in ranks if r.signal not in (0, signal.SIGTERM)]
     if not died and not silent:
         named = {int(n) for n in re.findall(r"\b\d+\b", said)}
-        # The launcher ends the others once one is gone, and may name one of these. The one that went first did not go
-        # on, while those that did not miss it yet did.
-        silenced = [r for r in ranks if r.signal == 0]
+        # Ranks that could say nothing were killed: the first by somebody else, any others by the launcher, which may
+        # name one of these.
+        silenced = sorted((r for r in ranks if r.signal == 0), key=lambda r: r.progress)
         if any(r.pid in named for r in silenced):
-            died = [min(silenced, key=lambda r: (r.progress, r.pid not in named))]
+            if len(silenced) > 1:
+                last = silenced[0]
+                return (
+                    f"one of {len(silenced)} ranks was killed, then the launcher killed the others; furthest behind "
+                    f"was rank {last.rank} (process {last.pid}) {last.place}"
+                )
+            died = silenced
     if died:
         first = died[0]
         how = f" by {signal.Signals(first.signal).name}" if first.signal else ""

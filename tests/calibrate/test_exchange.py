@@ -194,6 +194,7 @@ def performed(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_every_way_performs_it_and_every_byte_is_right(
     started: tuple[Launcher, Built], tmp_path: Path, pattern: str
@@ -214,6 +215,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     # A chain of four ranks. Rank 0 is late by 50 ms in iteration 0, and nobody else ever: a trace is replayed from the
     # row iteration + rank on, so that the first row is rank 0's first iteration alone. The wave reaches rank 1 in
@@ -241,6 +243,7 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -264,6 +267,7 @@ def test_a_rank_that_goes_wrong_is_named_with_its_step(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4000, seed=0)
     folder = tmp_path / "plans"
@@ -284,11 +288,15 @@ def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path)
     except MeasureError as error:
         reason = str(error)
     killer.join()
-    assert "rank 1 (process" in reason
+    # Hydra kills the others without a word to them: then nobody can tell which of them was first.
+    assert re.match(r"rank 1 \(process \d+\) died in iter|one of [2-4] ranks was killed.* rank \d \(process", reason), (
+        reason
+    )
     assert "in iteration" in reason
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_plan_for_other_ranks_is_refused(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 1]), 2, seed=0)
     outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
