@@ -49,8 +49,8 @@ int main(int argc, char** argv)
                     ready = Arrivals(s.arrivals, static_cast<std::uint64_t>(ranks), s.user_partitions())(
                         static_cast<std::uint64_t>(rank), iteration * phases[p].draws + phases[p].draw);
                 const Plan made = plan(s, phases[p], ready, iteration);
-                std::printf("phase %d %zu %d %d %.17g %.17g\n", rank, p, phases[p].computes, phases[p].receives_first,
-                    made.ready, made.join);
+                std::printf("phase %d %zu %d %d %.17g %.17g %.17g\n", rank, p, phases[p].computes, phases[p].receives_first,
+                    made.ready, made.join, made.meet);
                 for (const Message& m : made.receives) std::printf("recv %d %zu %d %u %u\n", rank, p, m.rank, m.tag, m.bytes);
                 for (const Step& step : made.steps)
                     for (const Message& m : step.sends)

@@ -28,6 +28,7 @@ class Phase:
     receives_first: bool
     ready: float
     join: float
+    meet: float
     receives: list[tuple[int, int, int]] = field(default_factory=list)
     sends: list[tuple[float, int, int, int]] = field(default_factory=list)
 
@@ -40,7 +41,7 @@ def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: ob
         kind, rank, phase, *rest = line.split()
         key = (int(rank), int(phase))
         if kind == "phase":
-            out[key] = Phase(rest[0] == "1", rest[1] == "1", float(rest[2]), float(rest[3]))
+            out[key] = Phase(rest[0] == "1", rest[1] == "1", float(rest[2]), float(rest[3]), float(rest[4]))
         elif kind == "recv":
             out[key].receives.append((int(rest[0]), int(rest[1]), int(rest[2])))
         else:
@@ -153,6 +154,16 @@ def test_bulk_leaves_when_the_threads_have_met(dump: Dump) -> None:
     values = {"threads": 4, "compute_ns": 1000, "laggard_ns": 250, "barrier_ns": 30, "pready_ns": 7}
     found = plans(dump, "pingpong", 2, approach="bulk", **values)
     assert [s[0] for s in found[0, 0].sends] == [1280]  # bulk marks nothing
+
+
+def test_threads_that_complete_their_own_messages_meet_again(dump: Dump) -> None:
+    values = {"threads": 4, "transport": 4, "barrier_ns": 30}
+    many = plans(dump, "pingpong", 2, approach="many", **values)
+    assert {phase: p.meet for phase, p in many.items()} == {(0, 0): 30, (1, 0): 30, (0, 1): 0, (1, 1): 0}
+    both_ways = plans(dump, "pingpong", 2, approach="many", pong=1, **values)
+    assert {p.meet for p in both_ways.values()} == {30}
+    for approach in ("bulk", "partitioned"):
+        assert {p.meet for p in plans(dump, "halo3d", 8, approach=approach, **values).values()} == {0}
 
 
 def test_only_the_last_transport_partition_waits_for_the_laggard(dump: Dump) -> None:

@@ -65,6 +65,10 @@ bool Motif::generate(Events& events)
             break;
         case State::finish:
             if (!sends_.empty()) enQ_waitall(events, static_cast<int>(sends_.size()), sends_.data());
+            if (plan_.meet >= 0.5) {
+                enQ_compute(events, static_cast<std::uint64_t>(std::llround(plan_.meet)));
+                if (record_.completion >= 0) record_.completion += std::llround(plan_.meet * 1e3);
+            }
             state_ = State::next;
             break;
         case State::next:

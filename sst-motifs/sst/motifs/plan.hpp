@@ -7,7 +7,8 @@
 //   * a transport partition is ready when the last of its contiguous user partitions is, and then goes to
 //     every peer, one message after the other;
 //   * bulk sends one message per peer when the threads have met: `barrier_ns` after the last partition;
-//   * the rank enters MPI to wait when its threads have met.
+//   * the rank enters MPI to wait when its threads have met;
+//   * where each thread completes messages of its own (many), they meet again at the end.
 
 #pragma once
 
@@ -56,6 +57,7 @@ struct Plan {
     std::vector<Step> steps;  // by time
     double ready = 0;         // ns: the last user partition
     double join = 0;          // ns: the threads have met
+    double meet = 0;          // ns from the last message to the threads' having met again
 };
 
 // Bytes of message `index` of `count` of one buffer: they differ by at most one and add up to the buffer.
@@ -99,6 +101,7 @@ inline Plan plan(const Settings& s, const Phase& phase, const std::vector<double
         return all;
     };
     out.receives = list(phase.from, 0, messages);
+    if (s.approach == "many" && !phase.whole) out.meet = s.barrier_ns;
     if (!phase.computes) {
         if (!phase.to.empty()) out.steps.push_back({0, list(phase.to, 0, messages)});
         return out;

@@ -26,7 +26,7 @@ struct Record {
     std::int64_t issued = -1;        // the last send has returned
     std::int64_t first_arrival = -1;  // the first message is complete
     std::int64_t completion = -1;    // every message is complete
-    std::int64_t end = 0;            // and every send buffer is free
+    std::int64_t end = 0;            // and every send buffer is free, the threads that sent have met
     std::uint64_t messages = 0;      // sent
     std::uint64_t bytes = 0;         // sent
     std::vector<std::int64_t> arrivals;  // when each message was complete, if asked for
