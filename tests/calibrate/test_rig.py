@@ -28,7 +28,7 @@ from pready.calibrate.rig import (
     shaping,
 )
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.alone]
 
 
 @pytest.fixture

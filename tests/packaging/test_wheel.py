@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import site
 import subprocess
 import sys
 import tarfile
@@ -77,6 +78,45 @@ def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str,
     )
     assert said == here
     assert "meluxina" in run(pready, "machines", environment=without_compiler, cwd=tmp_path)
+
+
+def test_wheel_holds_one_package(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {n.split("/")[0] for n in names} <= {"pready", *(n.split("/")[0] for n in names if ".dist-info/" in n)}
+    for expected in ("pready/cli.py", "pready/py.typed", "pready/model/gain.py", "pready/model/profiles/meluxina.toml"):
+        assert expected in names
+    bench = {f"pready/calibrate/bench/{p.name}" for p in Path("calibrate/bench").iterdir()}
+    assert bench <= set(names)
+    sources = {f"pready/model/{p.name}" for p in Path("model").glob("*.py")}
+    assert sources <= set(names)
+    assert not [n for n in names if "/tests/" in n or n.endswith(".pyc")]
+
+
+def test_the_wheel_predicts_without_the_repository(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    target = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import pready.model.predict as p; from pready.cli import main;"
+        "assert p.__file__.startswith(sys.argv[1]), p.__file__; sys.exit(main(['predict', sys.argv[2], '--csv']))"
+    )
+    example = str(Path("examples/halo3d.toml").resolve())
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", _with_site_packages(code), str(target), example],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("name,key,")
+
+
+def _with_site_packages(code: str) -> str:
+    """`code` with the environment's packages but without its .pth files, so not the editable install."""
+    return f"import sys; sys.path += {site.getsitepackages()!r}; {code}"
 
 
 def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:

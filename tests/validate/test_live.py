@@ -36,7 +36,7 @@ from pready.validate.live.compare import (
 )
 from pready.validate.result import Check
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.alone]
 
 LINK = 1e8  # bytes per second
 REPEATS = 6

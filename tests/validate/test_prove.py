@@ -222,6 +222,7 @@ def launched(name: str) -> list[str]:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "proof"
@@ -241,6 +242,7 @@ def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "proof"
     words = [

@@ -22,6 +22,7 @@ def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
     done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
@@ -37,6 +38,7 @@ def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     said = pready("capture", "-o", folder, "--env", "--mpicc", mpi.mpicc[0])
@@ -48,6 +50,7 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
     done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
     assert (done.returncode, done.stdout) == (5, "mine\n")
@@ -88,6 +91,7 @@ CP2K = shutil.which("cp2k.psmp")
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.skipif(CP2K is None, reason="needs CP2K, Debian's package cp2k")
 def test_cp2k_is_captured_unchanged(tmp_path: Path) -> None:
     """A program that nobody here wrote: Fortran, MPI and libgomp, with the MPI of its distribution."""

@@ -14,7 +14,7 @@ from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.summary import stretch_name, summarise
 from pready.model.values import Array
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.alone]
 
 CLOSE_S = 20e-6
 """How far a thread's time may be from the program's own, beside 5 % of it."""

@@ -43,6 +43,7 @@ EXPECTED: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 @pytest.mark.parametrize("case", sorted(CASES))
 def test_the_file_says_what_the_program_did(
     mpi: Mpi, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]
@@ -69,6 +70,7 @@ def test_the_file_says_what_the_program_did(
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("sweep.c", "-fopenmp")
     done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "4", "2", "100"], tmp_path / "run")
@@ -80,6 +82,7 @@ def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.alone
 def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
     mpi.captured(1, [program, "plain"], tmp_path / "alone")
