@@ -327,7 +327,7 @@ def _shared(fit: Fit) -> str | None:
 def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> dict[str, Any]:
     """c(k) for sends: from bursts beside a sleeping receiver, else from message rates, else borrowed."""
     taken = _taken(probes, "one")
-    most = max(probes.barrier, default=2)
+    most = _most_threads(probes)
     if cores == 1:
         why = "a rank has one core here: its threads take turns, and no two want a lock at once"
         if taken:
@@ -344,7 +344,7 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
     relative = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0
     beyond = [most] if most > c.threads[-1] else []
     if beyond:
-        notes.append(f"contention of more than {c.threads[-1]:g} threads taken as of these: a rank has no more cores")
+        notes.append(f"contention of more than {c.threads[-1]:g} threads taken as of these: more were not measured")
     return {
         "threads": [*(int(t) for t in c.threads), *beyond],
         "time": [format_exact(float(t), Unit.TIME) for t in (*c.time, *(c.time[-1] for _ in beyond))],
@@ -370,7 +370,7 @@ def _curve_of(taken: Mapping[int, TakenLock], most: int, by: str, notes: list[st
     relative = max((each.half_width / each.value for each in known), default=0.0)
     beyond = [most] if most > max(taken) else []
     if beyond:
-        notes.append(f"contention of more than {max(taken)} threads taken as of these: a rank has no more cores")
+        notes.append(f"contention of more than {max(taken)} threads taken as of these: more were not measured")
     return {
         "threads": [1, *taken, *beyond],
         "time": ["0 s", *(format_exact(float(t), Unit.TIME) for t in (*times, *(times[-1] for _ in beyond)))],
@@ -386,7 +386,12 @@ def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> 
     if cores == 1 or not taken:
         return {}
     by = "threads that put at once into one window while the receiver sleeps, beside one alone"
-    return {"contention_put": _curve_of(taken, max(probes.barrier, default=2), by, notes)}
+    return {"contention_put": _curve_of(taken, _most_threads(probes), by, notes)}
+
+
+def _most_threads(probes: Probes) -> int:
+    """As far as the file's curve of barriers goes, those of locks go, too: a team needs both."""
+    return max(probes.barrier, default=load(REFERENCE).threads.barrier.threads[-1])
 
 
 def _contexts(fit: Fit) -> dict[str, Any]:

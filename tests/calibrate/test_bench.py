@@ -110,7 +110,7 @@ class Library:
         return records, done
 
 
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+@pytest.fixture(scope="module", params=[pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in sorted(LIBRARIES)])
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Library:
     return Library(request.param, tmp_path_factory.mktemp("build"))
 

@@ -185,6 +185,22 @@ def test_a_taken_lock_costs_what_bursts_show_where_threads_have_cores(
         assert threads.contention_put.at(4) == pytest.approx(TAKEN_BY_PUTS[4], rel=1e-3)
 
 
+@pytest.mark.parametrize("cores", [1, 2, 8])
+def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, tmp_path: Path) -> None:
+    path = tmp_path / "short.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | {"cores_online": cores})
+        for point, record in (*records(), *burst_records()):
+            if point.measurement != "barrier" and int(str(dict(point.parameters).get("threads", 2))) <= 2:
+                out.add_point(point, "e", record)
+    calibration = calibrate(path, name="paper", refuse_thin=False)
+    threads = calibration.described.machine.threads
+    assert threads.barrier.source == "assumed"
+    for curve in (threads.contention, threads.contention_put or threads.contention):
+        assert curve.threads[-1] >= threads.barrier.threads[-1]
+        assert curve.at(7) == curve.at(2)
+
+
 def test_held_out_sizes_are_predicted(raw: Path) -> None:
     found = held_out(calibrate(raw, name="paper").observations)
     assert found.median < 0.02

@@ -44,7 +44,13 @@ class Recovered:
     delay_over_gap: float | None
 
 
-@pytest.fixture(scope="module", params=[1.5, None], ids=["1.5 gaps", "netgauge"])
+DESIGNS = [
+    pytest.param(1.5, id="1.5 gaps", marks=pytest.mark.xdist_group("1.5 gaps")),
+    pytest.param(None, id="netgauge", marks=pytest.mark.xdist_group("netgauge")),
+]
+
+
+@pytest.fixture(scope="module", params=DESIGNS)
 def recovered(request: pytest.FixtureRequest) -> list[Recovered]:
     """200 machines, measured with delays of 1.5 gaps or PRTT(1,0,s)."""
     made = []
