@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pready.calibrate import send_completion
 from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
 from pready.calibrate.records import Content, read
+from pready.calibrate.send_completion import SendCompletion
 from pready.model.errors import PreadyError
 from pready.model.normal import student95
 from pready.model.values import Array
@@ -64,6 +66,8 @@ class Probes:
     exposed_share: Mapping[int, float] = field(default_factory=dict)
     exposed_share_sender: Mapping[int, float] = field(default_factory=dict)
     """The same with the sender computing meanwhile, the receiver waiting."""
+    completion: Mapping[int, SendCompletion] = field(default_factory=dict)
+    """By message size, when a send is complete."""
     taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
     """By mechanism and threads, from threads that issued at once while the receiver slept."""
     setup: Sample | None = None
@@ -145,6 +149,7 @@ def probes(content: Content, key: str) -> Probes:
         early_first=_any(r["derived"]["early_first"] for r in early),
         exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
         exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
+        completion=send_completion.of_records(_select(content, "completion", key)),
         taken_lock=_taken_locks(_select(content, "contention", key)),
         setup=_setup(content, key),
         begin=_begin(_select(content, "begin", key)),

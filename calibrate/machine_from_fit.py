@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pready.calibrate import send_completion
 from pready.calibrate.fit import Estimate, Fit, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
@@ -90,6 +91,7 @@ def describe(
             "segments": segments,
             "link_bandwidth": _reciprocal(link, "windows of messages in flight"),
             **_burst(fit, notes),
+            **send_completion.of_path(probes.completion),
         },
         "threads": {
             "pready": _pready(probes, notes),

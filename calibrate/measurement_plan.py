@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from pready.calibrate import send_completion
 from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
 from pready.calibrate.records import Point, Value
 from pready.model.errors import PreadyError
@@ -97,6 +98,8 @@ def _first_pass(threads: int, teams: list[int], largest: int) -> Iterator[Point]
     for who in ("receiver", "sender"):
         for size in (1 << 10, 1 << 20):
             yield Point.of("overlap", bytes=size, who=who)
+    for parameters in send_completion.points(largest):
+        yield Point.of("completion", **parameters)
     for team in teams:
         yield Point.of("rate", mechanism="communicators", threads=team)
         yield Point.of("pready", threads=team)

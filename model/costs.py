@@ -62,6 +62,10 @@ class Costs:
     """L."""
     ack: Array
     """L of a message without payload, such as an acknowledgement."""
+    acknowledged: Array
+    """The send is complete when the receiver has the message, and that is known."""
+    buffered: Array
+    """Seconds on the link that what the system buffers of a send takes."""
     drain: Array
     """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
     credit: Array
@@ -261,6 +265,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         link=link,
         wire=wire,
         ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
+        acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
+        buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
         drain=np.asarray(drain),
         credit=np.asarray(credit),
         cold=sampler.curve("cold", m.cold, size),

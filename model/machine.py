@@ -87,6 +87,11 @@ class NetworkPath(Strict):
     burst: Value[units.Size] | None = None
     """What a shaped link lets through at once after a pause (a token bucket). Segments describe one
     message alone and contain it; messages in a row share one bucket. Absent: the link is not shaped."""
+    acknowledged_from: Value[units.Size] | None = None
+    """A send of so many bytes or more is complete when the receiver, inside MPI, has received it and that is known
+    here. Absent: when it is copied or, after a handshake, has left."""
+    send_buffer: Value[units.Offset] | None = None
+    """A send that asked first is complete when all but so many bytes have left: what a socket takes. Absent: 0."""
 
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:

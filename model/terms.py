@@ -280,6 +280,16 @@ TERMS: tuple[Term, ...] = (
         steps=("receive",),
     ),
     Term(
+        name="the receiver's word",
+        symbol="acknowledged",
+        latex=r"t_\mathrm{acknowledged}",
+        says="a send that is not over before its receiver has said so, or before the system has buffered what is left",
+        costs=("acknowledged",),
+        shapes=("buffered",),
+        values={"path.acknowledged_from": Unit.SIZE, "path.send_buffer": Unit.SIZE},
+        steps=("finish",),
+    ),
+    Term(
         name="polling several VCIs",
         symbol="t_poll",
         latex=r"t_\mathrm{poll}",

@@ -171,9 +171,13 @@ def run(
     def allowed(issued: Array) -> Array:
         return _protocol(issued, marked, join, waits_from, last_ready, costs, approach, setting)
 
+    def heard(arrived: Array) -> Array:
+        return _acknowledged(arrived, waits_from, costs, approach, setting)
+
+    waits = setting.two_way and not interface.one_sided and bool(np.any(costs.acknowledged))
     # 2. Issue and 3. protocol.
     if interface.one_by_one:
-        issued, sent = _one_by_one(starts, costs, approach, setting.peers, allowed)
+        issued, sent = _one_by_one(starts, costs, approach, setting.peers, allowed, heard if waits else None)
     else:
         issued = _issue(starts, members, costs, approach, setting)
         sent = allowed(issued)
@@ -185,6 +189,11 @@ def run(
     # 7. Finish.
     last_issued = _finite_max(issued.reshape(len(ready), -1))
     end = _finish(received, last_issued, join, waits_from, len(members), costs, approach, setting)
+
+    if waits:
+        known = heard(_finite_max(arrived.reshape(len(ready), -1)))
+        known = known + costs.barrier if interface.receivers == "threads" and setting.receivers_meet else known
+        end = np.maximum(end, known)
 
     count = approach.messages * setting.peers
     early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
@@ -382,11 +391,17 @@ def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Appr
 
 
 def _one_by_one(
-    starts: Array, costs: Costs, approach: Approach, peers: int, allowed: Callable[[Array], Array]
+    starts: Array,
+    costs: Costs,
+    approach: Approach,
+    peers: int,
+    allowed: Callable[[Array], Array],
+    heard: Callable[[Array], Array] | None,
 ) -> tuple[Array, Array]:
     """When each peer's message leaves the CPU, and may leave the adapter: shapes (rows, 1, peers).
 
     A send that asks first returns when its last byte has left, another when it is copied; then follows the next.
+    `heard` is from a message's arrival to the receiver's word, where a send waits for it.
     """
     at, hold = starts[:, 0], holding(costs, approach)
     issued, sent = [], []
@@ -399,7 +414,9 @@ def _one_by_one(
         if np.any(costs.drain):
             left = np.maximum(left, turn - costs.credit)
         free, turn = left + _service(costs), turn + costs.drain
-        at = np.where(costs.rendezvous, left + costs.stream, issued[-1])
+        at = np.where(costs.rendezvous, np.maximum(sent[-1], left + costs.stream - costs.buffered), issued[-1])
+        if heard is not None:
+            at = np.where(costs.acknowledged, heard(left + _travel(costs)), at)
     return np.stack(issued, axis=-1)[:, None], np.stack(sent, axis=-1)[:, None]
 
 
@@ -549,6 +566,17 @@ def _receive(
         arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
     starts = fifo_starts(arrived, service[..., None, None])
     return _finite_max(starts.reshape(rows, -1)) + service
+
+
+def _acknowledged(
+    arrived: Array, waits_from: Array | None, costs: Costs, approach: Approach, setting: Setting
+) -> Array:
+    """When a rank knows that a message is received, by a peer that is as far as it is: shape (rows,)."""
+    if waits_from is not None and setting.progress != "thread":
+        arrived = np.maximum(arrived, waits_from)
+    service = costs.receive if approach.interface.matches else costs.unmatched
+    heard = arrived + service + (costs.copy_out if approach.interface.active_message else 0.0) + costs.ack
+    return np.asarray(np.where(costs.acknowledged, heard, -np.inf))
 
 
 def _finite_max(times: Array) -> Array:

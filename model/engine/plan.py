@@ -255,6 +255,12 @@ class _Exchange:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
         return np.array([self.interface.shakes and bool(c.rendezvous.any()) for c in self.by_class])
 
+    @cached_property
+    def delivered(self) -> NDArray[np.bool_]:
+        """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
+        waits = not self.interface.one_sided and (self.setting.two_way or self.pattern.name == "sweep3d")
+        return np.array([waits and bool(c.acknowledged.any()) for c in self.by_class])
+
     @property
     def attended(self) -> bool:
         """Do puts that find no room to wait for the link go when the threads have met?"""
@@ -365,7 +371,8 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not interface.two_sided_rendezvous
         and not x.asks.any()
         and not x.shaped
-        and not x.attended,
+        and not x.attended
+        and not (interface.one_by_one and x.delivered.any()),
         "rounds": x.pattern.directions > 1
         and len(x.members) == 1
         and (interface.two_sided_rendezvous or bool(x.asks.any())),
@@ -385,7 +392,13 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "attended": x.attended,
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
-        "late_done": x.asks | interface.two_sided_rendezvous,
+        "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
+        "acknowledged": x.delivered.any(),
+        "acknowledged_at_join": x.delivered.any()
+        and x.setting.progress != "thread"
+        and x.computing
+        and x.pattern.name != "sweep3d",
+        "delivered": x.delivered,
         "receivers": RECEIVERS[interface.receivers],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
@@ -412,6 +425,10 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
         "travel": x.each(lambda c: c.stream + c.wire),
+        "completes": np.where(
+            x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream - c.buffered)
+        ),
+        "returned": _returned(x),
         # From arrivals to the end of the exchange.
         "receive": x.receive,
         "per_entry": x.per_entry,
@@ -421,6 +438,11 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
     if fixed["arrivals"] == TABLE:
         by_row["table"] = _tables(x, fixed)
     return {name: value if value.ndim > 1 else x.wide(value) for name, value in by_row.items()}
+
+
+def _returned(x: _Exchange) -> Array:
+    """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
+    return x.receive + x.each(lambda c: c.ack)
 
 
 def _namesakes(x: _Exchange) -> dict[str, Array]:

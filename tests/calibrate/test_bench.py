@@ -54,6 +54,8 @@ LINES = [
     *(f"contention mechanism={m} threads=2 messages=8 sleep_s=0.002" for m in ("one", "communicators", "window")),
     "pready partitions=8",
     "pready partitions=8 threads=2",
+    "completion bytes=1000",
+    "completion bytes=100000 late_s=0.01",
     "early delay_s=0.01",
     "early delay_s=0.01 delay_by=test bytes=1048576",
     *(

@@ -101,6 +101,13 @@ def end_of_exchange(
                 left[t, peer] = start + (peer + 1) * hold
             free = start + peers * (hold + between)
 
+    def heard(arrived: float) -> float:
+        """When the receiver's word is back that it has a message."""
+        seen = arrived if receiver_join is None or setting.progress == "thread" else max(arrived, receiver_join)
+        return seen + receiving(c, approach, 1) + cost("ack")
+
+    known = heard if setting.two_way and not i.one_sided and bool(c.acknowledged) else None
+
     def allowed(issued: float) -> float:
         when = issued
         if i.two_sided_rendezvous:
@@ -126,7 +133,11 @@ def end_of_exchange(
             bucket = max(allowed(left[0, peer]), bucket)
             leaves = max(allowed(left[0, peer]), free, bucket - cost("credit") if cost("drain") > 0 else -1e300)
             free, bucket = leaves + cost("gap") + cost("link"), bucket + cost("drain")
-            at = leaves + cost("stream") if bool(c.rendezvous) else left[0, peer]
+            at = left[0, peer]
+            if known is not None:
+                at = known(leaves + cost("stream") + cost("wire"))
+            elif bool(c.rendezvous):
+                at = max(allowed(left[0, peer]), leaves + cost("stream") - cost("buffered"))
     sent = {message: allowed(issued) for message, issued in left.items()}
     if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
         room, free, met = peers * setting.unattended, -1e300, max(marked) + cost("barrier")
@@ -166,8 +177,12 @@ def end_of_exchange(
             end = max(end, complete + cost("control")) + closing
         else:
             end = max(end + cost("ack"), join) + closing + cost("control")
+    if known is not None:
+        end_of_sends = known(max(arrived.values())) + (cost("barrier") if i.receivers == "threads" else 0.0)
     if i.receivers == "threads":  # each has completed its own messages
         end += cost("barrier")
+    if known is not None:
+        end = max(end, end_of_sends)
     end = max(end, max(marked) + cost("barrier"))
     if receiver_join is not None:
         end = max(end, receiver_join)

@@ -374,6 +374,8 @@ def random_costs(draw: Any, threads: int) -> Costs:
         **values,
         handshake=np.asarray(handshake or 0.0),
         rendezvous=np.asarray(handshake is not None),
+        acknowledged=np.asarray(draw(st.booleans())),
+        buffered=np.asarray(draw(times(1e-5))),
         size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
         cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),

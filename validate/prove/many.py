@@ -5,6 +5,7 @@ What `pready prove` does for one workload, for as many as a budget allows; the l
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,12 +57,13 @@ ITERATIONS = 12
 """That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
 FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
-"""With a window per thread every thread polls inside MPI: where ranks share cores, that measures time slices."""
+"""Where each rank has a core: threads poll inside MPI until an epoch ends, and ranks that share one would show its time
+slices. With a window per thread all of a rank's threads do."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
 PATIENCE_S = 20.0
-MEASUREMENTS = ("approach", "bandwidth", "early", "memcpy", "overlap", "pingpong", "pready", "prtt")
+MEASUREMENTS = ("approach", "bandwidth", "completion", "early", "memcpy", "overlap", "pingpong", "pready", "prtt")
 """What the calibration's share of the budget is for: nothing of teams, whose threads wait for a core where ranks poll,
 and here do not, for here ranks nap."""
 
@@ -109,13 +111,17 @@ def patterns(nodes: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def scenes(count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> list[Scene]:
-    """`count` workloads that fill the space evenly; the same seed gives the same."""
+def scenes(
+    count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool = True
+) -> list[Scene]:
+    """`count` workloads that fill the space evenly, with RMA among the ways or without; the same seed gives the same."""
     sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
-    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i) for i, row in enumerate(sample)]
+    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i, rma) for i, row in enumerate(sample)]
 
 
-def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> Scene:
+def _scene(
+    number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool
+) -> Scene:
     names = list(patterns(nodes))
     kind_of, size, threads, theta, arrivals, delay = row
     name = names[int(kind_of * len(names))]
@@ -144,7 +150,7 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
     )
     iteration_s = steps * (on_cable + 2 * late)
     return Scene(
-        workload, _ways(workload, profile, seed), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
+        workload, _ways(workload, profile, seed, rma), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
     )
 
 
@@ -159,9 +165,9 @@ def _arrivals(kind: str, late: float) -> dict[str, Any]:
     return by_kind[kind]
 
 
-def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, ...]:
+def _ways(workload: Workload, profile: LibraryProfile, seed: int, rma: bool) -> tuple[Way, ...]:
     n, threads = workload.n_partitions, workload.threads
-    some = np.random.default_rng([seed, 1]).choice(len(RMA), size=1)
+    some = np.random.default_rng([seed, 1]).choice(len(RMA), size=int(rma))
     wanted = [workload.baseline]
     if profile.part is not None:
         wanted.append(profile.part.into(n))
@@ -204,7 +210,10 @@ def validate(
     machine = of_teams(calibration.described.machine)
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     profile = effective_library(machine)
-    listed = scenes(MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed)
+    alone = len(os.sched_getaffinity(0)) >= nodes
+    listed = scenes(
+        MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed, rma=alone
+    )
     plans = [exchange_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
     outcome = measure(
         list(_points(listed, plans, seed)), launcher, raw, budget_s * (1 - CALIBRATING), told("measuring"),
@@ -254,6 +263,8 @@ def concluded(
         f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
         f"{steady} of the cases repeat themselves within 5 % and are judged"
     ]
+    if not any(way.approach.interface.one_sided for scene in listed for way in scene.ways):
+        notes.append("RMA is left out: its ranks poll inside MPI, and here they share cores")
     if outcome is not None and outcome.failures:
         first = next(iter(outcome.failures.values())).split("\n")[0]
         notes.append(f"{len(outcome.failures)} points could not be measured, the first because: {first}")

@@ -35,6 +35,7 @@ Plan decoded(const Fields& fields) {
     }
     p.jobs = static_cast<int>(fields.jobs());
     p.needs_out = p.opens || p.two_sided || p.rendezvous;
+    p.gates = p.gate_is_join || p.acknowledged_at_join;
     p.cools = cools(p);
     return p;
 }
@@ -96,7 +97,7 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     const Step all = step();
     const std::vector<Layout> divided = layouts(all, options);
     const RunMemory need = memory_of(all, passes_, divided);
-    const auto gated = [](const Plan* p) { return p->gate_is_join; };
+    const auto gated = [](const Plan* p) { return p->gates; };
     const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
     const auto shaped = [](const Plan* p) { return p->shaped; };
     const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0) +

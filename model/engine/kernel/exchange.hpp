@@ -26,6 +26,7 @@ struct Scratch {
     std::int32_t* next;     // [directions * W]: messages that have left
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
+    const double** enters;   // the same: when it can say what it has received
     V* sent;                // mapped: [jobs] by number
     V* raw;                 // [threads * theta], for tests
 };
@@ -58,6 +59,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.next = reinterpret_cast<std::int32_t*>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
+    out.enters = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
     if (s) *s = out;

@@ -19,7 +19,7 @@ struct Ranks {
         const auto n = static_cast<std::size_t>(step[0]->ranks);
         const std::int64_t nodes = step[0]->nodes;
         const bool shaped = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->shaped; });
-        const bool gates = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->gate_is_join; });
+        const bool gates = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->gates; });
         for (int i = 0; i < 2; ++i) {
             start[i] = allocate(step[0]->ranks * 8);
             nic[i] = allocate(step[0]->ranks * 8);
@@ -94,7 +94,7 @@ class GridRun {
     void work(int number) {
         const auto i = static_cast<std::size_t>(number);
         Worker me{number, scratches_[i].get(), kNone};
-        if (step_[0]->gate_is_join && !first_gates(me)) return;
+        if (step_[0]->gates && !first_gates(me)) return;
         for (std::int64_t k = 0; k < turns(); ++k) {
             const Turn t = turn(k);
             const State state = at(t);
@@ -189,7 +189,7 @@ class GridRun {
         passes_.receive(t.plan, state, window, me.scratch, a, b, me.extremes);
         if (t.number + 1 < turns()) {
             const Turn next = turn(t.number + 1);
-            if (next.plan.gate_is_join)
+            if (next.plan.gates)
                 passes_.gates(next.plan, state.next_start, state.next_gate, me.scratch, next.iteration, a, b);
         }
         progress_.add(b - a);

@@ -173,7 +173,9 @@ inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchan
             const std::int32_t c = class_of(p, g.profile[l], d);
             nic[l] = left[l] + p.service[c];
             turn[l] = bucket[l] + p.drain[c];
-            at[l] = p.asks[c] ? left[l] + p.stream[c] : begun[l];
+            at[l] = begun[l];
+            if (p.late_done[c]) at[l] = std::max({at[l], s.key[d][l], left[l] + p.completes[c]});
+            if (p.delivered[c]) at[l] = std::max(at[l], *s.enters[d * W + l] - x.start[l] + p.returned[c]);
             issued[l] = begun[l];
         }
     }

@@ -19,6 +19,7 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
         }
     }
     x.early = early;
+    if (p.late_done[0]) x.done = larger(x.done, x.left + p.completes[0]);
     x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack[0] : 0.0));
 }
 
@@ -90,7 +91,7 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
         x.nic = x.left + p.service[0];
         x.arrived = x.left + p.travel[0] + acknowledged;
         x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
-        if (p.late_done[0]) x.done = larger(x.done, x.left + p.stream[0]);
+        if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + p.completes[0]));
         store(g, p.message_slot[i], x.start + (x.left + p.travel[0]));
     }
     y = x;
@@ -124,7 +125,7 @@ inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::i
         const V lands = x.left + p.travel[0];
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
-        if (p.late_done[0]) x.done = larger(x.done, x.left + p.stream[0]);
+        if (p.late_done[0]) x.done = larger(x.done, larger(sent, x.left + p.completes[0]));
         const V absolute = x.start + lands;
         std::int64_t numbers[W];
         double times[W];
@@ -191,7 +192,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
-            if (p.late_done[c] && leaves + p.stream[c] > x.done[l]) x.done[l] = leaves + p.stream[c];
+            if (p.late_done[c]) x.done[l] = std::max({x.done[l], goes, leaves + p.completes[c]});
             note(p, s, g, l, number, x.start[l] + arrives);
         }
     }

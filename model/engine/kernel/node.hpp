@@ -63,7 +63,7 @@ inline void land(const Plan& p, const Leaving& m, double left) {
     const double arrives = left + p.travel[m.kind];
     record[m.slot] = p.tags ? tagged(p, m.number, arrives) : arrives;
     if (arrives <= record[kJoin]) record[kEarly] += 1;
-    if (p.late_done[m.kind]) record[kDone] = std::max(record[kDone], left + p.stream[m.kind]);
+    if (p.late_done[m.kind]) record[kDone] = std::max({record[kDone], m.at, left + p.completes[m.kind]});
     if (p.sync == Sync::passive) {
         const double flushed = arrives + p.ack[m.kind] + p.closing;
         record[kDone] = std::max(record[kDone], flushed);

@@ -92,9 +92,13 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// Where a rank's receivers say that their senders may go: `from` by rank.
-inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from) {
-    const auto tell = [&](int d, std::int64_t to) { s.permits[d * W + lane] = to < 0 ? s.nobody : from + to; };
+// Where a rank's receivers say that their senders may go, and what they have received: `from` and `enter` by rank.
+inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
+                           const double* enter) {
+    const auto tell = [&](int d, std::int64_t to) {
+        s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
+        s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
+    };
     if (p.pattern == Pattern::grid) {
         Site site;
         locate(p, rank, site);
@@ -122,11 +126,15 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
     const double* from = p.gate_is_join ? state.gate : state.start;
+    const double* enter = p.acknowledged_at_join ? state.gate : state.start;
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
-        const auto tell = [&](int d, int l, std::int64_t to) { s.permits[d * W + l] = from + wrapped(to, p.ranks); };
-        const bool alone = p.needs_out && !(g.count == W && in_row(p, u, 1, tell));
+        const auto tell = [&](int d, int l, std::int64_t to) {
+            s.permits[d * W + l] = from + wrapped(to, p.ranks);
+            s.enters[d * W + l] = enter + wrapped(to, p.ranks);
+        };
+        const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         for (int l = 0; l < W; ++l) {
             const std::int64_t at = u + (l < g.count ? l : g.count - 1);
             const std::int64_t rank = wrapped(at, p.ranks);
@@ -134,7 +142,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             g.record[l] = record_at(window, at);
             g.profile[l] = profile_of(p, rank);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, s, rank, l, from);
+            if (alone) find_receivers(p, s, rank, l, from, enter);
         }
         send(p, state, s, g, iteration);
     }
@@ -366,7 +374,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             g.alike = g.alike && g.profile[l] == g.profile[0];
             for (int d = 0; d < 2; ++d) {
                 const std::int64_t from = up[2 * i + d], to = down[2 * i + d];
-                s.permits[d * W + l] = to < 0 ? s.nobody : state.start + to;
+                s.permits[d * W + l] = s.enters[d * W + l] = to < 0 ? s.nobody : state.start + to;
                 if (from < 0) {
                     hear_nobody(s, d, l);
                 } else {

@@ -44,6 +44,7 @@ struct Plan {
     int outer;       // the outermost axis with more than one rank; it never wraps in window coordinates
     int jobs;        // what queues for a VCI: transport partitions, or single messages if `mapped`
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
+    bool gates;      // when ranks' threads meet is known before anyone sends
     bool send_sorts;
     bool cools;      // pauses cost something
     bool tags;       // arrivals tell in their last bits which VCI they are received by

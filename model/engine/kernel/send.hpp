@@ -20,6 +20,18 @@ inline void close(const Plan& p, Exchange& x) {
     }
 }
 
+// Sends that end with their receiver's word: not before it is inside MPI.
+inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
+    for (int d = 0; d < p.directions; ++d) {
+        const V enters = collect(s.enters + d * W, 0) - x.start;
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t c = class_of(p, g.profile[l], d);
+            const double known = enters[l] + p.returned[c];  // -infinity where there is nobody
+            if (p.delivered[c] && known > x.done[l]) x.done[l] = known;
+        }
+    }
+}
+
 inline void write(const Senders& g, const Ready& ready, const Exchange& x) {
     store(g, kStart, x.start);
     store(g, kFirst, x.start + ready.first);
@@ -64,6 +76,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     }
 
     // 7. Finish, the sender's part.
+    if (p.acknowledged) acknowledge(p, s, g, x);
     close(p, x);
     write(g, ready, x);
 }

@@ -181,20 +181,38 @@ class Oracle:
                 cost = self.costs[self.class_of(r, d)]
                 left = max(time, self.adapters[n])
                 self.adapters[n] = left + float(cost.gap + cost.link)
-                self.land(sent[r], d, vci, cost, left, sent[r].join)
+                self.land(sent[r], d, vci, cost, left, time, sent[r].join)
         for s in sent:
             self.close(s)
 
-    def land(self, s: Sent, d: int, vci: int, cost: Costs, left: float, join: float, since: float = 0.0) -> None:
+    def land(
+        self, s: Sent, d: int, vci: int, cost: Costs, left: float, goes: float, join: float, since: float = 0.0
+    ) -> None:
         """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
         interface = self.approach.interface
         arrived = left + float(cost.stream + cost.wire)
         s.early += arrived <= join
         s.acknowledged = max(s.acknowledged, since + (arrived + float(cost.ack)))
         asks = bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
-        if interface.two_sided_rendezvous or asks:
-            s.done = max(s.done, since + (left + float(cost.stream)))
+        if self.delivered(cost):
+            s.done = max(s.done, since + (arrived + self.returned(cost)))
+        elif interface.two_sided_rendezvous or asks:
+            s.done = max(s.done, since + max(goes, left + float(cost.stream - cost.buffered)))
         s.leaves.append((d, vci, since + left))
+
+    def delivered(self, cost: Costs) -> bool:
+        """Is a send over when its receiver has said so?"""
+        one_sided = self.approach.interface.one_sided
+        return (
+            bool(cost.acknowledged) and not one_sided and (self.setting.two_way or self.plan.pattern.name == "sweep3d")
+        )
+
+    def answers(self, rank: int, posted: list[float], enters: list[float]) -> float:
+        return posted[rank] if self.progress == "thread" else enters[rank]
+
+    def returned(self, cost: Costs) -> float:
+        """From a message's arrival to the receiver's word."""
+        return self.receiving(cost, 1) + float(cost.ack)
 
     def close(self, s: Sent) -> None:
         """The end of an epoch."""
@@ -355,7 +373,14 @@ class Oracle:
                             leaves = max(leaves, bucket - float(cost.credit))
                             bucket += float(cost.drain)
                         adapter = leaves + float(cost.gap + cost.link)
-                        at = leaves + float(cost.stream) if bool(cost.rendezvous) else left
+                        at = left
+                        if self.delivered(cost):
+                            heard = max(
+                                leaves + float(cost.stream + cost.wire), self.answers(r, posted, enters) - start
+                            )
+                            at = heard + self.returned(cost)
+                        elif bool(cost.rendezvous):
+                            at = max(time, leaves + float(cost.stream - cost.buffered))
                 issued = max(issued, left)
                 free = left + sum(between[class_of[d]] for d, _ in targets)
             number += len(members)
@@ -379,7 +404,11 @@ class Oracle:
                 turn = max(time, turn)
                 left = max(left, turn - float(cost.credit))
                 turn += float(cost.drain)
-            self.land(out, d, vci, cost, left, join, start)
+            self.land(out, d, vci, cost, left, time, join, start)
+        for d, r in peers:
+            cost = self.costs[class_of[d]]
+            if self.delivered(cost):  # the receiver says so when it is inside MPI
+                out.done = max(out.done, self.answers(r, posted, enters) + self.returned(cost))
         out.nic, out.turn = start + nic, start + turn
         self.close(out)
         return out

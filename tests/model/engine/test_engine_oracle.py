@@ -90,7 +90,13 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     return machine.model_copy(
         update={
             "one_sided": machine.one_sided.model_copy(update=own),
-            "inter": machine.inter.model_copy(update={"segments": (first, *others)}),
+            "inter": machine.inter.model_copy(
+                update={
+                    "segments": (first, *others),
+                    "acknowledged_from": maybe(value(draw(st.sampled_from([1.0, 5000.0])))),
+                    "send_buffer": maybe(value(draw(st.sampled_from([4e3, 3e5])))),
+                }
+            ),
             "active_message": maybe(curve),
             "cold": maybe(cold),
             "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),

@@ -1,0 +1,111 @@
+"""A rank goes on when its sends are complete: known answers with their derivation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.approach import BLOCKING, RMA_SINGLE_ACTIVE, SINGLE, Approach
+from pready.model.arrival_models import NoArrivals
+from pready.model.engine import simulate
+from pready.model.machine import Machine
+from pready.model.workload import ComputeTime, Workload
+
+BYTES = 1000
+LINK, WIRE, RECEIVE = 1e-6, 2e-6, 3e-7
+"""Of one message of that size, in s."""
+COMPUTE = 1e-5
+WORD = RECEIVE + WIRE
+"""From a message's arrival to the receiver's word."""
+
+
+def machine(*, acknowledged_from: float | None = None, send_buffer: float | None = None, **costs: Any) -> Machine:
+    on = ideal(G=1e-9, link=1e9, L=WIRE, o_r=RECEIVE, **costs)
+    link = on.inter.link_bandwidth.model_copy(update={"interval": None})
+    said = {
+        name: None if value is None else link.model_copy(update={"value": value})
+        for name, value in (("acknowledged_from", acknowledged_from), ("send_buffer", send_buffer))
+    }
+    return on.model_copy(update={"inter": on.inter.model_copy(update=said)})
+
+
+def ends(
+    on: Machine, to: list[list[int]], interface: Any = SINGLE, receiver: str = "waiting", iterations: int = 1
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """When each rank ends an iteration, in seconds since all partitions of the first were ready."""
+    workload = Workload(
+        threads=1,
+        buffer=f"{BYTES} B",  # type: ignore[arg-type]
+        pattern="neighbours",
+        neighbours=2,
+        receiver=receiver,  # type: ignore[arg-type]
+        compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
+        arrivals=NoArrivals(),
+    )
+    approach = Approach(interface)
+    out = simulate(on, workload, approach, grid=(len(to),), neighbours=to, iterations=iterations, record=True)
+    assert out.ends_s is not None
+    return out.ends_s - COMPUTE
+
+
+@pytest.mark.parametrize(
+    ("from_bytes", "expected"),
+    [(None, 0.0), (BYTES + 1, 0.0), (BYTES, LINK + WIRE + WORD), (1, LINK + WIRE + WORD)],
+)
+def test_a_send_ends_with_the_receivers_word(from_bytes: float | None, expected: float) -> None:
+    got = ends(machine(acknowledged_from=from_bytes), [[1], []])
+    assert got[0, 0] == pytest.approx(expected, abs=1e-15)
+    assert got[0, 1] == pytest.approx(LINK + WIRE + RECEIVE, rel=1e-9)
+
+
+def test_not_before_the_receiver_is_inside_mpi() -> None:
+    # Four messages come to rank 1 a LINK apart, so that it ends its first iteration 3 LINK after rank 5, the only one
+    # that rank 0's neighbour 1 does not hold up; in the second, rank 0 hears of rank 1 not before that has computed.
+    to: list[list[int]] = [[1], [], [1], [1], [1]]
+    free, held = (ends(machine(acknowledged_from=a), to, receiver="computing", iterations=2) for a in (None, 1.0))
+    first = 4 * LINK + WIRE + RECEIVE
+    assert free[0, 1] == held[0, 1] == pytest.approx(first, rel=1e-9)
+    assert free[0, 0] == pytest.approx(0, abs=1e-15)
+    assert held[0, 0] == pytest.approx(LINK + WIRE + WORD, rel=1e-9)  # the port is the receiver's affair
+    # Without it rank 0 goes on and on; with it, it has computed at held[0, 0] + COMPUTE, rank 1 at first + COMPUTE.
+    assert free[1, 0] == pytest.approx(COMPUTE, rel=1e-9)
+    entered, arrived = first + COMPUTE, held[0, 0] + COMPUTE + LINK + WIRE
+    assert held[1, 0] == pytest.approx(max(entered, arrived) + WORD, rel=1e-9)
+
+
+def test_a_receiver_that_computes_for_longer_keeps_its_sender() -> None:
+    # Rank 0 ends its first iteration when rank 1, which has more to receive, is still busy with it: with a wire of
+    # nothing, what it sends in the second is there before rank 1 has computed.
+    on = ideal(G=1e-9, link=1e9, L=0.0, o_r=RECEIVE)
+    word = on.inter.link_bandwidth.model_copy(update={"value": 1.0, "interval": None})
+    on = on.model_copy(update={"inter": on.inter.model_copy(update={"acknowledged_from": word})})
+    to: list[list[int]] = [[1], [], [1], [1], [1]]
+    got = ends(on, to, receiver="computing", iterations=2)
+    joined = got[0, 1] + COMPUTE
+    assert got[0, 1] == pytest.approx(4 * LINK + RECEIVE, rel=1e-9)
+    assert got[0, 0] + COMPUTE + LINK < joined
+    assert got[1, 0] == pytest.approx(joined + RECEIVE, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("buffer", "expected"),
+    [(None, LINK), (0, LINK), (400, 0.6 * LINK), (BYTES, 0.0), (10 * BYTES, 0.0)],
+)
+def test_what_asked_first_ends_when_the_system_has_taken_the_rest(buffer: float | None, expected: float) -> None:
+    asks = 4e-6
+    got = ends(machine(send_buffer=buffer, handshake=asks), [[1], []])
+    assert got[0, 0] == pytest.approx(asks + expected, rel=1e-9)
+
+
+def test_blocking_sends_wait_for_each_word() -> None:
+    got = ends(machine(acknowledged_from=1), [[1, 2], [], []], BLOCKING)
+    assert got[0, 0] == pytest.approx(2 * (LINK + WIRE + WORD), rel=1e-9)
+    assert got[0, 2] == pytest.approx(LINK + WIRE + WORD + LINK + WIRE + RECEIVE, rel=1e-9)
+
+
+def test_puts_end_with_their_epoch() -> None:
+    plain, word = (ends(machine(acknowledged_from=a), [[1], []], RMA_SINGLE_ACTIVE) for a in (None, 1.0))
+    assert plain.tolist() == word.tolist()
