@@ -114,7 +114,7 @@ def patterns(nodes: int) -> dict[str, dict[str, Any]]:
 def scenes(
     count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool = True
 ) -> list[Scene]:
-    """`count` workloads that fill the space evenly, with RMA among the ways or without; the same seed gives the same."""
+    """`count` workloads that fill the space evenly, with RMA or without; the same seed gives the same."""
     sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
     return [_scene(i, row, nodes, bytes_per_s, profile, seed + i, rma) for i, row in enumerate(sample)]
 
