@@ -66,6 +66,8 @@ class Costs:
     """The send is complete when the receiver has the message, and that is known."""
     buffered: Array
     """Seconds on the link that what the system buffers of a send takes."""
+    uneven: Array
+    """What flows that share ports take longer, as a share."""
     drain: Array
     """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
     credit: Array
@@ -267,6 +269,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
+        uneven=_optional(sampler, f"{workload.path}.uneven", path.uneven),
         drain=np.asarray(drain),
         credit=np.asarray(credit),
         cold=sampler.curve("cold", m.cold, size),

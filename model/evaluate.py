@@ -248,6 +248,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
         math.inf if machine.one_sided.unattended is None else machine.one_sided.unattended.value,
         workload.two_way,
+        workload.scattered,
     )
 
 

@@ -90,6 +90,9 @@ class NetworkPath(Strict):
     acknowledged_from: Value[units.Size] | None = None
     """A send of so many bytes or more is complete when the receiver, inside MPI, has received it and that is known
     here. Absent: when it is copied or, after a handshake, has left."""
+    uneven: Value[units.Share] | None = None
+    """How much longer ranks take that send to several others and receive from several at once, as a share of the time
+    in which they do: flows that share ports do not share them evenly. Absent: no longer."""
     send_buffer: Value[units.Offset] | None = None
     """A send that asked first is complete when all but so many bytes have left: what a socket takes. Absent: 0."""
 

@@ -280,6 +280,16 @@ TERMS: tuple[Term, ...] = (
         steps=("receive",),
     ),
     Term(
+        name="uneven sharing of ports",
+        symbol="u",
+        latex="u",
+        says="what several flows to and from several ranks take longer at once, than if they shared their ports evenly",
+        costs=("uneven",),
+        values={"path.uneven": Unit.SHARE},
+        steps=("link",),
+        bulk_alike=True,
+    ),
+    Term(
         name="the receiver's word",
         symbol="acknowledged",
         latex=r"t_\mathrm{acknowledged}",

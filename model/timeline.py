@@ -66,6 +66,8 @@ class Setting:
     """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
+    scattered: bool = False
+    """Ranks send to several others, and receive from several."""
     receivers_meet: bool = True
     """Threads that have each received their own messages meet; False: one thread receives all of them."""
 
@@ -186,6 +188,8 @@ def run(
     arrived = _network(sent, costs, keep_vcis=per_vci)
     # 6. Receive.
     received = _receive(arrived, costs, approach, len(members), setting, waits_from)
+    if setting.scattered and np.any(costs.uneven):
+        received = received + costs.uneven * _shared(arrived, costs, approach.messages * setting.peers)
     # 7. Finish.
     last_issued = _finite_max(issued.reshape(len(ready), -1))
     end = _finish(received, last_issued, join, waits_from, len(members), costs, approach, setting)
@@ -566,6 +570,13 @@ def _receive(
         arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
     starts = fifo_starts(arrived, service[..., None, None])
     return _finite_max(starts.reshape(rows, -1)) + service
+
+
+def _shared(arrived: Array, costs: Costs, messages: int) -> Array:
+    """For how long a rank keeps ports busy that others, as far as it is, use as well: shape (rows,)."""
+    rows = arrived.reshape(len(arrived), -1)
+    service = _service(costs)
+    return np.asarray(np.minimum(_finite_max(rows) - rows.min(axis=1) + service, messages * service))
 
 
 def _acknowledged(

@@ -126,6 +126,14 @@ class Pattern:
         return np.asarray(self.present.sum(axis=1, dtype=np.int64))
 
     @cached_property
+    def scattered(self) -> NDArray[np.bool_]:
+        """Does a rank of a profile send to more than one other rank? Shape (profiles,)."""
+        if KINDS[self.name] != 0:
+            return np.asarray(self.degree > 1)
+        to = [tuple(np.mod(step, self.grid)) for step in self.steps]
+        return np.array([len({t for t, there in zip(to, row, strict=True) if there}) > 1 for row in self.present])
+
+    @cached_property
     def reach(self) -> int:
         """How far away in rank order a neighbour is, the outermost axis not wrapped."""
         if KINDS[self.name] == 1:

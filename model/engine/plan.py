@@ -262,6 +262,11 @@ class _Exchange:
         return np.array([waits and bool(c.acknowledged.any()) for c in self.by_class])
 
     @property
+    def shares_ports(self) -> bool:
+        """Do flows to and from several ranks meet? Not in a sweep, and not said of ranks that share an adapter."""
+        return self.pattern.name != "sweep3d" and self.pattern.node is None
+
+    @property
     def attended(self) -> bool:
         """Do puts that find no room to wait for the link go when the threads have met?"""
         return self.interface.needs_room and 0 < self.setting.unattended < math.inf
@@ -326,6 +331,7 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
         "present": pattern.present,
         "nth": pattern.nth,
         "degree": pattern.degree,
+        "scattered": pattern.scattered,
     }
 
 
@@ -424,6 +430,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
+        "unevenness": first.uneven if x.shares_ports else 0.0 * first.uneven,
         "travel": x.each(lambda c: c.stream + c.wire),
         "completes": np.where(
             x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream - c.buffered)

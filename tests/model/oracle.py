@@ -167,6 +167,10 @@ def end_of_exchange(
         for server in set(vci) if i.receivers == "threads" else {None}:
             jobs = [(a, names[m]) for m, a in arrived.items() if server is None or vci[m[0]] == server]
             end = max(end, max(serve(jobs, service, wait).values()) + service)
+    if setting.scattered:
+        service = cost("gap") + cost("link")
+        long = max(begun.values()) - min(begun.values()) + service
+        end += cost("uneven") * min(long, service * len(begun))
     if i.receivers == "master":
         end += (used - 1) * cost("poll")
     if i.one_sided:

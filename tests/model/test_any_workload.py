@@ -98,7 +98,7 @@ def test_each_approach_is_one_in_both_engines_where_ranks_are_in_step(
     on, layout = machines.load(profile), part(workload)
     if data.draw(st.booleans()):
         some = on.inter.link_bandwidth.model_copy(update={"value": 1.0, "interval": None})
-        on = on.model_copy(update={"inter": on.inter.model_copy(update={"acknowledged_from": some})})
+        on = on.model_copy(update={"inter": on.inter.model_copy(update={"acknowledged_from": some, "uneven": some})})
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
     one = Evaluation(on, workload, draws=0).mean_time(approach)
     many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)

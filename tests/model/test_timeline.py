@@ -376,6 +376,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
         rendezvous=np.asarray(handshake is not None),
         acknowledged=np.asarray(draw(st.booleans())),
         buffered=np.asarray(draw(times(1e-5))),
+        uneven=np.asarray(draw(st.sampled_from([0.0, 0.25, 1.5]))),
         size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
         cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),
@@ -404,6 +405,7 @@ def test_equals_the_oracle(data: Any) -> None:
         draw(st.sampled_from(["hardware", "on-call"])),
         draw(st.sampled_from([0.0, 1.37e3, 1.37e6, math.inf])),
         two_way=draw(st.booleans()),
+        scattered=draw(st.booleans()),
     )
     c = random_costs(draw, threads)
     rows = [draw(st.lists(times(1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]

@@ -36,6 +36,7 @@ from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import CALIBRATING, Told, nice
 from pready.validate.prove import design as proving
+from pready.validate.prove import ports
 from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.many_checks import Judged, checks
@@ -207,7 +208,10 @@ def validate(
         on_point=told("calibrating"), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
-    machine = of_teams(calibration.described.machine)
+    ports.measure_ring(
+        calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told("ports")
+    )
+    machine = of_teams(_machine(calibration, from_records.load(raw), nodes, seed))
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     profile = effective_library(machine)
     alone = len(os.sched_getaffinity(0)) >= nodes
@@ -220,6 +224,10 @@ def validate(
         built=built, tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
     )  # fmt: skip
     return concluded(library, launcher, raw, calibration, listed, plans, seed, outcome)
+
+
+def _machine(calibration: Calibration, content: Content, ranks: int, seed: int) -> Machine:
+    return ports.known(calibration.described.machine, ranks, seed, content, calibration.environment)
 
 
 def of_teams(machine: Machine) -> Machine:
@@ -250,7 +258,7 @@ def concluded(
 ) -> Comparison:
     """The comparison from what the raw file holds."""
     content, key = from_records.load(raw), calibration.environment
-    machine = of_teams(calibration.described.machine)
+    machine = of_teams(_machine(calibration, content, launcher.ranks or 0, seed))
     found = judged(machine, listed, plans, content, key, library, seed)
     if not found:
         raise PreadyError("no exchange was measured in every round", valid="a larger budget", source=str(raw))

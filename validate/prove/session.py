@@ -28,7 +28,7 @@ from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
-from pready.validate.prove import design
+from pready.validate.prove import design, ports
 from pready.validate.prove.design import Way
 from pready.validate.prove.expected import Expectation, Expected
 from pready.validate.prove.performed import Performed, performed_in
@@ -213,8 +213,11 @@ def _calibrated(
         point_budget_s=POINT_BUDGET_S,
     )
     done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
-    file.write_text(dumps(done.described.machine, provenance(raw, done, seed)), encoding="utf-8")
-    return done.described.machine
+    on, ranks = done.described.machine, math.prod(layout(workload).grid)
+    ports.measure_ring(on, ranks, prover.launcher, prover.built, raw, folder / PLANS, seed, told)
+    on = ports.known(on, ranks, seed, read(raw), done.environment)
+    file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
+    return on
 
 
 def _measure(

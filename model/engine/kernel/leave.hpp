@@ -20,6 +20,7 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
     }
     x.early = early;
     if (p.late_done[0]) x.done = larger(x.done, x.left + p.completes[0]);
+    x.begun = s.key[0];
     x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack[0] : 0.0));
 }
 
@@ -89,6 +90,7 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
         if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
         x.left = larger(s.key[i], x.nic);
         x.nic = x.left + p.service[0];
+        if (p.unevenness > 0) x.begun = smaller(x.begun, x.left);
         x.arrived = x.left + p.travel[0] + acknowledged;
         x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
         if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + p.completes[0]));
@@ -122,6 +124,7 @@ inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::i
         const I number = nth_send(p, s, i, sent);
         x.left = larger(sent, x.nic);
         x.nic = x.left + p.service[0];
+        if (p.unevenness > 0) x.begun = smaller(x.begun, x.left);
         const V lands = x.left + p.travel[0];
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
@@ -188,6 +191,8 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
                 if (turn - p.credit[c] > leaves) leaves = turn - p.credit[c];
             }
             x.left[l] = leaves;
+            if (leaves < x.begun[l]) x.begun[l] = leaves;
+            x.busy[l] += p.service[c];
             const double arrives = leaves + p.travel[c];
             const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
@@ -205,11 +210,13 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const bool numbered = p.send_sorts || p.mapped;
     const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0;
     std::fill_n(s.next, p.directions * W, 0);
+    if (alike) x.busy = x.messages * (p.transports * p.service[0]);
     if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {
         leave_everywhere(p, s, g, n, x);
     } else {
+        x.busy = V{};
         leave_each(p, s, g, n, x);
     }
 }

@@ -8,7 +8,7 @@
 namespace pready {
 
 // The head of a rank's record in a window; times are absolute.
-enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kTurn, kNotify, kEarly, kHead };
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kTurn, kNotify, kEarly, kBegun, kSpan, kHead };
 
 // Sums over ranks, by iteration.
 enum Sum : int {

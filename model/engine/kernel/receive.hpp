@@ -1,6 +1,8 @@
 // Steps 6 and 7 for W ranks: from the arrivals in their neighbours' records to their ends.
 #pragma once
 
+#include <algorithm>
+
 #include "send.hpp"
 
 namespace pready {
@@ -240,6 +242,28 @@ inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest, V p
     return served(p, s, port, latest, cost, bound);
 }
 
+// What ranks take longer whose ports several flows share: in which several others, that have yet others to send to, send
+// at once. With k of them, the time that is covered more than once, over k - 1.
+inline V uneven(const Plan& p, const Scratch& s) {
+    V longer{};
+    for (int l = 0; l < W; ++l) {
+        double covered = 0, first = kInf, last = -kInf;
+        int ranks = 0;
+        for (int j = 0; j < p.sources; ++j) {
+            const double* from = s.source[j * W + l];
+            bool known = !(from[kSpan] > 0);
+            for (int i = 0; i < j && !known; ++i) known = s.source[i * W + l] == from;
+            if (known) continue;
+            ++ranks;
+            covered += from[kSpan];
+            first = std::min(first, from[kBegun]);
+            last = std::max(last, from[kBegun] + from[kSpan]);
+        }
+        if (ranks > 1 && covered > last - first) longer[l] = p.unevenness * (covered - (last - first)) / (ranks - 1);
+    }
+    return longer;
+}
+
 // `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
 inline Received receive(const Plan& p, Scratch& s, V floor) {
     Received r{wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf)};
@@ -261,6 +285,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         cost = cost + p.per_entry * (queued - 1) / 2;
     }
     r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
     // What was put comes through the port before its acknowledgement goes.

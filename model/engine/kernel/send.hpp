@@ -32,7 +32,18 @@ inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Excha
     }
 }
 
-inline void write(const Senders& g, const Ready& ready, const Exchange& x) {
+// For how long a rank keeps ports busy that others use as well: from its first message on, if it sends to several.
+inline V span(const Plan& p, const Senders& g, const Exchange& x) {
+    V out{};
+    for (int l = 0; l < W; ++l) {
+        const double n = x.messages[l] * p.transports;
+        if (!p.scattered[g.profile[l]] || !(x.busy[l] > 0)) continue;
+        out[l] = std::min(x.left[l] - x.begun[l] + x.busy[l] / n, x.busy[l]);
+    }
+    return out;
+}
+
+inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exchange& x) {
     store(g, kStart, x.start);
     store(g, kFirst, x.start + ready.first);
     store(g, kReady, x.start + ready.last);
@@ -43,6 +54,8 @@ inline void write(const Senders& g, const Ready& ready, const Exchange& x) {
     store(g, kTurn, x.start + x.turn);
     store(g, kNotify, x.start + x.notify);
     store(g, kEarly, x.early);
+    store(g, kBegun, x.start + x.begun);
+    store(g, kSpan, p.unevenness > 0 ? span(p, g, x) : V{});
 }
 
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,
@@ -62,6 +75,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     if (p.burst) {
         issue_bursts(p, s, x);
         x.done = x.issued;
+        x.busy = x.messages * (p.transports * p.service[0]);
         land_bursts(p, s, g, x);
     } else {
         if (p.mapped) {
@@ -78,7 +92,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     // 7. Finish, the sender's part.
     if (p.acknowledged) acknowledge(p, s, g, x);
     close(p, x);
-    write(g, ready, x);
+    write(p, g, ready, x);
 }
 
 }  // namespace

@@ -47,6 +47,10 @@ class Sent:
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
     """(direction, VCI, time) of each message, in the order in which they leave."""
     acknowledged: float = NEVER
+    begun: float = math.inf
+    last: float = NEVER
+    busy: list[float] = field(default_factory=list)
+    """How long each message keeps the adapter busy that has left through it."""
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
 
@@ -105,7 +109,7 @@ class Oracle:
         for r in ranks:
             sources = [(sent[q], d, self.class_of(q, d)) for q, d in self.sources(r, to)]
             floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
-            received, causes = self.receive(sources, floor)
+            received, causes = self.receive(sources, floor, self.uneven(sent, to, {q for q, _ in self.sources(r, to)}))
             received += self.meeting
             end = max(received, sent[r].join, sent[r].done + self.meeting)
             if self.computing:
@@ -116,6 +120,24 @@ class Oracle:
         for r in ranks:
             self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
+
+    def uneven(self, sent: list[Sent], to: list[list[int | None]], sources: set[int]) -> float:
+        """What a rank takes longer to which several send at once that send to others, too."""
+        if self.plan.pattern.node is not None:
+            return 0.0
+        windows = []
+        for q in sorted(sources):
+            s, listed = sent[q], self.plan.pattern.name == "neighbours"
+            others = [r for r in to[q] if r is not None]
+            if s.busy and sum(s.busy) > 0 and len(others if listed else set(others)) > 1:
+                long = min(s.last - s.begun + sum(s.busy) / len(s.busy), sum(s.busy))
+                windows.append((s.begun, long))
+        windows = [w for w in windows if w[1] > 0]
+        if len(windows) < 2:
+            return 0.0
+        covered = sum(long for _, long in windows)
+        whole = max(at + long for at, long in windows) - min(at for at, _ in windows)
+        return float(self.costs[0].uneven) * max(covered - whole, 0.0) / (len(windows) - 1)
 
     def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
         if self.plan.pattern.name in ("halo3d", "halo3d26"):
@@ -199,6 +221,8 @@ class Oracle:
         elif interface.two_sided_rendezvous or asks:
             s.done = max(s.done, since + max(goes, left + float(cost.stream - cost.buffered)))
         s.leaves.append((d, vci, since + left))
+        s.begun, s.last = min(s.begun, since + left), max(s.last, since + left)
+        s.busy.append(float(cost.gap + cost.link))
 
     def delivered(self, cost: Costs) -> bool:
         """Is a send over when its receiver has said so?"""
@@ -447,7 +471,7 @@ class Oracle:
         return out
 
     def receive(
-        self, sources: list[tuple[Sent, int, int]], floor: float
+        self, sources: list[tuple[Sent, int, int]], floor: float, uneven: float = 0.0
     ) -> tuple[float, tuple[float, float, float, float]]:
         """The end of all receives, and the latest arrival, NIC exit, issue, ready of neighbours."""
         interface = self.approach.interface
@@ -497,6 +521,7 @@ class Oracle:
                     free = max(free, time, floor) + service
                 ends.append(free)
             end = max(ends)
+        end += uneven
         if interface.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
         notified = max(source.notify for source, _, _ in sources)

@@ -94,6 +94,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
                 update={
                     "segments": (first, *others),
                     "acknowledged_from": maybe(value(draw(st.sampled_from([1.0, 5000.0])))),
+                    "uneven": maybe(value(draw(st.sampled_from([0.3, 1.5])))),
                     "send_buffer": maybe(value(draw(st.sampled_from([4e3, 3e5])))),
                 }
             ),

@@ -1,0 +1,94 @@
+"""How unevenly flows share ports, as a ring shows in which each rank sends to both neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pready.calibrate.build import Built
+from pready.calibrate.exchange_plan import ExchangePlan, exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import Progress, measure
+from pready.calibrate.records import Content
+from pready.model.approach import BULK
+from pready.model.files import validated
+from pready.model.machine import Machine
+from pready.model.values import Value
+from pready.model.version import VERSION
+from pready.model.workload import Workload
+from pready.validate.live.session import nice
+from pready.validate.prove import design
+from pready.validate.prove.design import ROUNDS, way_of
+from pready.validate.prove.expected import Expected
+from pready.validate.prove.performed import performed_in
+
+FEWEST_RANKS = 3
+TIMES_S = (0.01, 0.04)
+"""Of what a rank sends, on its cable."""
+ITERATIONS, FIRST = 12, 3
+BUDGET_S = 30.0
+
+
+def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, ExchangePlan]]:
+    """The exchanges, all in step; none for fewer ranks than three."""
+    bytes_per_s = nice(machine.bandwidth)
+    for time in TIMES_S if ranks >= FEWEST_RANKS else ():
+        workload = validated(
+            Workload,
+            {
+                "name": f"ring both ways, {time * 1e3:g} ms",
+                "threads": 1,
+                "buffer": f"{round(time * bytes_per_s / 2)} B",
+                "receiver": "computing",
+                "compute": {"time": "1 ms"},
+                "arrivals": {"model": "none"},
+                "pattern": "neighbours",
+                "neighbour_list": [[(r + 1) % ranks, (r - 1) % ranks] for r in range(ranks)],
+            },
+            "ring",
+        )
+        yield workload, exchange_plan(workload, FIRST + ITERATIONS, seed)
+
+
+def measure_ring(
+    machine: Machine,
+    ranks: int,
+    launcher: Launcher,
+    built: Built,
+    raw: Path,
+    folder: Path,
+    seed: int,
+    on_point: Callable[[Progress], None],
+) -> None:
+    """Measure what `raw` does not hold yet; plans go to `folder`."""
+    names = [plan.write(folder) for _, plan in plans(machine, ranks, seed)]
+    points = [way_of(BULK, 1).point(name, r, design.MOST) for r in range(ROUNDS) for name in names]
+    if points:
+        measure(
+            points, launcher, raw, BUDGET_S, on_point,
+            built=built, tool=VERSION, seed=seed, folder=folder, point_budget_s=1.0,
+        )  # fmt: skip
+
+
+def known(machine: Machine, ranks: int, seed: int, content: Content, environment: str) -> Machine:
+    """The machine with what was measured: by how much the ring took longer than with ports shared evenly."""
+    found: list[float] = []
+    even = machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": None})})
+    for workload, plan in plans(machine, ranks, seed):
+        done = performed_in(content, way_of(BULK, 1), environment, plan.name, FIRST, 1)
+        if done is not None:
+            expected = Expected(even, workload, seed, FIRST, ITERATIONS).of(BULK).time_s
+            together = 2 * float(machine.inter.segment(workload.buffer).G.value) * workload.buffer
+            found += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
+    if not found:
+        return machine
+    centre = float(np.median(found))
+    value = Value[float](
+        value=centre,
+        interval=(min(found), max(found)) if max(found) > min(found) > 0 else None,
+        source="measured",
+        why=f"a ring of {ranks} ranks that send both ways, {len(found)} rounds, against ports shared evenly",
+    )
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": value})})
