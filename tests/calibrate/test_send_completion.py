@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ OPEN_MPI = {
 """By size: the send, when its message was received, and the send to a receiver that was outside MPI."""
 
 
-def records(found: dict[int, tuple[float, float, float | None]]) -> list[dict[str, Any]]:
+def records(found: Mapping[int, tuple[float, float, float | None]]) -> list[dict[str, Any]]:
     out = []
     for size, (send, received, late) in found.items():
         also = {"received": {"median_s": received}}
