@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pready
@@ -33,7 +34,33 @@ def test_the_stub_says_the_same() -> None:
     names = set(re.findall(r"import .*? as (\w+)$", stub, re.MULTILINE)) | {"__version__"}
     assert names == set(pready.__all__)
     for module, own, name in re.findall(r"^from (\S+) import (\w+) as (\w+)$", stub, re.MULTILINE):
-        assert getattr(importlib.import_module(module), own) is getattr(pready, name)
+        home = importlib.import_module(module)
+        there = getattr(home, own, None) or importlib.import_module(f"{module}.{own}")
+        assert there is getattr(pready, name)
+
+
+def test_an_approach_by_its_key_is_for_any_workload() -> None:
+    made = pready.approach("many", 8, 4)
+    assert (made.interface.key, made.transport_partitions, made.vcis) == ("many", 8, 4)
+    assert pready.approach("single").messages == 1
+    for arguments, said in (
+        (("mani",), "approach = 'mani' (did you mean \"many\"?); valid: single, "),
+        (("many", 0), "transport_partitions = 0; valid: at least 1"),
+        (("many", 8, 0), "vcis = 0; valid: at least 1"),
+        (("single", 2), "transport_partitions = 2; valid: 1: single sends one message"),
+    ):
+        with pytest.raises(pready.PreadyError, match=re.escape(said)):
+            pready.approach(*arguments)
+
+
+def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
+    workload = pready.Workload(threads=4, buffer="1 MiB")
+    of, many = pready.Evaluation(pready.load_machine("meluxina"), workload, draws=0), pready.approach("many", 4)
+    line = of.steps(many, np.zeros((1, 4)))
+    assert line.end[0] == of.mean_time(many)
+    assert line.steps is not None
+    with pytest.raises(pready.PreadyError, match=r"draws = 2 of an exchange with given ready times; valid: draws = 0"):
+        pready.Evaluation(pready.load_machine("meluxina"), workload, draws=2).steps(many, np.zeros((1, 4)))
 
 
 def test_importing_loads_neither_numpy_nor_pydantic() -> None:
