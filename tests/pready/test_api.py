@@ -14,6 +14,7 @@ import pytest
 
 import pready
 from pready.model import predict as predicting
+from pready.model.engine.step import compare_step
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -54,7 +55,7 @@ def test_an_approach_by_its_key_is_for_any_workload() -> None:
 
 
 def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
-    workload = pready.Workload(threads=4, buffer="1 MiB")
+    workload = pready.Workload.model_validate({"threads": 4, "buffer": "1 MiB"})
     of, many = pready.Evaluation(pready.load_machine("meluxina"), workload, draws=0), pready.approach("many", 4)
     line = of.steps(many, np.zeros((1, 4)))
     assert line.end[0] == of.mean_time(many)
@@ -207,3 +208,15 @@ def test_without_ipywidgets_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pready.files.extra.find_spec", lambda _: None)
     with pytest.raises(pready.PreadyError, match=r"pip install 'pready\[notebook\]'"):
         pready.explore("meluxina", LAGGARD)
+
+
+def test_a_step_is_simulated_with_all_its_exchanges() -> None:
+    step = pready.load_workload("examples/stencil-unequal.toml")
+    made = pready.simulate("meluxina", step, "many:16", iterations=3)
+    ways = [pready.approach("many", 16)] * 2
+    rows, by_exchange = compare_step(pready.load_machine("meluxina"), step, ways, iterations=3)
+    assert (made.bulk, made.row) == (rows[0][0], rows[-1][0])
+    assert [e.row for e in made.exchanges] == [some[-1][0] for some in by_exchange]
+    assert made.run.messages == sum(e.run.messages for e in made.exchanges)
+    assert [e["eta"] for e in made.to_dict()["exchanges"]] == [e.eta for e in made.exchanges]
+    assert pready.simulate("meluxina", step, iterations=3).eta > 1.5  # each as it is advised
