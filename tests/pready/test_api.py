@@ -210,6 +210,13 @@ def test_without_ipywidgets_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         pready.explore("meluxina", LAGGARD)
 
 
+def test_sliders_are_for_one_exchange() -> None:
+    step = pready.load_workload("examples/stencil-unequal.toml")
+    said = "sliders over several exchanges per step; valid: one of its parts, or pready.sweep"
+    with pytest.raises(pready.PreadyError, match=said):
+        pready.explore("meluxina", step)
+
+
 def test_a_step_is_simulated_with_all_its_exchanges() -> None:
     step = pready.load_workload("examples/stencil-unequal.toml")
     made = pready.simulate("meluxina", step, "many:16", iterations=3)
