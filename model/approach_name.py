@@ -41,3 +41,30 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
     elif transports != 1:
         raise PreadyError(f"{where} = {shown(text)}", valid=f"{key} sends one message")
     return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
+
+
+def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach:
+    """An approach for any workload: ``approach("many", 8, 4)``.
+
+    Parameters
+    ----------
+    key
+        Of the interface, such as "single", "part", "many", "rma-many-passive".
+    transport_partitions
+        Messages per peer; it is for the user partitions of a workload to be divided by it.
+    vcis
+        That the messages are spread over.
+
+    Raises
+    ------
+    PreadyError
+        An unknown interface, or numbers that it cannot have.
+    """
+    if key not in BY_KEY:
+        raise PreadyError(f"approach = {shown(key)}{did_you_mean(key, BY_KEY)}", valid=", ".join(BY_KEY))
+    for name, value in (("transport_partitions", transport_partitions), ("vcis", vcis)):
+        if value < 1:
+            raise PreadyError(f"{name} = {shown(value)}", valid="at least 1")
+    if transport_partitions > 1 and not BY_KEY[key].splits:
+        raise PreadyError(f"transport_partitions = {transport_partitions}", valid=f"1: {key} sends one message")
+    return Approach(BY_KEY[key], transport_partitions, vcis)

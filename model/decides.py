@@ -7,7 +7,7 @@ goes a stated step either way. Approach and draws stay as they are, so that what
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal, TypeVar, get_args
 
@@ -43,21 +43,26 @@ def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: fl
     found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
     machine, workload = evaluation.machine, evaluation.workload
     both = (workload.baseline, approach)
-    here_eta, here = _gain([_run(evaluation.means(a), Sampler(machine), workload, a) for a in both])
+    here_eta, here = gain([_run(evaluation.means(a), Sampler(machine), workload, a) for a in both])
+    return levers(found, here_eta, here, min_gain)
+
+
+def levers(found: Iterable[Moved], here_eta: float, here: float, min_gain: float) -> list[Lever]:
+    """What was moved, added to η and the percent saved of the prediction, the largest swing first."""
     out: list[Lever] = []
-    for name, kind, steps, etas, saved in found:
+    for name, kind, said, etas, saved in found:
         percent = here + saved[0], here + saved[1]
         worth = {p >= 100 * min_gain for p in (here, *percent)}
         eta = float(here_eta * etas[0]), float(here_eta * etas[1])
-        out.append(Lever(name, kind, steps, here, percent, eta, len(worth) > 1))
+        out.append(Lever(name, kind, said, here, percent, eta, len(worth) > 1))
     return sorted((x for x in out if x.swing > NOTABLE_PERCENT), key=lambda x: -x.swing)
 
 
-_Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float, float], tuple[float, float]]
+Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float, float], tuple[float, float]]
 """Name, kind, steps; then for both ends what η is multiplied by, and what the saving changes by."""
 
 
-def _gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
+def gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
     """η and percent saved of an iteration."""
     base, fine = base_and_fine
     return float(metrics.eta(base[0], fine[0])), float(metrics.speedup_percent(base[1], fine[1]))
@@ -109,6 +114,10 @@ class Asked(Sampler):
         self.names[name] = None
         return np.zeros(1)
 
+    def ends(self) -> Ends:
+        """The machines at the ends of what was drawn."""
+        return Ends(self.machine, {name: group for name in self.names if (group := _group(name)) is not None})
+
 
 def _group(drawn: str) -> str | None:
     """The term that a value makes, by the name it is drawn by; what threads share is drawn by its last name."""
@@ -119,17 +128,22 @@ def _group(drawn: str) -> str | None:
     return None
 
 
-def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
+def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[Moved]:
     asked, both = Asked(evaluation.machine), (evaluation.workload.baseline, approach)
     for a in both:
         begin(asked, evaluation.workload, a)
     for size in {size for a in both for size in evaluation.message_sizes(a)}:
         costs(asked, evaluation.workload, size)
-    ends = Ends(evaluation.machine, {name: group for name in asked.names if (group := _group(name)) is not None})
+    ends = asked.ends()
     if not ends.groups:
         return
     moved = evaluation.moved(both, ends)
     base, fine = (_run(times, ends, evaluation.workload, a) for times, a in zip(moved, both, strict=True))
+    yield from at_ends(ends, base, fine)
+
+
+def at_ends(ends: Ends, base: Array, fine: Array) -> Iterator[Moved]:
+    """What each group of values moves, from the times of the baseline and of the approach on all machines of `ends`."""
     eta, saved = metrics.eta(base[:, 0], fine[:, 0]), metrics.speedup_percent(base[:, 1], fine[:, 1])
     for place, name in enumerate(ends.groups):
         low, high = 1 + 2 * place, 2 + 2 * place
@@ -142,15 +156,20 @@ def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator
         )
 
 
-def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[_Moved]:
-    steps = [*_steps(evaluation.machine, evaluation.workload, approach)]
+def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[Moved]:
+    moves = [*steps(evaluation.machine, evaluation.workload, approach)]
     here = (evaluation.machine, evaluation.workload, approach)
-    cases = [(m, w, a) for m, w, fine in (here, *(e for *_, ends in steps for e in ends)) for a in (w.baseline, fine)]
+    cases = [(m, w, a) for m, w, fine in (here, *(e for *_, ends in moves for e in ends)) for a in (w.baseline, fine)]
     times = evaluation.elsewhere(cases)
     there = [_run(t, Sampler(m), w, a) for t, (m, w, a) in zip(times, cases, strict=True)]
-    gains = [_gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
+    yield from at_steps([(name, said) for name, said, _ in moves], there)
+
+
+def at_steps(moves: Sequence[tuple[str, tuple[str, str]]], there: Sequence[Array]) -> Iterator[Moved]:
+    """What each step moves: times of the baseline and of the approach, as it is and at both ends of each."""
+    gains = [gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
     here_eta, as_is = gains[0]
-    for place, (name, said, _) in enumerate(steps):
+    for place, (name, said) in enumerate(moves):
         (low_eta, low), (high_eta, high) = gains[1 + 2 * place : 3 + 2 * place]
         yield name, "workload", said, (low_eta / here_eta, high_eta / here_eta), (low - as_is, high - as_is)
 
@@ -158,7 +177,10 @@ def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterato
 Case = tuple[Machine, Workload, Approach]
 
 
-def _steps(
+THREADS = "threads, each with as much work"
+
+
+def steps(
     machine: Machine, workload: Workload, approach: Approach
 ) -> Iterator[tuple[str, tuple[str, str], tuple[Case, Case]]]:
     """What is moved of a workload and of a machine's choices, and to where; both ends have to be possible."""
@@ -169,7 +191,7 @@ def _steps(
             yield name, halves, ((machine, ends[0], approach), (machine, ends[1], approach))
     more = _both(partial(_threads, machine, workload, approach))
     if more is not None:
-        yield "threads, each with as much work", halves, more
+        yield THREADS, halves, more
     here = machine.progress
     first, second = (p for p in get_args(Progress) if p != here.value)
     a, b = (machine.model_copy(update={"progress": here.model_copy(update={"value": p})}) for p in (first, second))

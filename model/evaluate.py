@@ -18,6 +18,7 @@ from pready.model.approach import BULK, Approach
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
+from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, Timeline, joined, run
@@ -102,6 +103,20 @@ class Evaluation:
             joins = self.receiver_joins(approach)
             self._timelines[approach] = run(self.ready, self.costs(approach), approach, self.setting, joins)
         return self._timelines[approach]
+
+    def steps(self, approach: Approach, ready: Array, receiver_joins: Array | None = None) -> Timeline:
+        """An exchange with given ready times, every message at every step; without draws of the machine.
+
+        Parameters
+        ----------
+        ready
+            Shape (rows, N_part), seconds after the start of the iteration.
+        receiver_joins
+            Shape (rows,), seconds after the start: when the receiver enters MPI. Absent: it waits there.
+        """
+        if self.draws:
+            raise PreadyError(f"draws = {self.draws} of an exchange with given ready times", valid="draws = 0")
+        return run(ready, self.costs(approach), approach, self.setting, receiver_joins, keep_steps=True)
 
     @property
     def delay(self) -> float:

@@ -11,7 +11,7 @@ from pready.model.advise import pays_for
 from pready.model.break_even import Range, nearest
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
-from pready.model.predict import Engine, approaches, effective_library, evaluator, predict
+from pready.model.predict import Engine, approaches, effective_library, evaluator, predict_step, ways_said
 from pready.model.prediction import ApproachPrediction, Prediction, Verdict
 from pready.model.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
 from pready.model.workload import Workload
@@ -33,6 +33,8 @@ class Outcome:
     """Buffers per peer for which the best saves enough of an iteration; None: nobody asked."""
     here: Range | None
     """Of `pays`, what holds the workload's buffer, else the next larger."""
+    ways: str = ""
+    """Of a step with several exchanges: how each is sent as advised."""
 
 
 def outcome(
@@ -59,7 +61,17 @@ def outcome(
         That the engine may use; absent, all.
     """
     if workload.exchanges is not None:
-        return _of_a_step(predict(machine, workload, library=library, seed=seed, engine=engine, min_gain=min_gain))
+        step = predict_step(
+            machine,
+            workload,
+            library=library,
+            seed=seed,
+            engine=engine,
+            draws=None,
+            min_gain=min_gain,
+            deciding=False,
+        )
+        return _of_a_step(step, workload, every=every)
     profile = effective_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
@@ -86,15 +98,16 @@ def outcome(
     )
 
 
-def _of_a_step(made: Prediction) -> Outcome:
-    """Of several exchanges: each as advised."""
+def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:
+    """Of several exchanges: each as advised. For which buffers that pays is not asked: a step has several."""
     return Outcome(
         library=made.library,
         engine=made.engine,
         ranks=made.ranks,
         best=made.advised,
         verdict=made.advice.verdict,
-        rows=tuple(made.approaches),
+        rows=tuple(made.approaches) if every else (),
         pays=None,
         here=None,
+        ways=ways_said(workload, made.exchanges),
     )

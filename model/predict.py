@@ -22,6 +22,7 @@ from pready.model.approach import (
 )
 from pready.model.closed_form import closed_form
 from pready.model.decides import decides
+from pready.model.decides_step import decides_step
 from pready.model.engine.layout import cut, of_a_step, unable
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
@@ -114,7 +115,7 @@ def evaluator(
     """
     if workload.exchanges is not None:
         raise PreadyError(
-            "several exchanges per step", valid="one exchange here, or 'pready predict' of the whole step"
+            "several exchanges per step", valid="one exchange here, or 'pready predict' or 'simulate' of the whole step"
         )
     one = abilities.beyond(workload, "timeline") is None
     if engine is not None or not one:
@@ -175,7 +176,7 @@ def predict(
         "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
     draws
         Of the machine's parameters, for the intervals; 0: none, the intervals are the values, and what decides is
-        not looked for; nor is it of a step with several exchanges.
+        not looked for.
     min_gain
         Share of an iteration that a port has to save to be advised.
 
@@ -186,7 +187,16 @@ def predict(
     """
     profile = effective_library(machine, library)
     if workload.exchanges is not None:
-        return _of_a_step(machine, workload, profile, library, seed, engine, draws, min_gain)
+        return predict_step(
+            machine,
+            workload,
+            library=library,
+            seed=seed,
+            engine=engine,
+            draws=draws,
+            min_gain=min_gain,
+            deciding=draws != 0,
+        )
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
 
     def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
@@ -239,17 +249,22 @@ def _answered(
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))
 
 
-def _of_a_step(
+def predict_step(
     machine: Machine,
     workload: Workload,
-    profile: LibraryProfile,
+    *,
     library: str | None,
     seed: int,
     engine: Engine | None,
     draws: int | None,
     min_gain: float,
+    deciding: bool,
 ) -> Prediction:
-    """Each exchange of a step with the others in bulk, and the step with each as advised."""
+    """Each exchange of a step with the others in bulk, and the step with each as advised.
+
+    Arguments and errors as of `predict`; `deciding`: what decides for the step is looked for, too.
+    """
+    profile = effective_library(machine, library)
     abilities.check(workload, engine or "engine")
     why = unable(workload)
     if why is not None:
@@ -263,15 +278,11 @@ def _of_a_step(
         return _answered(many[number], profile, library, min_gain, [], at_values, deciding=False)
 
     exchanges = tuple(map(answered, range(len(many))))
-    # One that saves too little to be ported for its own sake may be worth it beside others.
-    chosen = [
-        e.advised.approach if e.advised.speedup_percent > 0 else w.baseline
-        for e, w in zip(exchanges, workload.parts, strict=True)
-    ]
-    rows = WholeStep(machine, workload, seed, many[0]).predict(chosen)
+    chosen = chosen_ways(workload, exchanges)
+    step = WholeStep(machine, workload, seed, many[0])
+    rows = step.predict(chosen)
     best = rows[-1]
     verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
-    said = ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, chosen, strict=True))
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
     advice = Advice(
@@ -282,7 +293,7 @@ def _of_a_step(
         pays=[],
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
-        because=f"{said}; a step gets {best.speedup_percent:.2g} % shorter",
+        because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",
         warnings=[*common, *own, *_stand_for(workload, many[0])],
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
@@ -300,7 +311,25 @@ def _of_a_step(
         iterations=many[0].iterations,
         exchanges=exchanges,
         share=workload.share,
+        decides=decides_step(step, chosen, best, min_gain) if deciding and len(rows) > 1 else [],
     )
+
+
+def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:
+    """The approach of each exchange of a step.
+
+    One that saves too little to be ported for its own sake may be worth it beside others.
+    """
+    return [
+        e.advised.approach if e.advised.speedup_percent > 0 else w.baseline
+        for e, w in zip(exchanges, workload.parts, strict=True)
+    ]
+
+
+def ways_said(workload: Workload, exchanges: Sequence[Prediction]) -> str:
+    """The same in words."""
+    ways = chosen_ways(workload, exchanges)
+    return ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, ways, strict=True))
 
 
 def _way(approach: Approach) -> str:

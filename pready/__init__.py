@@ -5,8 +5,9 @@
 >>> prediction.advice.verdict
 'port'
 
-Machines, workloads, libraries and approaches go by name or file, or as objects. The stages are `pready.model`,
-`pready.calibrate`, `pready.sst` and `pready.validate`.
+Machines, workloads, libraries and approaches go by name or file, or as objects. What a prediction is made of is
+there for notebooks, too: `equations`, one exchange (`Evaluation`), many ranks (`simulate_ranks`), arrivals. Stages:
+`pready.model`, `pready.calibrate`, `pready.sst` and `pready.validate`.
 """
 
 from __future__ import annotations
@@ -19,27 +20,45 @@ from pready.model.version import VERSION as __version__
 
 _HOME = {
     "Approach": "model.approach",
+    "Evaluation": "model.evaluate",
     "Explanation": "model.explanation",
+    "LIBRARIES": "model.libraries",
     "Machine": "model.machine",
-    "Prediction": "model.prediction",
     "PreadyError": "model.errors",
+    "Prediction": "model.prediction",
     "Simulated": "api",
     "Table": "whatif.table",
     "Workload": "model.workload",
+    "approach": "model.approach_name",
+    "communicators_27_point": "model.approach",
     "compare": "api",
+    "costs_that_matter": "model.advise",
+    "draw_arrivals": "model.arrivals:draw",
+    "equations": "model.gain:",
     "explain": "api",
     "explore": "notebook",
+    "format_bandwidth": "model.units",
+    "format_size": "model.units",
+    "format_time": "model.units",
     "gain": "api",
+    "gain_over_sizes": "model.evaluate",
     "load_machine": "model.machine:load",
     "load_workload": "model.workload:load",
     "predict": "api",
+    "projected_speedup": "model.metrics",
     "simulate": "api",
+    "simulate_ranks": "model.engine:simulate",
+    "speedup_percent": "model.metrics",
     "sweep": "api",
+    "vci_members": "model.approach",
 }
-"""The module of each name, and the name there where it is another. For type checkers and editors: ``__init__.pyi``."""
+"""The module of each name, and the name there where it is another, or none where it is the module itself. For type
+checkers and editors: ``__init__.pyi``."""
 
 __all__ = [
+    "LIBRARIES",
     "Approach",
+    "Evaluation",
     "Explanation",
     "Machine",
     "PreadyError",
@@ -48,15 +67,28 @@ __all__ = [
     "Table",
     "Workload",
     "__version__",
+    "approach",
+    "communicators_27_point",
     "compare",
+    "costs_that_matter",
+    "draw_arrivals",
+    "equations",
     "explain",
     "explore",
+    "format_bandwidth",
+    "format_size",
+    "format_time",
     "gain",
+    "gain_over_sizes",
     "load_machine",
     "load_workload",
     "predict",
+    "projected_speedup",
     "simulate",
+    "simulate_ranks",
+    "speedup_percent",
     "sweep",
+    "vci_members",
 ]
 
 
@@ -64,8 +96,9 @@ def __getattr__(name: str) -> Any:
     # Lazy, so that `pready --version` starts without NumPy and pydantic.
     if name not in _HOME:
         raise AttributeError(f"module 'pready' has no attribute {name!r}")
-    module, _, attribute = _HOME[name].partition(":")
-    return getattr(import_module(f"pready.{module}"), attribute or name)
+    module, colon, attribute = _HOME[name].partition(":")
+    home = import_module(f"pready.{module}")
+    return home if colon and not attribute else getattr(home, attribute or name)
 
 
 def __dir__() -> list[str]:

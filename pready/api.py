@@ -18,6 +18,7 @@ from pready.model.engine import Simulation
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import all_cores
 from pready.model.engine.many_ranks import compare as against_bulk
+from pready.model.engine.step import Compared, compare_step
 from pready.model.errors import PreadyError, shown
 from pready.model.explanation import Explanation
 from pready.model.frames import to_pandas, to_polars
@@ -28,7 +29,7 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import Unit, fraction, parse
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
-from pready.show.simulation import per_iteration, report
+from pready.show.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work
@@ -128,6 +129,8 @@ class Simulated:
     bulk_run: Simulation
     run: Simulation
     """The approach's iterations, and where their time went."""
+    exchanges: tuple[Simulated, ...] = ()
+    """Of a step with several: each, in order; what stands above is the step's as a whole."""
 
     @property
     def eta(self) -> float:
@@ -136,7 +139,8 @@ class Simulated:
 
     def to_dict(self) -> dict[str, Any]:
         """As ``pready simulate --json``."""
-        return report(self.machine, self.workload, self.library, self._rows)
+        by_exchange = [of._rows for of in self.exchanges]
+        return step_report(self.machine, self.workload, self.library, self._rows, by_exchange)
 
     def to_pandas(self) -> Any:
         """A row per iteration as a pandas data frame."""
@@ -174,7 +178,7 @@ def simulate(
     Parameters
     ----------
     approach
-        Such as "many:8"; absent, what `predict` advises.
+        Such as "many:8", of a step for each exchange; absent, what `predict` advises.
     ranks
         Grid of ranks; absent, the workload's.
     iterations
@@ -189,20 +193,24 @@ def simulate(
         what = what.changed(grid=tuple(ranks))
     profile = predicting.effective_library(on, _library(library))
     if approach is None:
-        approach = predicting.predict(on, what, library=_library(library), seed=seed, draws=0).advised.approach
-    chosen = _approach(approach, what)
-    (bulk, bulk_run), *others = against_bulk(
-        on,
-        what,
-        [chosen],
-        iterations=iterations or min(what.iterations, MOST_ITERATIONS),
-        record=record,
-        cores=cores or all_cores(),
-        seed=seed,
-        **layout(what).options,
-    )
-    row, run = others[0] if others else (bulk, bulk_run)
-    return Simulated(on, what, profile.name, bulk, row, bulk_run, run)
+        made = predicting.predict(on, what, library=_library(library), seed=seed, draws=0)
+        chosen = [of.advised.approach for of in made.exchanges or (made,)]
+    else:
+        chosen = [_approach(approach, part) for part in what.parts]
+    count = iterations or min(what.iterations, MOST_ITERATIONS)
+    settings: dict[str, Any] = {"iterations": count, "record": record, "cores": cores or all_cores(), "seed": seed}
+    by_exchange: list[Compared] = []
+    if what.exchanges is None:
+        rows = against_bulk(on, what, chosen, **settings, **layout(what).options)
+    else:
+        rows, by_exchange = compare_step(on, what, chosen, **settings)
+
+    def side_by_side(of: Workload, some: Compared, parts: tuple[Simulated, ...] = ()) -> Simulated:
+        (bulk, bulk_run), (row, run) = some[0], some[-1]
+        return Simulated(on, of, profile.name, bulk, row, bulk_run, run, parts)
+
+    each = tuple(side_by_side(part, some) for part, some in zip(what.parts, by_exchange, strict=False))
+    return side_by_side(what, rows, each)
 
 
 def gain(

@@ -35,11 +35,13 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
     Raises
     ------
     PreadyError
-        ipywidgets is not installed, or what is unknown.
+        ipywidgets is not installed, what is unknown, or a step of several exchanges.
     """
     need("ipywidgets", "pready.explore", extra="notebook")
     widgets = import_module("ipywidgets")
     on, what = as_machine(machine), as_workload(workload)
+    if what.exchanges is not None:
+        raise PreadyError("sliders over several exchanges per step", valid="one of its parts, or pready.sweep")
     sliders = {
         name: widgets.SelectionSlider(options=some, value=here, description=said, continuous_update=False)
         for name, (said, some, here) in choices(on, what).items()

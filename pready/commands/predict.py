@@ -77,11 +77,17 @@ def predict(
         )
     if picture is not None:
         picture_files.check(picture)
+    on, what = machines.load(machine), options.read_workload(workload)
+    if what.exchanges is not None and picture is not None and kind != "decides":
+        raise PreadyError(
+            f"--picture {kind} of several exchanges per step", valid="--picture decides, or a file with one of them"
+        )
+    if what.exchanges is not None and output is not None:
+        raise PreadyError(
+            "a page of several exchanges per step", valid="--json, --plot with --picture decides, or a file with one"
+        )
     if output is not None:
         prediction_report.check(output)
-    on, what = machines.load(machine), options.read_workload(workload)
-    if what.exchanges is not None and picture is not None:
-        raise PreadyError("--plot of several exchanges per step", valid="a file with one of them")
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
         if picture is not None:

@@ -32,7 +32,8 @@ MOST_LEVERS = 8
 def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     """One kind of picture: "size", "map", "exchange" or "decides"."""
     where = f"{prediction.machine} ({prediction.library})"
-    title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
+    size = f"{len(prediction.exchanges)} exchanges" if prediction.exchanges else format_size(workload.buffer)
+    title = f"{workload.name} on {where}, {workload.threads} threads, {size}"
     drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "decides": _decides}[kind]
     return drawn(title, machine, workload, prediction)
 

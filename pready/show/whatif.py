@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.files.rows import csv_text
+from pready.model.approach import EACH
 from pready.model.units import format_change, format_size
 from pready.show.prediction import VERDICT_STYLE
 from pready.show.table import Readable
@@ -40,7 +41,7 @@ def table_view(table: Table) -> RenderableType:
         grid.add_row(
             *(str(row[name]) for name in table.varied),
             str(row["name"]) + ("" if row["available"] else " *"),
-            f"{row['transport_partitions']} × {row['vcis']}",
+            parts(row),
             f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
             run_time(row),
             Text(row["verdict"], style=VERDICT_STYLE[row["verdict"]]) if row["best"] else Text(""),
@@ -58,6 +59,11 @@ def run_time(row: dict[str, Any]) -> str:
     return format_change(-row["speedup_percent"])
 
 
+def parts(row: dict[str, Any]) -> str:
+    """Transport partitions and VCIs; a step's exchanges have their own."""
+    return "each" if row["key"] == EACH.key else f"{row['transport_partitions']} × {row['vcis']}"
+
+
 def title(table: Table) -> str:
     """What all rows have in common."""
     common = {n: table.rows[0][n] for n in ("workload", "machine", "library") if n not in table.varied}
@@ -72,7 +78,9 @@ def _numbers(table: Table, name: str) -> bool:
     return all(isinstance(row[name], (int, float)) for row in table)
 
 
-def _pays(ranges: list[list[float | None]]) -> str:
+def _pays(ranges: list[list[float | None]] | None) -> str:
+    if ranges is None:
+        return "several sizes"
     said = []
     for low, high in ranges:
         ends = [f"from {format_size(low)}"] if low else []
@@ -98,7 +106,7 @@ def table_html(table: Table) -> str:
     for row in table:
         shown = (
             *(row[name] for name in table.varied),
-            f"{row['name']}, {row['transport_partitions']} × {row['vcis']}",
+            f"{row['name']}, {parts(row)}",
             f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
             run_time(row),
             row["verdict"] if row["best"] else "",

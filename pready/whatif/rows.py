@@ -51,7 +51,11 @@ def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options
         "best": row is found.best,
         **row.to_dict(),
     }
+    if found.ways and row is found.best:
+        out["name"] = found.ways
     if options.sizes:
-        ranges = [[r.low, None if math.isinf(r.high) else r.high] for r in found.pays or ()]
+        ranges: list[list[float | None]] | None = None  # nobody can say of a step with several buffers
+        if found.pays is not None:
+            ranges = [[r.low, None if math.isinf(r.high) else r.high] for r in found.pays]
         out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}
     return out

@@ -9,6 +9,7 @@ import pytest
 from pready.model import machine, workload, written
 from pready.model.approach import MANY
 from pready.model.decides import STEP, decides
+from pready.model.engine.step import compare_step
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.predict import evaluator, predict
@@ -114,3 +115,43 @@ def test_what_turns_the_verdict_is_marked() -> None:
     ends = buffer(0.0).speedup_percent
     assert buffer(sum(ends) / 200).turns
     assert not buffer(0.9).turns
+
+
+def test_a_step_of_one_exchange_has_the_levers_of_that_exchange() -> None:
+    top: dict[str, Any] = {"format": 2, "threads": 8, "grid": [4, 4, 4], "receiver": "computing"}
+    exchange: dict[str, Any] = {
+        "pattern": "halo3d",
+        "faces": ["256 KiB", "1 MiB", "1 MiB"],
+        "compute": {"time": "2 ms"},
+        "arrivals": {"model": "normal", "spread": 0.04},
+    }
+    alone = predict(MELUXINA, Workload.model_validate(top | exchange))
+    step = predict(MELUXINA, Workload.model_validate(top | {"exchanges": [exchange]}))
+    assert len(alone.decides) > 5
+    assert [x.name for x in step.decides] == [x.name for x in alone.decides]
+    for mine, theirs in zip(step.decides, alone.decides, strict=True):
+        assert mine.speedup_percent == pytest.approx(theirs.speedup_percent, abs=1e-9)
+        assert mine.eta == pytest.approx(theirs.eta, rel=1e-9)
+
+
+def test_a_step_moves_what_its_exchanges_have_in_all_of_them() -> None:
+    # In step: the mean of any number of iterations is the same, so that an end is the step with that input.
+    late = {"model": "laggard", "delay": "100 us"}
+    top: dict[str, Any] = {"format": 2, "threads": 4, "grid": [2, 2, 2], "pattern": "halo3d", "receiver": "computing"}
+
+    def step(size: int, time: float, more: int) -> Workload:
+        first = {"faces": [f"{size} KiB"] * 3, "compute": {"time": f"{time} us"}, "arrivals": late}
+        return Workload.model_validate(top | {"exchanges": [first, {"buffer": f"{more} KiB"}]})
+
+    here = predict(MELUXINA, step(512, 800, 64))
+    moved = {x.name: x for x in here.decides}
+    assert here.advice.verdict == "port"
+    ways = [e.advised.approach for e in here.exchanges]
+    for name, ends in (
+        ("compute time", (step(512, 400, 64), step(512, 1600, 64))),
+        ("buffer", (step(256, 800, 32), step(1024, 800, 128))),
+    ):
+        for end, there in enumerate(ends):
+            rows, _ = compare_step(MELUXINA, there, ways, iterations=100)
+            assert moved[name].speedup_percent[end] == pytest.approx(rows[-1][0].speedup_percent, abs=1e-6), name
+    assert not {"spread of arrivals"} & {x.name for x in predict(MELUXINA, step(512, 800, 64), draws=0).decides}

@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pready
 from pready.model import predict as predicting
+from pready.model.engine.step import compare_step
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -33,7 +35,33 @@ def test_the_stub_says_the_same() -> None:
     names = set(re.findall(r"import .*? as (\w+)$", stub, re.MULTILINE)) | {"__version__"}
     assert names == set(pready.__all__)
     for module, own, name in re.findall(r"^from (\S+) import (\w+) as (\w+)$", stub, re.MULTILINE):
-        assert getattr(importlib.import_module(module), own) is getattr(pready, name)
+        home = importlib.import_module(module)
+        there = getattr(home, own, None) or importlib.import_module(f"{module}.{own}")
+        assert there is getattr(pready, name)
+
+
+def test_an_approach_by_its_key_is_for_any_workload() -> None:
+    made = pready.approach("many", 8, 4)
+    assert (made.interface.key, made.transport_partitions, made.vcis) == ("many", 8, 4)
+    assert pready.approach("single").messages == 1
+    for arguments, said in (
+        (("mani",), "approach = 'mani' (did you mean \"many\"?); valid: single, "),
+        (("many", 0), "transport_partitions = 0; valid: at least 1"),
+        (("many", 8, 0), "vcis = 0; valid: at least 1"),
+        (("single", 2), "transport_partitions = 2; valid: 1: single sends one message"),
+    ):
+        with pytest.raises(pready.PreadyError, match=re.escape(said)):
+            pready.approach(*arguments)
+
+
+def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
+    workload = pready.Workload.model_validate({"threads": 4, "buffer": "1 MiB"})
+    of, many = pready.Evaluation(pready.load_machine("meluxina"), workload, draws=0), pready.approach("many", 4)
+    line = of.steps(many, np.zeros((1, 4)))
+    assert line.end[0] == of.mean_time(many)
+    assert line.steps is not None
+    with pytest.raises(pready.PreadyError, match=r"draws = 2 of an exchange with given ready times; valid: draws = 0"):
+        pready.Evaluation(pready.load_machine("meluxina"), workload, draws=2).steps(many, np.zeros((1, 4)))
 
 
 def test_importing_loads_neither_numpy_nor_pydantic() -> None:
@@ -180,3 +208,22 @@ def test_without_ipywidgets_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pready.files.extra.find_spec", lambda _: None)
     with pytest.raises(pready.PreadyError, match=r"pip install 'pready\[notebook\]'"):
         pready.explore("meluxina", LAGGARD)
+
+
+def test_sliders_are_for_one_exchange() -> None:
+    step = pready.load_workload("examples/stencil-unequal.toml")
+    said = "sliders over several exchanges per step; valid: one of its parts, or pready.sweep"
+    with pytest.raises(pready.PreadyError, match=said):
+        pready.explore("meluxina", step)
+
+
+def test_a_step_is_simulated_with_all_its_exchanges() -> None:
+    step = pready.load_workload("examples/stencil-unequal.toml")
+    made = pready.simulate("meluxina", step, "many:16", iterations=3)
+    ways = [pready.approach("many", 16)] * 2
+    rows, by_exchange = compare_step(pready.load_machine("meluxina"), step, ways, iterations=3)
+    assert (made.bulk, made.row) == (rows[0][0], rows[-1][0])
+    assert [e.row for e in made.exchanges] == [some[-1][0] for some in by_exchange]
+    assert made.run.messages == sum(e.run.messages for e in made.exchanges)
+    assert [e["eta"] for e in made.to_dict()["exchanges"]] == [e.eta for e in made.exchanges]
+    assert pready.simulate("meluxina", step, iterations=3).eta > 1.5  # each as it is advised

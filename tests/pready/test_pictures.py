@@ -145,3 +145,15 @@ def test_svg_is_text_and_can_be_read_in_the_dark(tmp_path: Path) -> None:
     first = path.read_bytes()
     assert main(["predict", "examples/laggard.toml", "--plot", str(path)]) == 0
     assert path.read_bytes() == first
+
+
+def test_of_a_step_only_what_decides_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step, out = "examples/stencil-unequal.toml", tmp_path / "step.svg"
+    assert main(["predict", step, "--plot", str(out)]) == 2
+    said = "--picture size of several exchanges per step; valid: --picture decides, or a file with one of them"
+    assert said in capsys.readouterr().err
+    assert main(["predict", step, "-o", str(tmp_path / "page")]) == 2
+    assert "a page of several exchanges per step; valid: --json, --plot with" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["predict", step, "--plot", str(out), "--picture", "decides"]) == 0
+    assert "2 exchanges" in out.read_text(encoding="utf-8")

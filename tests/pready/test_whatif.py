@@ -347,6 +347,25 @@ def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
     assert [w.thread_time for w in total.workload.parts] == [1e-3, 0.5e-3]
 
 
+def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    path = "examples/stencil-unequal.toml"
+    step = workload.load(path)
+    rows = compared(capsys, path, "--machine", "meluxina", "--set", "exchanges[0].arrivals.spread=2%,8%")
+    assert [row["exchanges[0].arrivals.spread"] for row in rows] == ["2%", "8%"]
+    for row in rows:
+        what = step.changed(**{"exchanges[0].arrivals.spread": row["exchanges[0].arrivals.spread"]})
+        made = predict(MELUXINA, what)
+        assert (row["eta"], row["verdict"], row["best"]) == (made.advised.eta, made.advice.verdict, True)
+        assert str(made.advice.because).startswith(f"{row['name']}; ")
+        assert row["pays_bytes"] is None
+    assert main(["sweep", path, "--over", "threads=8,16"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("pressure: ") == 2
+    assert "Pt2Pt single" not in shown
+    assert main(["sweep", path, "--over", "threads=8", "--all"]) == 0
+    assert "Pt2Pt single" in capsys.readouterr().out
+
+
 def test_faces_change_in_proportion_to_the_buffer() -> None:
     w = HALO.changed(buffer=None, faces=["1 MiB", "512 KiB", "256 KiB"])
     half = w.changed(buffer="512 KiB")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pready.model.engine import pattern as ranks_of
 from pready.model.timeline import Setting, marked_by_threads
 from pready.sst.topology import near_cube
 
@@ -82,6 +83,20 @@ def test_a_periodic_halo_has_as_many_peers_as_the_model_says(dump: Dump, pattern
     for phase in found.values():
         assert len(phase.sends) == len(phase.receives) == 3 * peers
         assert sum(n for *_, n in phase.sends) == peers * 3000
+
+
+@pytest.mark.parametrize("periodic", [0, 1])
+@pytest.mark.parametrize(("grid", "peers"), [((2, 1, 1), 2), ((3, 3, 1), 8), ((1, 4, 1), 2), ((2, 1, 3), 8)])
+def test_along_an_axis_with_one_rank_there_is_nobody(
+    dump: Dump, periodic: int, grid: tuple[int, int, int], peers: int
+) -> None:
+    # As in the engine: 3 x 3 ranks in a plane have the 8 neighbours of a plane, not 26 by way of themselves.
+    x, y, z = grid
+    found = plans(dump, "halo3d26", x * y * z, approach="bulk", periodic=periodic, px=x, py=y, pz=z)
+    engine = ranks_of("halo3d26", grid, periodic=bool(periodic))
+    for (rank, _), phase in found.items():
+        assert Counter(to for _, to, *_ in phase.sends) == Counter(n for n in engine.neighbours(rank) if n is not None)
+        assert len(phase.sends) == peers or not periodic
 
 
 def test_an_open_halo_has_fewer_at_its_corners(dump: Dump) -> None:

@@ -90,24 +90,57 @@ def test_two_ranks_agree_with_predict_and_the_engine(tmp_path: Path, firefly: Fi
         assert found == pytest.approx(engine, rel=0.05)
 
 
-@pytest.mark.parametrize("grid", [(2, 1, 1), (4, 4, 4)])
-def test_unequal_faces_agree_with_the_engine(tmp_path: Path, firefly: Firefly, grid: tuple[int, int, int]) -> None:
-    machine = load("meluxina")
-    w = Workload.model_validate(
-        {
-            "threads": 4,
-            "pattern": "halo3d",
-            "faces": ["256 KiB", "64 KiB", "1 MiB"],
-            "receiver": "computing",
-            "compute": {"time": "500 us"},
-            "grid": list(grid),
-        }
-    )
-    s = setup(machine, w, "single", iterations=2, firefly=firefly)
+UNEQUAL: dict[str, dict[str, object]] = {
+    "halo3d": {"faces": ["256 KiB", "64 KiB", "1 MiB"]},
+    "halo3d26": {
+        "faces": ["256 KiB", "64 KiB", "1 MiB"],
+        "edges": ["32 KiB", "8 KiB", "128 KiB"],
+        "corner": "4 KiB",
+    },
+}
+
+
+def unequal(pattern: str, grid: tuple[int, int, int], **fields: object) -> Workload:
+    base: dict[str, object] = {
+        "threads": 4,
+        "pattern": pattern,
+        "receiver": "computing",
+        "compute": {"time": "500 us"},
+        "grid": list(grid),
+    }
+    return Workload.model_validate(base | UNEQUAL[pattern] | fields)
+
+
+def of_the_engine(w: Workload, approach: Approach) -> float:
+    return float(simulate(load("meluxina"), w, approach, iterations=2, **layout(w).options).communication_s.mean())
+
+
+@pytest.mark.parametrize("pattern", UNEQUAL)
+@pytest.mark.parametrize("grid", [(2, 1, 1), (2, 2, 2), (4, 4, 4)])
+def test_unequal_faces_agree_with_the_engine(
+    tmp_path: Path, firefly: Firefly, grid: tuple[int, int, int], pattern: str
+) -> None:
+    w = unequal(pattern, grid)
+    s = setup(load("meluxina"), w, "single", iterations=2, firefly=firefly)
     for approach in (Approach(SINGLE), Approach(MANY, 4)):
-        found = times("halo3d", simulate_approach(s, approach, tmp_path).record).after_ready[1:].mean()
-        ours = simulate(machine, w, approach, iterations=2, **layout(w).options).communication_s.mean()
-        assert found == pytest.approx(ours, rel=0.1)
+        record = simulate_approach(s, approach, tmp_path).record
+        found = times(pattern, record).after_ready[1:].mean()
+        assert found == pytest.approx(of_the_engine(w, approach), rel=0.1)
+        if grid == (2, 2, 2):  # all neighbours are other ranks: twice each face, four times each edge, eight corners
+            kib = 2 * (256 + 64 + 1024) + (4 * (32 + 8 + 128) + 8 * 4 if pattern == "halo3d26" else 0)
+            assert (record.bytes == kib * 1024).all()
+
+
+def test_which_way_a_face_looks_shows(tmp_path: Path, firefly: Firefly) -> None:
+    # Two ranks side by side along x, open ends: one face each, the first of the three. Taken for another, it is off.
+    w = unequal("halo3d", (2, 1, 1), boundaries="open")
+    s = setup(load("meluxina"), w, "single", iterations=2, firefly=firefly)
+    record = simulate_approach(s, Approach(SINGLE), tmp_path).record
+    assert (record.bytes == 256 * 1024).all()
+    found = times("halo3d", record).after_ready[1:].mean()
+    for axis, faces in enumerate((["256 KiB", "64 KiB", "1 MiB"], ["64 KiB", "256 KiB", "1 MiB"])):
+        ours = of_the_engine(unequal("halo3d", (2, 1, 1), boundaries="open", faces=faces), Approach(SINGLE))
+        assert (abs(found / ours - 1) < 0.1) == (axis == 0)
 
 
 def test_a_tapered_fat_tree_is_slower_than_its_most_loaded_link(tmp_path: Path, firefly: Firefly) -> None:

@@ -99,6 +99,8 @@ TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
         scaled_curve("contention", 10),
         ("temucin2022/bandwidth-32-10ms", "temucin2022/early-bird-declines"),
     ),
+    "contention of 64 threads": (scaled_curve("contention", 0.02), ("zambre2021/hypre-mpi-time",)),
+    "copy_hot": (with_values(memory__copy_hot="0.5 GB/s"), ("zambre2021/hypre-tags-everywhere",)),
     "contention_put": (scaled_curve("contention_put", 1 / 3), ("marts2024/mutrino-rma-27-lag-small",)),
     "epoch": (with_values(one_sided__epoch="55 us"), ("marts2024/mutrino-rma-7-nor",)),
     "O_r of what a cache holds": (

@@ -19,6 +19,9 @@ from pready.validate.result import ClaimResult
 
 CLAIMS: dict[str, Claim] = {f"{p}/{c.id}": c for p in PAPERS for c in load(p).claims}
 
+SINCE_NODES = {f"zambre2021/{c}" for c in ("hypre-mpi-time", "hypre-tags-everywhere", "everywhere-faster")}
+"""MPI everywhere against threads."""
+
 pytestmark = pytest.mark.thorough
 
 
@@ -47,9 +50,16 @@ def test_enough_is_checked_in_every_paper() -> None:
     assert sum(checked.values()) >= 60
     assert all(n >= 8 for n in checked.values())
     # and not by fits alone, nor by what no wrong machine turns
-    ok, able = able_to_fail(results().values())
+    ok, able = able_to_fail(r for r in results().values() if r.id not in SINCE_NODES)
     assert ok >= 45
     assert able - ok <= 30
+
+
+def test_what_nodes_made_a_claim_is_off_and_says_why() -> None:
+    # Ranks that share a node could not be said when the limit above was set: these come on top of it.
+    assert {r: (results()[r].status, results()[r].known_off) for r in SINCE_NODES} == dict.fromkeys(
+        SINCE_NODES, ("off", True)
+    )
 
 
 def test_only_what_is_independent_and_ok_is_asked_whether_it_is_weak() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +12,9 @@ from pready.model import machine as machines
 from pready.model import units
 from pready.model.approach import BY_KEY, Approach
 from pready.model.engine import Simulation, simulate
+from pready.model.engine.mapping import partitions_per_direction
+from pready.model.engine.simulate import run_step, together
+from pready.model.engine.step import plans, whole
 from pready.model.errors import PreadyError, shown
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
@@ -37,7 +40,7 @@ class ApproachTable(Strict):
 
     interface: str
     transport_partitions: int | Literal["all"] = 1
-    """"all": one message for each user partition."""
+    """"all": one message for each user partition; with a thread grid, as many as every direction has."""
     vcis: int = 1
     aggregate: units.Size | None = None
     """MPIR_CVAR_PART_AGGR_SIZE: what pmodels/mpich#6314 makes of the transport partitions."""
@@ -46,7 +49,7 @@ class ApproachTable(Strict):
         """As the model takes it, for a workload's buffer."""
         if self.interface not in BY_KEY:
             raise PreadyError(f"interface = {shown(self.interface)} is unknown", valid=", ".join(BY_KEY))
-        n = workload.n_partitions
+        n = partitions_per_direction(workload)
         transports = n if self.transport_partitions == "all" else self.transport_partitions
         if self.aggregate is not None:
             transports = mpich_6314_messages(transports, transports, workload.buffer, self.aggregate)
@@ -114,4 +117,14 @@ class Lab:
         key = self._key(table), workload, approach, repr(sorted(options.items()))
         if key not in self._simulations:
             self._simulations[key] = simulate(self.machine(table), workload, approach, seed=self.seed, **options)
+        return self._simulations[key]
+
+    def step(
+        self, table: MachineTable, workload: Workload, approaches: Sequence[Approach], iterations: int
+    ) -> Simulation:
+        """A step of several exchanges, each in a way of its own, as a whole."""
+        key = self._key(table), workload, tuple(approaches), iterations
+        if key not in self._simulations:
+            made = plans(self.machine(table), workload, approaches, self.seed)
+            self._simulations[key] = together(run_step(made, iterations), whole(approaches))
         return self._simulations[key]

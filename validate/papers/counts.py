@@ -45,6 +45,7 @@ class Patches(Threads):
     """One cubic patch per thread, `cells` along each side, exchanging a layer of ghost cells."""
 
     cells: Count
+    of: Literal["bytes", "messages"]
 
 
 class Messages(Strict):
@@ -95,15 +96,15 @@ def threads_sharing_a_context(a: Channels, lab: Lab) -> float:
     return float(max(map(len, owners.values())))
 
 
-def volume_kept_inside(a: Patches, lab: Lab) -> float:
-    """Percent of all patches' messages, by bytes, that stay inside a rank: threads need not send them."""
+def kept_inside(a: Patches, lab: Lab) -> float:
+    """Percent of all patches' messages that stay inside a rank, by bytes or by number: threads need not send them."""
 
-    def size(step: tuple[int, ...]) -> int:
-        return int(prod(1 if s else a.cells for s in step))
+    def weight(step: tuple[int, ...]) -> int:
+        return 1 if a.of == "messages" else int(prod(1 if s else a.cells for s in step))
 
     steps = [s for s in product((-1, 0, 1), repeat=3) if any(s)]
-    total = prod(a.threads) * sum(map(size, steps))
-    return 100 * (1 - sum(size(step) for _, step in leaving(a.threads)) / total)
+    total = prod(a.threads) * sum(map(weight, steps))
+    return 100 * (1 - sum(weight(step) for _, step in leaving(a.threads)) / total)
 
 
 def messages_on_the_wire(a: Messages, lab: Lab) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from pready.model.approach import SINGLE, Approach
 from pready.model.engine import Simulation, pattern
+from pready.model.engine.layout import layout
 from pready.model.engine.mapping import mapped
-from pready.model.metrics import speedup_percent
+from pready.model.errors import PreadyError
+from pready.model.metrics import projected_speedup, speedup_percent
 from pready.model.values import Strict
 from pready.model.workload import Workload
 from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
@@ -26,12 +29,30 @@ class Run(Strict):
     of: Literal["iteration_s", "communication_s", "speedup_percent", "messages per rank", "throughput"]
     """`speedup_percent` is marts2024's, against `Pt2Pt single` on the same draws; `throughput` is a
     rank's sent bytes per iteration over the iteration's time."""
-    grid: Grid
+    grid: Grid | None = None
+    """This and the next three: absent, as the workload itself says; a step of several exchanges always does."""
     ring: Annotated[int, Field(ge=1)] | None = None
     """Neighbours on each side of a ring, for pattern "neighbours" (marts2024 III.B)."""
-    iterations: Annotated[int, Field(ge=1)]
-    blocks: int = 1
+    blocks: int | None = None
     thread_grid: tuple[int, int, int] | None = None
+    iterations: Annotated[int, Field(ge=1)]
+
+
+class Way(Strict):
+    """How an application exchanges."""
+
+    workload: Workload
+    approach: ApproachTable
+
+
+class Ported(Strict):
+    """An application of which `share` of the run is an exchange (temucin2022 4.8)."""
+
+    machine: MachineTable
+    share: Annotated[float, Field(gt=0, le=1)]
+    today: Way
+    port: Way
+    iterations: Annotated[int, Field(ge=1)]
 
 
 class Face(Strict):
@@ -41,10 +62,9 @@ class Face(Strict):
 
 
 def simulation(a: Run, lab: Lab) -> float:
-    """One figure of a simulated run: means over ranks and iterations."""
-    approach = a.approach.of(a.workload)
-    run = _run(a, lab, approach)
-    iteration = float(run.mean_s.mean())
+    """One figure of a simulated run: means over ranks and iterations, of all exchanges of a step."""
+    run = _run(a, lab)
+    iteration = float(run.iteration_s.mean())
     match a.of:
         case "iteration_s":
             return iteration
@@ -52,25 +72,40 @@ def simulation(a: Run, lab: Lab) -> float:
             return float(run.communication_s.mean())
         case "speedup_percent":
             bulk = _run(a, lab, Approach(SINGLE))
-            return float(speedup_percent(bulk.mean_s.mean(), iteration))
+            return float(speedup_percent(bulk.iteration_s.mean(), iteration))
         case "messages per rank":
-            ranks = run.grid[0] * run.grid[1] * run.grid[2]
-            return run.messages / run.iterations / ranks
+            return run.messages / run.iterations / math.prod(run.grid)
         case "throughput":
-            ranks = run.grid[0] * run.grid[1] * run.grid[2]
-            size = approach.message_size(a.workload.buffer)
-            return run.messages / run.iterations / ranks * size / iteration
+            size = a.approach.of(a.workload).message_size(a.workload.buffer)
+            return run.messages / run.iterations / math.prod(run.grid) * size / iteration
 
 
-def _run(a: Run, lab: Lab, approach: Approach) -> Simulation:
-    options: dict[str, Any] = {"grid": a.grid, "iterations": a.iterations, "blocks": a.blocks}
-    if a.thread_grid is not None:
-        options["thread_grid"] = a.thread_grid
-    if a.ring is not None:
-        n = a.grid[0]
-        steps = [s for s in range(-a.ring, a.ring + 1) if s]
-        options["neighbours"] = tuple(tuple((r + s) % n for s in steps) for r in range(n))
-    return lab.simulation(a.machine, a.workload, approach, **options)
+def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
+    """With an approach of all exchanges; absent: the claim's."""
+    given: dict[str, Any] = {n: getattr(a, n) for n in ("grid", "blocks", "thread_grid") if getattr(a, n) is not None}
+    if a.workload.exchanges is not None:
+        if given or a.ring is not None or a.of == "throughput":
+            raise PreadyError(f"{', '.join(given) or 'ring or throughput'} of several exchanges", valid="their own")
+        ways = [approach or a.approach.of(w) for w in a.workload.parts]
+        return lab.step(a.machine, a.workload, ways, a.iterations)
+    options: dict[str, Any] = {"blocks": 1, "iterations": a.iterations}
+    if a.ring is None:
+        options |= layout(a.workload).options | given
+    else:
+        if a.grid is None:
+            raise PreadyError(f"ring = {a.ring} without a grid", valid="the number of ranks, as grid")
+        n, steps = a.grid[0], [s for s in range(-a.ring, a.ring + 1) if s]
+        options |= given | {"neighbours": tuple(tuple((r + s) % n for s in steps) for r in range(n))}
+    return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), **options)
+
+
+def run_time_ratio(a: Ported, lab: Lab) -> float:
+    """Run time today over that of the port, only the exchange getting faster (Amdahl's law)."""
+    times = [
+        simulation(Run(of="iteration_s", machine=a.machine, iterations=a.iterations, **dict(way)), lab)
+        for way in (a.today, a.port)
+    ]
+    return projected_speedup(a.share, times[0] / times[1])
 
 
 def partitions_of_a_face(a: Face, lab: Lab) -> float:

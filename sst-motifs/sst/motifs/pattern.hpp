@@ -81,8 +81,8 @@ inline Count bytes_towards(const Settings& s, const Extents& step)
     return axes == 1 ? faces[across] : axes == 2 ? edges[along] : or_else(s.corner_bytes, s.bytes);
 }
 
-// One exchange with all neighbours of a 3-D grid: 6 of them, or 26 with `corners`. A direction in which the domain is
-// one rank wide and wraps around leads to the rank itself and needs no message.
+// One exchange with all neighbours of a 3-D grid: 6 of them, or 26 with `corners`. Along an axis with a single rank there
+// are none, whether it wraps around or not: neither a face, nor an edge or a corner beyond it.
 inline std::vector<Phase> halo(const Settings& s, std::int32_t rank, std::int32_t ranks, bool corners)
 {
     const Extents grid = process_grid(s, ranks, 3), here = place(rank, grid);
@@ -95,12 +95,13 @@ inline std::vector<Phase> halo(const Settings& s, std::int32_t rank, std::int32_
         bool inside = true;
         for (std::size_t d = 0; d < 3; ++d) {
             there[d] = here[d] + step[d];
+            inside = inside && (step[d] == 0 || grid[d] > 1);
             if (s.periodic)
                 there[d] = (there[d] + grid[d]) % grid[d];
             else
                 inside = inside && there[d] >= 0 && there[d] < grid[d];
         }
-        if (!inside || there == here) continue;
+        if (!inside) continue;
         const Count size = bytes_towards(s, step);
         const std::int32_t peer = rank_at(there, grid);
         phase.to.push_back({peer, direction, size});

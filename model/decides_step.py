@@ -1,0 +1,124 @@
+"""What decides for a step of several exchanges: each input moved in all of them, and what that does to the step.
+
+As `decides` does of one exchange: what is moved, and how far, is the same, and so is what stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pready.model.approach import Approach
+from pready.model.begin import begin
+from pready.model.costs import Sampler
+from pready.model.decides import THREADS, Asked, Moved, at_ends, at_steps, levers, steps
+from pready.model.engine.beside import Other
+from pready.model.engine.layout import of_a_step, part
+from pready.model.engine.plan import listed_price
+from pready.model.engine.simulate import means_of_steps
+from pready.model.engine.step import WholeStep
+from pready.model.machine import Machine
+from pready.model.prediction import ApproachPrediction, Lever
+from pready.model.values import Array
+from pready.model.workload import Workload
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A step somewhere: the machine, its exchanges, and how each is sent."""
+
+    machine: Machine
+    parts: tuple[Workload, ...]
+    ways: tuple[Approach, ...]
+
+    @property
+    def today(self) -> _Case:
+        """The same as it is sent today."""
+        return replace(self, ways=tuple(w.baseline for w in self.parts))
+
+    def others(self, step: Workload) -> list[Other]:
+        """Its exchanges on the ranks that are simulated of `step`."""
+        layouts = [
+            replace(of, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
+            for of, w in zip(of_a_step(step, part), self.parts, strict=True)
+        ]
+        each = zip(self.parts, layouts, self.ways, strict=True)
+        return [Other(self.machine, w, of, i, a) for i, (w, of, a) in enumerate(each)]
+
+    def begin(self, sampler: Sampler) -> Array:
+        """What beginning takes all exchanges."""
+        each = [begin(sampler, w, a) for w, a in zip(self.parts, self.ways, strict=True)]
+        return np.asarray(sum(each), dtype=np.float64)
+
+
+def decides_step(step: WholeStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float) -> list[Lever]:
+    """All inputs that move what a step saves, the one that moves it most first.
+
+    Parameters
+    ----------
+    ways
+        How each exchange is sent.
+    best
+        What that gives, to which what an input moves is added.
+    """
+    here = _Case(step.machine, step.workload.parts, tuple(ways))
+    return levers([*_machine(step, here), *_workload(step, here)], best.eta, best.speedup_percent, min_gain)
+
+
+def _times(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
+    """Mean times of the step's communication and of a step with its share of beginning, by case of shape (rows, 2)."""
+    like, jobs = step.like, []
+    first = like.first(like.per_draw)
+    for case, sampler in zip(cases, samplers, strict=True):
+        rows = [*range(sampler.lead + sampler.draws)] or [0]
+        made = [o.priced(sampler, rows, [step.seed] * len(rows)) for o in case.others(step.workload)]
+        jobs.append((made, first + like.per_draw))
+    out = []
+    for times, case, sampler in zip(means_of_steps(jobs, first, like.all_cores), cases, samplers, strict=True):
+        once = case.begin(sampler) / step.workload.iterations
+        out.append(np.stack([times[:, 0], times[:, 1] + once], axis=-1))
+    return out
+
+
+def _machine(step: WholeStep, here: _Case) -> Iterator[Moved]:
+    asked, both = Asked(step.machine), (here.today, here)
+    for case in both:
+        case.begin(asked)
+        for of in case.others(step.workload):
+            price, buffers = listed_price(asked, of.workload), of.layout.buffers(of.workload, of.pattern)
+            for size, kind in zip(buffers, of.pattern.kinds, strict=True):
+                price(of.approach.message_size(size), kind.inside)
+    ends = asked.ends()
+    if ends.groups:
+        base, fine = _times(step, both, (ends, ends))
+        yield from at_ends(ends, base, fine)
+
+
+def _workload(step: WholeStep, here: _Case) -> Iterator[Moved]:
+    moves = [*_moves(here)]
+    cases = [c for case in (here, *(e for *_, ends in moves for e in ends)) for c in (case.today, case)]
+    there = _times(step, cases, [Sampler(c.machine) for c in cases])
+    yield from at_steps([(name, said) for name, said, _ in moves], [times[0] for times in there])
+
+
+def _moves(here: _Case) -> Iterator[tuple[str, tuple[str, str], tuple[_Case, _Case]]]:
+    """What `decides.steps` moves of any exchange, in all that have it; threads only if every exchange can."""
+    each = [
+        {name: (said, ends) for name, said, ends in steps(here.machine, w, a)}
+        for w, a in zip(here.parts, here.ways, strict=True)
+    ]
+    for name in dict.fromkeys(n for of in each for n in of):
+        having = [of[name] for of in each if name in of]
+        if name == THREADS and len(having) < len(each):
+            continue
+        said, (first, second) = having[0]
+        ends = []
+        for end, machine in enumerate((first[0], second[0])):
+            moved = [
+                of[name][1][end] if name in of else (machine, w, a)
+                for of, w, a in zip(each, here.parts, here.ways, strict=True)
+            ]
+            ends.append(_Case(machine, tuple(w for _, w, _ in moved), tuple(a for *_, a in moved)))
+        yield name, said, (ends[0], ends[1])
