@@ -115,6 +115,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
         "pready workload run/ --report run.html --trace run.json",
+        "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
         "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",
     ),
 }
