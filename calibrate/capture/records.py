@@ -73,6 +73,8 @@ class Place:
     """Just behind a call, rather than the begin of a function."""
     symbol: str
     object: str
+    name: str = ""
+    """Where the place is known by its name alone, as in other tools' traces."""
 
 
 @dataclass(frozen=True)

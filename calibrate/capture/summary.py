@@ -79,8 +79,8 @@ def summarise(run: Run) -> RunSummary:
         ranks=len(processes),
         hosts=len({p.host for p in processes}),
         library=next((p.library.splitlines()[0] for p in processes if p.library), ""),
-        run_s=float(np.mean([_within(p) for p in processes])),
-        in_mpi_s=float(np.mean([_in_mpi(p) for p in processes])),
+        run_s=float(np.mean([time_within_mpi(p) for p in processes])),
+        in_mpi_s=float(np.mean([time_in_mpi(p) for p in processes])),
         messages=sum(int(p.of(*SENDS).sum()) for p in processes),
         message_bytes=float(sum(int(p.records["what"][p.of(*SENDS)].sum()) for p in processes)),
         collectives=sum(int(p.of(*COLLECTIVES).sum()) for p in processes),
@@ -89,13 +89,14 @@ def summarise(run: Run) -> RunSummary:
     )
 
 
-def _within(process: Process) -> float:
+def time_within_mpi(process: Process) -> float:
+    """From MPI_Init to MPI_Finalize, seconds."""
     begin, end = process.mpi_s
     return (process.duration_s if end is None else end) - (begin or 0.0)
 
 
-def _in_mpi(process: Process) -> float:
-    """Between MPI_Init and MPI_Finalize, of the first thread that is in MPI."""
+def time_in_mpi(process: Process) -> float:
+    """Inside MPI between MPI_Init and MPI_Finalize, of the first thread that is in MPI."""
     mpi = ~process.of(*OPENMP, "init", "finalize")
     mine = mpi & (process.thread == _mpi_thread(process))
     rows = process.records[mine]
@@ -104,7 +105,7 @@ def _in_mpi(process: Process) -> float:
 
 def _mpi_thread(process: Process) -> int:
     found = np.flatnonzero(process.of("init"))
-    return int(process.thread[found[0]]) if len(found) else -1
+    return int(process.thread[found[0]]) if len(found) else 0  # an init that was filtered out
 
 
 def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:

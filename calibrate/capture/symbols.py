@@ -24,6 +24,8 @@ def name_of(place: Place | None) -> str:
     """
     if place is None:
         return "unknown"
+    if place.name:
+        return place.name
     file = Path(place.object)
     # A return address lies behind the call; the byte before it lies within.
     at = place.offset - (1 if place.is_return else 0)

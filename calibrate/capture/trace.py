@@ -6,7 +6,6 @@ together by the wall clock at their start, so between nodes they are as far apar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,8 @@ import numpy as np
 
 from pready.calibrate.capture.records import SHARE_TASKS, Process, Run, kinds
 from pready.calibrate.capture.symbols import name_of
+from pready.files import trace_events
+from pready.files.trace_events import Event
 
 MOST_EVENTS = 1_000_000
 """Of all ranks; those that come first are kept."""
@@ -24,24 +25,20 @@ def trace(run: Run) -> tuple[str, int]:
     """The JSON text, and how many events there was no room for."""
     start = min((p.wall_s for p in run.processes), default=0.0)
     each = MOST_EVENTS // max(1, len(run.processes))
-    events: list[dict[str, Any]] = []
+    events: list[Event] = []
     left_out = 0
     for number, process in enumerate(run.processes):
         pid = process.rank if process.rank >= 0 else len(run.ranks) + number
         named = f"rank {process.rank}" if process.rank >= 0 else "no rank"
-        events.append(_name("process_name", pid, 0, f"{named} ({process.host})"))
-        events += [_name("thread_name", pid, int(t), f"thread {t}") for t in np.unique(process.thread)]
+        events.append(trace_events.process(pid, f"{named} ({process.host})"))
+        events += [trace_events.row(pid, int(t), f"thread {t}") for t in np.unique(process.thread)]
         found = [*_events(process, pid, 1e6 * (process.wall_s - start))]
         left_out += max(0, len(found) - each)
         events += found[:each]
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}, allow_nan=False), left_out
+    return trace_events.text(events), left_out
 
 
-def _name(what: str, pid: int, tid: int, text: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": text}}
-
-
-def _events(process: Process, pid: int, offset_us: float) -> Iterator[dict[str, Any]]:
+def _events(process: Process, pid: int, offset_us: float) -> Iterator[Event]:
     name = {number: text for text, number in kinds().items()}
     region_names: dict[int, str] = {}
     regions = process.records[process.records["kind"] == kinds()["region"]]
@@ -50,21 +47,17 @@ def _events(process: Process, pid: int, offset_us: float) -> Iterator[dict[str, 
     columns = process.records[["start", "end", "kind", "site", "who", "what"]].tolist()
     for (begin, end, number, site, who, what), thread in zip(columns, process.thread.tolist(), strict=True):
         kind = name[number]
-        args: dict[str, Any] = {}
+        times = (offset_us + begin * 1e-3, (end - begin) * 1e-3)
         if kind == "share":
-            label, category = region_names.get(who, "region"), "compute"
-            args = {"phase": (what >> 16) & (SHARE_TASKS - 1), "in_team": what & 0xFFFF}
-        elif kind in ("region", "nested"):
-            if kind == "region":  # the shares of its threads show it
-                continue
-            label, category = "nested region", "compute"
-        else:
-            label, category = kind, "mpi"
-            args = {"requests": what} if kind in _NOT_A_MESSAGE else {"peer": who, "bytes": what}
+            phase = {"phase": (what >> 16) & (SHARE_TASKS - 1), "in_team": what & 0xFFFF}
+            yield trace_events.computing(region_names.get(who, "region"), pid, thread, *times, phase)
+        elif kind == "nested":
+            yield trace_events.computing("nested region", pid, thread, *times, {})
+        elif kind != "region":  # the shares of its threads show that
+            args: dict[str, Any] = {"requests": what} if kind in _NOT_A_MESSAGE else {"peer": who, "bytes": what}
             if site:
                 args["from"] = _named(process, site)
-        times = {"ts": round(offset_us + begin * 1e-3, 3), "dur": round((end - begin) * 1e-3, 3)}
-        yield {"ph": "X", "name": label, "cat": category, "pid": pid, "tid": thread, **times, "args": args}
+            yield trace_events.in_mpi(kind, pid, thread, *times, args)
 
 
 def _named(process: Process, site: int) -> str:

@@ -33,10 +33,14 @@ class Writer:
         Called with a name and its content.
     arrivals
         "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these always.
+    spread
+        Relative standard deviation of thread times, such as "4 %", of exchanges without a parallel region before them.
     """
 
-    def __init__(self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int) -> None:
-        self.stem, self.beside, self.arrivals, self.seed = stem, beside, arrivals, seed
+    def __init__(
+        self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int, spread: str | None = None
+    ) -> None:
+        self.stem, self.beside, self.arrivals, self.seed, self.spread = stem, beside, arrivals, seed, spread
         self.said: list[str] = []
         """What was chosen, and why."""
 
@@ -71,7 +75,7 @@ class Writer:
 
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
-        into.add("receiver", "computing" if exchange.region else "waiting")
+        into.add("receiver", "computing" if exchange.region or self.spread else "waiting")
         compute, arrivals = self._arrivals(exchange, step, number)
         into.add("compute", compute)
         into.add("arrivals", arrivals)
@@ -116,7 +120,9 @@ class Writer:
         compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
         if not exchange.region:
             compute.add("time", format_exact(exchange.compute_s, Unit.TIME))
-            arrivals.add("model", "none")
+            arrivals.add("model", "normal" if self.spread else "none")
+            if self.spread:
+                arrivals.add("spread", self.spread)
             return compute, arrivals
         file = f"{self.stem}-arrivals{f'-{number}' if number else ''}.npy"
         self.beside(file, _npy(exchange.times))

@@ -14,6 +14,9 @@ class Outcome(TypedDict):
 FIELDS: Final[dict[str, tuple[str, str]]]
 """Of the numbers that an Engine takes: element type, and shape if there is more than one."""
 
+HEAD: Final[dict[str, int]]
+"""Places in a rank's record; `messages` is where those begin."""
+
 Numbers = Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]
 
 def simulate_all(
@@ -32,6 +35,8 @@ class Engine:
         chunk: int,
         ends: NDArray[np.float64] | None = None,
         received: NDArray[np.float64] | None = None,
+        kept: NDArray[np.float64] | None = None,
+        kept_from: int = 0,
         poll: Callable[[float], None] | None = None,
     ) -> Outcome: ...
     def draw(self, rank: int, iteration: int) -> NDArray[np.float64]: ...
@@ -40,5 +45,7 @@ class Engine:
     def level(self) -> str: ...
     @property
     def record_bytes(self) -> int: ...
+    @property
+    def widest_record(self) -> int: ...
     @property
     def scratch_bytes(self) -> int: ...

@@ -88,6 +88,8 @@ class Simulation:
     """When each rank ended each iteration, shape (iterations, ranks), if recorded."""
     received_s: Array | None = None
     """When each rank had received everything, and the threads had met that each received their own; likewise."""
+    records: Array | None = None
+    """The kernel's own records of the last iterations, if kept: shape (iterations × steps, ranks, numbers)."""
 
     @property
     def messages_per_s(self) -> float:
@@ -251,9 +253,15 @@ def run_step(
     chunk: int = 0,
     level: str = "",
     engine: Engine | None = None,
+    keep_from: int | None = None,
 ) -> list[Simulation]:
     """Simulate the exchanges of a step, one after the other in each iteration: a rank begins one when it has ended
     the one before.
+
+    Parameters
+    ----------
+    keep_from
+        Keep the records of all ranks from this iteration on (`recorded.py` reads them).
 
     Returns
     -------
@@ -264,12 +272,24 @@ def run_step(
     if engine is None or not engine.reprice([p.numbers for p in step]):
         engine = kernel(step, level)
     rows = iterations * len(step)
+    kept = 0 if keep_from is None else (iterations - keep_from) * len(step) * step[0].steps
     need = engine.memory(cores, chunk) + (16 * ranks * rows if record else 0)
+    need += 8 * ranks * engine.widest_record * (kept + 1 if kept else 0)
     _check_memory(need, ranks)
     ends = np.empty((rows, ranks)) if record else None
     received = np.empty((rows, ranks)) if record and step[0].steps == 1 else None
+    records = np.empty((kept, ranks, engine.widest_record)) if kept else None
     began = time.perf_counter()
-    out = engine.run(iterations, cores, chunk, ends=ends, received=received, poll=on_progress)
+    out = engine.run(
+        iterations,
+        cores,
+        chunk,
+        ends=ends,
+        received=received,
+        kept=records,
+        kept_from=(keep_from or 0) * len(step) * step[0].steps,
+        poll=on_progress,
+    )
     wall = time.perf_counter() - began
     done = out["iterations"] * len(step)
     return [
@@ -281,6 +301,7 @@ def run_step(
             level=engine.level,
             ends_s=None if ends is None else ends[e : done : len(step)],
             received_s=None if received is None else received[e : done : len(step)],
+            records=None if records is None else records[e :: len(step)],
         )
         for e, of in enumerate(simulations(step, out))
     ]

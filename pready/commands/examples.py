@@ -76,6 +76,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate sweep.toml --blocks 4 --csv",
         "pready simulate stencil27.toml --edge '8 KiB' --corner '64 B'",
         "pready simulate graph.toml --neighbours lists.txt --export goal run.goal",
+        "pready simulate examples/halo3d.toml --ranks 2,2,2 --approach many:8 --export trace predicted.json",
         "pready simulate examples/halo3d.toml --engine sst --topology fattree:4",
     ),
     "sst": (),
@@ -114,6 +115,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
         "pready workload run/ --report run.html --trace run.json",
+        "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
         "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",
     ),
 }

@@ -13,13 +13,13 @@ from rich.progress import TaskID
 from pready.commands import options
 from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
 from pready.files.rows import csv_text
-from pready.files.writing import write_with
+from pready.files.writing import check_writable, write_text, write_with
 from pready.model import abilities
 from pready.model import machine as machines
 from pready.model.approach import Approach, vci_members
 from pready.model.engine.goal import Flags, inexpressible, write_goal
 from pready.model.engine.layout import layout
-from pready.model.engine.many_ranks import compare
+from pready.model.engine.many_ranks import compare, warm_up
 from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
@@ -29,6 +29,7 @@ from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
 from pready.show import picture_files
 from pready.show.simulation import Rows, per_iteration, simulation_view, step_report
+from pready.show.simulation_trace import trace
 from pready.show.terminal import console, print_json, progress, status
 
 MOST_ITERATIONS = 100
@@ -76,9 +77,9 @@ MOST_ITERATIONS = 100
 @options.grid("--thread-grid", "Threads in space: a face is sent by the threads that touch it; not for sst.")
 @click.option(
     "--export",
-    type=(click.Choice(["goal"]), click.Path(path_type=Path)),
-    metavar="goal FILE",
-    help="Write LogGOPSim's GOAL text; not for sst.",
+    type=(click.Choice(["goal", "trace"]), click.Path(path_type=Path)),
+    metavar="goal|trace FILE",
+    help="Write LogGOPSim's GOAL text, or a trace for Perfetto (.json); not for sst.",
 )
 def simulate(
     workload: str,
@@ -122,6 +123,8 @@ def simulate(
         options.refuse(engine, {"--topology": topology}, "--engine sst")
     if picture is not None:
         picture_files.check(picture)
+    if export is not None:
+        check_writable(export[1], (".json",) if export[0] == "trace" else ())
     on, what = machines.load(machine), options.read_workload(workload)
     what = _overridden(
         what,
@@ -152,9 +155,11 @@ def simulate(
         chosen = [options.parse_approach(approach, part) for part in what.parts]
     else:
         with status("predicting, for the approach"):
-            chosen = _advised(on, what, library, seed, exported=export is not None)
-    if export is not None:
-        _export(export[1], on, what, chosen, count, seed)
+            chosen = _advised(on, what, library, seed, exported=export is not None and export[0] == "goal")
+    if export is not None and export[0] == "goal":
+        _export_goal(export[1], on, what, chosen, count, seed)
+    elif export is not None:
+        _export_trace(export[1], on, what, chosen, count, seed, cores or os.cpu_count() or 1)
     by_exchange: list[Rows] = []
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
@@ -218,7 +223,7 @@ def _exportable(machine: Machine, workload: Workload, approach: Approach) -> boo
     return inexpressible(approach, len(vci_members(approach, workload.threads, machine.contexts.value))) is None
 
 
-def _export(
+def _export_goal(
     path: Path, machine: Machine, workload: Workload, approaches: Sequence[Approach], iterations: int, seed: int
 ) -> None:
     """GOAL text of the same run, and the flags that LogGOPSim wants with it."""
@@ -234,3 +239,22 @@ def _export(
     of = flags[0]
     unit = "" if of.ticks_per_ns == 1 else f" (what it calls a nanosecond is 1/{of.ticks_per_ns} of one)"
     click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
+
+
+def _export_trace(
+    path: Path,
+    machine: Machine,
+    workload: Workload,
+    approaches: Sequence[Approach],
+    iterations: int,
+    seed: int,
+    cores: int,
+) -> None:
+    """The iterations that are counted, as a trace."""
+    abilities.check(workload, "engine")
+    step = plans(machine, workload, approaches, seed)
+    with status("simulating, for the trace"):
+        text, left_out = trace(step, warm_up(workload, iterations, step[0].steps), iterations, cores)
+    write_text(path, text)
+    more = f" (left out: {left_out})" if left_out else ""
+    click.echo(f"wrote {path}: {approaches[0].name}{more}; open it in https://ui.perfetto.dev", err=True)

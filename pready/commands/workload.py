@@ -1,14 +1,16 @@
-"""``pready workload``: a workload file from a captured run."""
+"""``pready workload``: a workload file from a captured run, or from what another tool recorded of one."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from pready.calibrate.capture.found import Step, find
 from pready.calibrate.capture.from_mpip import text_from_mpip
+from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
 from pready.calibrate.capture.records import Run, read_run
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
@@ -20,7 +22,7 @@ from pready.model.errors import PreadyError
 from pready.model.version import VERSION
 from pready.model.workload import Pattern, load
 from pready.show.capture_page import html
-from pready.show.terminal import console
+from pready.show.terminal import console, status
 from pready.show.workload import step_view
 
 PATTERNS = ("pt2pt", "halo3d", "halo3d26")
@@ -40,10 +42,11 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 @click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="Of the run, for Perfetto.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="A page with pictures of the run.")
 @click.option("--from-mpip", type=click.Path(path_type=Path), metavar="FILE", help="An mpiP report in place of RUN.")
-@click.option("--threads", type=click.IntRange(1), help="With --from-mpip: of a rank.")
+@click.option("--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P).")
+@click.option("--threads", type=click.IntRange(1), help="Of a rank, where mpiP or the trace does not say.")
 @click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: whom the ranks send to.")
-@click.option("--iterations", type=click.IntRange(1), help="With --from-mpip: steps of the run.")
-@click.option("--spread", metavar="SHARE", help="With --from-mpip: relative standard deviation of a thread's time.")
+@click.option("--iterations", type=click.IntRange(1), help="Steps of the run, likewise.")
+@click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, likewise.")
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,
@@ -53,6 +56,7 @@ def workload(
     trace: Path | None,
     report: Path | None,
     from_mpip: Path | None,
+    from_otf2: Path | None,
     threads: int | None,
     pattern: Pattern | None,
     iterations: int | None,
@@ -62,8 +66,15 @@ def workload(
     """Find the step of a captured RUN: exchanges, pattern, sizes, threads and when they finish."""
     if output is not None:
         check_writable(output, (".toml",))
-    if (run is None) == (from_mpip is None):
-        raise PreadyError("RUN or --from-mpip", valid="one of them: a captured run, or an mpiP report")
+    if [run, from_mpip, from_otf2].count(None) != 2:
+        raise PreadyError(
+            "RUN, --from-mpip or --from-otf2", valid="one of them: a captured run, an mpiP report, or an OTF2 trace"
+        )
+    if pattern is not None and from_mpip is None:
+        raise PreadyError("--pattern without --from-mpip", valid="nothing: it is found from the messages")
+    for option, value in {"--threads": threads, "--iterations": iterations, "--spread": spread}.items():
+        if value is not None and run is not None:
+            raise PreadyError(f"{option} of a captured run", valid="nothing: it is found from the run")
     if from_mpip is not None:
         if output is None:
             raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
@@ -79,38 +90,52 @@ def workload(
         _checked(output, text)
         click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
         return
-    assert run is not None
     if trace is not None:
         check_writable(trace, (".json",))
     if report is not None:
         check_writable(report, (".html",))
         need("matplotlib", "a report")
-    captured = read_run(run)
+    captured, said = _read(run, from_otf2)
+    for line in said:
+        click.echo(f"note: {line}", err=True)
     if trace is not None:
         text, left_out = trace_of(captured)
         write_text(trace, text)
         more = f" ({left_out} events left out)" if left_out else ""
         click.echo(f"wrote {trace}{more}: open it in https://ui.perfetto.dev", err=True)
-    step, problem = _found(captured)
+    step, problem = _found(lambda: find(captured) if run else step_of_trace(captured, threads, iterations, spread))
     if report is not None:
-        write_text(report, html(captured, step, "" if problem is None else str(problem), f"Captured: {run}"))
+        write_text(
+            report, html(captured, step, "" if problem is None else str(problem), f"Captured: {captured.folder}")
+        )
         click.echo(f"wrote {report}", err=True)
     if problem is not None:
         raise problem
     assert step is not None
     console().print(step_view(step))
     if output is not None:
-        _write(output, captured, step, name, arrivals, seed)
+        _write(output, captured, step, name, arrivals, seed, spread)
 
 
-def _found(run: Run) -> tuple[Step | None, PreadyError | None]:
+def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:
+    """A captured run, or a trace; and what to know of it."""
+    if run is not None:
+        return read_run(run), []
+    assert from_otf2 is not None
+    with status("reading the trace"):
+        return read_otf2(from_otf2)
+
+
+def _found(finding: Callable[[], Step]) -> tuple[Step | None, PreadyError | None]:
     try:
-        return find(run), None
+        return finding(), None
     except PreadyError as error:
         return None, error
 
 
-def _write(output: Path, captured: Run, step: Step, name: str | None, arrivals: str, seed: int) -> None:
+def _write(
+    output: Path, captured: Run, step: Step, name: str | None, arrivals: str, seed: int, spread: str | None
+) -> None:
     folder = output.parent
 
     def beside(file: str, content: bytes) -> None:
@@ -118,7 +143,7 @@ def _write(output: Path, captured: Run, step: Step, name: str | None, arrivals: 
         written.append(file)
 
     written: list[str] = []
-    writer = Writer(output.stem, beside, arrivals, seed)
+    writer = Writer(output.stem, beside, arrivals, seed, spread)
     lead = captured.ranks[0]
     comment = (
         f"By pready {VERSION} workload, seed {seed}, of a run of\n  {lead.command}\nwith {lead.library.splitlines()[0]}"

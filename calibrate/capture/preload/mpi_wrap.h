@@ -12,6 +12,7 @@
 #endif
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAVE_PARTITIONED
+#define HAVE_SESSIONS
 #endif
 
 #define TEXT_OF(x) #x
@@ -47,11 +48,17 @@
 // One record of this call.
 #define NOTE(kind, who, what) store_record(KIND_##kind, store_site(at, SITE_RETURN), who, what, t0, t1)
 
-extern bool mpi_runs; // between MPI_Init and MPI_Finalize
+extern bool mpi_runs; // between MPI_Init and MPI_Finalize, or while a session is open
 
 // ---- peers.c --------------------------------------------------------------------------------------------------------
 
-bool peers_prepare(int *rank, int *ranks);          // after MPI_Init
+bool peers_prepare(void);                           // when MPI begins
+bool peers_from_world(int *rank, int *ranks);       // after MPI_Init
+#ifdef HAVE_SESSIONS
+bool peers_from_session(MPI_Session session, int *rank, int *ranks); // whose processes are those of the world
+#endif
+void peers_leave(void);                             // before what they are from ends
+void peers_end(void);                               // before MPI does
 int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
 int32_t peers_window_rank(int rank, MPI_Win win);   //
 uint64_t peers_bytes(int64_t count, MPI_Datatype type);

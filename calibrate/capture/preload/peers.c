@@ -1,13 +1,17 @@
 // Who is meant by a rank of a communicator or window, as a rank of MPI_COMM_WORLD; how many bytes a count is.
+//
+// A program that only opens sessions has no MPI_COMM_WORLD, but the same processes in the same order as "mpi://WORLD".
 #include "mpi_wrap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool mpi_runs;
 
 static struct {
-    MPI_Comm world;
-    MPI_Group group;
+    MPI_Comm world;  // 0 without MPI_Init, which is no communicator
+    MPI_Group group; // of the world
+    bool known;      // is there that group?
     int ranks;
     int comm_key, win_key;
     __typeof__(&PMPI_Type_size) type_size;
@@ -63,20 +67,10 @@ static int copy_win(MPI_Win win, int key, void *extra, void *in, void *out, int 
     if ((slot = (__typeof__(slot))next_symbol(name)) == NULL)                                                          \
         return false;
 
-bool peers_prepare(int *rank, int *ranks)
+bool peers_prepare(void)
 {
-#ifdef OPEN_MPI
-    // The handle is the address of an object in a library that not every process has: not to be linked to.
-    mpi.world = (MPI_Comm)data_symbol("ompi_mpi_comm_world");
-    if (mpi.world == NULL)
-        return false;
-#else
-    mpi.world = MPI_COMM_WORLD;
-#endif
     __typeof__(&PMPI_Comm_create_keyval) comm_keyval;
     __typeof__(&PMPI_Win_create_keyval) win_keyval;
-    __typeof__(&PMPI_Comm_rank) comm_rank;
-    __typeof__(&PMPI_Comm_size) comm_size;
     TAKE(mpi.type_size, "PMPI_Type_size")
     TAKE(mpi.comm_get_attr, "PMPI_Comm_get_attr")
     TAKE(mpi.comm_set_attr, "PMPI_Comm_set_attr")
@@ -91,18 +85,79 @@ bool peers_prepare(int *rank, int *ranks)
     TAKE(mpi.group_free, "PMPI_Group_free")
     TAKE(comm_keyval, "PMPI_Comm_create_keyval")
     TAKE(win_keyval, "PMPI_Win_create_keyval")
+    return comm_keyval(copy_comm, forget_comm, &mpi.comm_key, NULL) == MPI_SUCCESS &&
+           win_keyval(copy_win, forget_win, &mpi.win_key, NULL) == MPI_SUCCESS;
+}
+
+bool peers_from_world(int *rank, int *ranks)
+{
+    MPI_Comm world;
+#ifdef OPEN_MPI
+    // The handle is the address of an object in a library that not every process has: not to be linked to.
+    world = (MPI_Comm)data_symbol("ompi_mpi_comm_world");
+    if (world == NULL)
+        return false;
+#else
+    world = MPI_COMM_WORLD;
+#endif
+    __typeof__(&PMPI_Comm_rank) comm_rank;
+    __typeof__(&PMPI_Comm_size) comm_size;
     TAKE(comm_rank, "PMPI_Comm_rank")
     TAKE(comm_size, "PMPI_Comm_size")
-    return comm_rank(mpi.world, rank) == MPI_SUCCESS && comm_size(mpi.world, ranks) == MPI_SUCCESS &&
-           mpi.comm_group(mpi.world, &mpi.group) == MPI_SUCCESS &&
-           comm_keyval(copy_comm, forget_comm, &mpi.comm_key, NULL) == MPI_SUCCESS &&
-           win_keyval(copy_win, forget_win, &mpi.win_key, NULL) == MPI_SUCCESS && (mpi.ranks = *ranks) > 0;
+    peers_leave();
+    if (comm_rank(world, rank) != MPI_SUCCESS || comm_size(world, ranks) != MPI_SUCCESS ||
+        mpi.comm_group(world, &mpi.group) != MPI_SUCCESS)
+        return false;
+    mpi.world = world;
+    mpi.ranks = *ranks;
+    return mpi.known = *ranks > 0;
+}
+
+#ifdef HAVE_SESSIONS
+bool peers_from_session(MPI_Session session, int *rank, int *ranks)
+{
+    __typeof__(&PMPI_Group_from_session_pset) group_of;
+    __typeof__(&PMPI_Group_rank) group_rank;
+    TAKE(group_of, "PMPI_Group_from_session_pset")
+    TAKE(group_rank, "PMPI_Group_rank")
+    peers_leave();
+    if (group_of(session, "mpi://WORLD", &mpi.group) != MPI_SUCCESS)
+        return false;
+    mpi.known = true;
+    if (group_rank(mpi.group, rank) != MPI_SUCCESS || mpi.group_size(mpi.group, ranks) != MPI_SUCCESS || *rank < 0) {
+        peers_leave();
+        return false;
+    }
+    mpi.ranks = *ranks;
+    return true;
+}
+#endif
+
+void peers_leave(void)
+{
+    if (mpi.known)
+        mpi.group_free(&mpi.group);
+    mpi.known = false;
+    memset(&mpi.world, 0, sizeof mpi.world);
+}
+
+void peers_end(void)
+{
+    __typeof__(&PMPI_Comm_free_keyval) comm_keyval =
+        (__typeof__(&PMPI_Comm_free_keyval))next_symbol("PMPI_Comm_free_keyval");
+    __typeof__(&PMPI_Win_free_keyval) win_keyval =
+        (__typeof__(&PMPI_Win_free_keyval))next_symbol("PMPI_Win_free_keyval");
+    peers_leave();
+    if (comm_keyval != NULL && win_keyval != NULL) {
+        comm_keyval(&mpi.comm_key);
+        win_keyval(&mpi.win_key);
+    }
 }
 
 static struct table *translated(MPI_Group group)
 {
     int size = 0;
-    if (mpi.group_size(group, &size) != MPI_SUCCESS)
+    if (!mpi.known || mpi.group_size(group, &size) != MPI_SUCCESS)
         return NULL;
     struct table *const t = malloc(sizeof *t + sizeof(int) * (size_t)size);
     int *const own = malloc(sizeof(int) * (size_t)(size + 1));

@@ -22,6 +22,7 @@ using namespace pready;
 namespace {
 
 using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Records = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::vector<std::size_t> shape) {
     auto* kept = new std::vector<double>(std::move(values));
@@ -118,13 +119,19 @@ nb::dict reported(Outcome& outcome, std::size_t exchanges) {
 }
 
 nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
-             std::optional<Matrix> ends, std::optional<Matrix> received, const nb::object& poll) {
+             std::optional<Matrix> ends, std::optional<Matrix> received, std::optional<Records> kept,
+             std::int64_t kept_from, const nb::object& poll) {
     Options options;
     options.iterations = iterations;
     options.cores = cores;
     options.chunk = chunk;
     if (ends) options.ends = ends->data();
     if (received) options.received = received->data();
+    if (kept) {
+        options.kept = kept->data();
+        options.kept_from = kept_from;
+        options.kept_size = static_cast<std::int64_t>(kept->shape(2));
+    }
     std::exception_ptr failed;
     options.poll = [&](double share) {
         const nb::gil_scoped_acquire gil;
@@ -244,6 +251,9 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
 NB_MODULE(_kernel, m) {
     m.doc() = "The engine's kernel; see pready.model.engine.";
     m.attr("FIELDS") = described();
+    nb::dict head;  // places in a record
+    head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
+    m.attr("HEAD") = head;
     m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "");
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
@@ -255,6 +265,7 @@ NB_MODULE(_kernel, m) {
              nb::arg("plan"))
         .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
              nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),
+             nb::arg("kept") = nb::none(), nb::arg("kept_from") = 0,
              nb::arg("poll").none() = nb::none())
         .def("draw",
              [](const Engine& engine, std::int64_t rank, std::int64_t iteration) {
@@ -266,5 +277,6 @@ NB_MODULE(_kernel, m) {
         .def("memory", &Engine::memory, nb::arg("cores"), nb::arg("chunk"))
         .def_prop_ro("level", &Engine::level)
         .def_prop_ro("record_bytes", &Engine::record_bytes)
+        .def_prop_ro("widest_record", &Engine::widest_record)
         .def_prop_ro("scratch_bytes", &Engine::scratch_bytes);
 }

@@ -110,6 +110,12 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     return bytes;
 }
 
+std::int64_t Engine::widest_record() const {
+    int most = 0;
+    for (const auto& part : parts_) most = std::max(most, part->plan.record);
+    return most;
+}
+
 Outcome Engine::run(const Options& options) const {
     if (first().pattern == Pattern::sweep) return run_sweep(first(), passes_, options);
     return run_grid(step(), passes_, options);

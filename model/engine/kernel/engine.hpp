@@ -31,6 +31,7 @@ class Engine {
     std::size_t exchanges() const { return parts_.size(); }
     std::string level() const { return passes_.name; }
     std::int64_t record_bytes() const { return first().record * 8; }
+    std::int64_t widest_record() const;  // doubles of a rank, of all exchanges
     std::int64_t scratch_bytes() const { return passes_.scratch(first()); }
 
    private:

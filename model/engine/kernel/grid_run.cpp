@@ -207,6 +207,7 @@ class GridRun {
             total[which] = sum;
         }
         if (options_.ends) std::copy_n(state.next_start, ranks_count_, options_.ends + t.number * ranks_count_);
+        keep(options_, t.plan, doubles(records_[0]), t.number);
         outcome_.add(all, total);
         if (t.exchange + 1 < static_cast<std::int64_t>(step_.size())) return true;
         outcome_.complete(step_extremes(all, state));
@@ -245,20 +246,20 @@ class GridRun {
 
 }  // namespace
 
-Layout::Layout(const Plan& plan, int cores, std::int64_t asked) {
-    const std::int64_t size = asked > 0 ? asked : (plan.ranks + cores - 1) / cores;
+Layout::Layout(const Plan& plan, const Options& options) {
+    const std::int64_t size = options.chunk > 0 ? options.chunk : (plan.ranks + options.cores - 1) / options.cores;
     chunk = (size + kBlock - 1) / kBlock * kBlock;
     chunks = (plan.ranks + chunk - 1) / chunk;
     capacity = 1;
     while (capacity < 2 * plan.reach + 2 * kBlock) capacity *= 2;
     shared = plan.nodes > 0 || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
-             capacity >= plan.ranks;
+             capacity >= plan.ranks || options.kept != nullptr;
     if (shared) capacity = plan.ranks;
 }
 
 std::vector<Layout> layouts(const Step& step, const Options& options) {
     std::vector<Layout> out;
-    for (const Plan* plan : step) out.emplace_back(*plan, options.cores, options.chunk);
+    for (const Plan* plan : step) out.emplace_back(*plan, options);
     return out;
 }
 

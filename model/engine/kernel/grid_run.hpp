@@ -13,7 +13,7 @@ struct Layout {
     std::int64_t chunk, chunks, capacity;
     bool shared;  // one window for all ranks
 
-    Layout(const Plan& plan, int cores, std::int64_t chunk);
+    Layout(const Plan& plan, const Options& options);
 };
 
 std::vector<Layout> layouts(const Step& step, const Options& options);

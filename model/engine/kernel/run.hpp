@@ -17,9 +17,21 @@ struct Options {
     std::int64_t chunk = 0;    // ranks per chunk; 0: one chunk per core
     double* ends = nullptr;      // [iterations * exchanges][ranks]
     double* received = nullptr;  // the same
+    // Whole records of all ranks, of each exchange (of a sweep: of each of its steps) from number `kept_from` on:
+    // [exchanges][ranks][kept_size].
+    double* kept = nullptr;
+    std::int64_t kept_from = 0, kept_size = 0;
     // Called about 20 times a second with the share of the work done; false stops the run.
     std::function<bool(double)> poll;
 };
+
+// Keeps the records of all ranks, if exchange `number` is one to be kept.
+inline void keep(const Options& options, const Plan& plan, const double* records, std::int64_t number) {
+    if (options.kept == nullptr || number < options.kept_from) return;
+    double* to = options.kept + (number - options.kept_from) * plan.ranks * options.kept_size;
+    for (std::int64_t r = 0; r < plan.ranks; ++r)
+        std::copy_n(records + r * plan.record, plan.record, to + r * options.kept_size);
+}
 
 // The exchanges of an iteration, in order.
 using Step = std::vector<const Plan*>;

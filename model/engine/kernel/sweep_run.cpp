@@ -92,6 +92,7 @@ class SweepRun {
                           diagonal_.up.data(), diagonal_.down.data(),
                           static_cast<std::int64_t>(diagonal_.members.size()));
         }
+        keep(options_, plan_, doubles(records_), number);
         return true;
     }
 

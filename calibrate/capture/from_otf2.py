@@ -1,0 +1,448 @@
+"""An OTF2 trace, as Score-P writes it, as a captured run: regions of OpenMP threads, messages with peers and bytes.
+
+Read are the outermost parallel regions of each thread with the barriers in them (OPARI2's or OMPT's, region roles
+"parallel", "barrier" and "implicit barrier" of the paradigm OpenMP), calls of the paradigm MPI and what is recorded in
+them, and the ranks of MPI_COMM_WORLD (the group of communication locations). The format: https://doi.org/10.5281/zenodo.1240852
+and the OTF2 manual, "OTF2 records".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.capture.found import Step, find
+from pready.calibrate.capture.from_mpip import NEEDED
+from pready.calibrate.capture.from_totals import step_of_totals
+from pready.calibrate.capture.records import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
+from pready.files.extra import need
+from pready.model.errors import PreadyError
+
+CALLS: Mapping[str, str] = {
+    "MPI_Init": "init",
+    "MPI_Init_thread": "init",
+    "MPI_Session_init": "init",
+    "MPI_Finalize": "finalize",
+    "MPI_Session_finalize": "finalize",
+    "MPI_Wait": "wait",
+    "MPI_Waitall": "wait",
+    "MPI_Waitany": "wait",
+    "MPI_Waitsome": "wait",
+    "MPI_Test": "test",
+    "MPI_Testall": "test",
+    "MPI_Testany": "test",
+    "MPI_Testsome": "test",
+    "MPI_Probe": "probe",
+    "MPI_Iprobe": "probe",
+    "MPI_Win_fence": "fence",
+    "MPI_Win_post": "post",
+    "MPI_Win_start": "epoch_start",
+    "MPI_Win_complete": "complete",
+    "MPI_Win_wait": "epoch_wait",
+    "MPI_Win_lock": "lock",
+    "MPI_Win_lock_all": "lock",
+    "MPI_Win_unlock": "unlock",
+    "MPI_Win_unlock_all": "unlock",
+    "MPI_Win_flush": "flush",
+    "MPI_Win_flush_all": "flush",
+}
+"""Calls that are noted whatever they move, and as what."""
+COUNTED = ("wait", "test")
+"""Of these, how many requests completed."""
+MOST_PLACES = 1024
+MIDDLE = 16
+
+Row = tuple[int, int, str, int, int, int]
+"""Begin, end in ns, kind, place, who, what."""
+
+
+@dataclass
+class _Interval:
+    """An outermost parallel region on one thread."""
+
+    begin: int
+    region: str
+    end: int = -1
+    shares: list[tuple[int, int, str, int]] = field(default_factory=list)
+    """Begin, end, the barrier that ends it ("": the region's end), ns inside MPI."""
+
+
+@dataclass
+class _Call:
+    """A call of MPI on its way."""
+
+    name: str
+    begin: int
+    place: str
+    noted: list[tuple[str, int, int]] = field(default_factory=list)
+    """Kind, who, what."""
+    completed: int = 0
+
+
+class _Thread:
+    """One location: what it has entered, and what it leaves behind."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self.parallel = 0
+        self.mpi = 0
+        self.intervals: list[_Interval] = []
+        self.call: _Call | None = None
+        self.fork = -1
+        self.share = 0
+        self.in_mpi = self.mpi_before = 0
+        self.entered = True
+        """Something was entered since the share's begin."""
+        self.nested_since = 0
+        self.rows: list[tuple[int, int, str, str, int, int]] = []
+
+    @property
+    def interval(self) -> _Interval | None:
+        """The parallel region that it is in."""
+        return self.intervals[-1] if self.parallel else None
+
+
+class _Reader:
+    """Goes through the events of all locations in the order of time."""
+
+    def __init__(self, otf2: Any, trace: Any) -> None:
+        self.otf2, self.trace = otf2, trace
+        clock = trace.definitions.clock_properties
+        self.offset, self.tick = clock.global_offset, 1e9 / clock.timer_resolution
+        self.threads: dict[Any, _Thread] = {}
+        self.last = 0
+        self.flushes = 0
+        self.ranks = _world(otf2, trace)
+        self.note = {
+            "Enter": self.enter,
+            "Leave": self.leave,
+            "ThreadFork": self.fork,
+            "OmpFork": self.fork,
+            "BufferFlush": self.flush,
+            "MpiSend": self.send,
+            "MpiIsend": self.isend,
+            "MpiRecv": self.recv,
+            "MpiIrecvRequest": self.irecv,
+            "MpiIrecv": self.completed,
+            "MpiIsendComplete": self.completed,
+            "MpiCollectiveEnd": self.collective,
+            "RmaPut": self.put,
+            "RmaGet": self.get,
+        }
+
+    def read(self) -> None:
+        """All events."""
+        for location, event in self.trace.events:
+            note = self.note.get(type(event).__name__)
+            if note is None:
+                continue
+            at = round((event.time - self.offset) * self.tick)
+            self.last = max(self.last, at)
+            thread = self.threads.setdefault(location, _Thread())
+            note(thread, at, event)
+
+    def enter(self, thread: _Thread, at: int, event: Any) -> None:
+        region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
+        around = thread.stack[-1].name if thread.stack else region.name
+        thread.stack.append(region)
+        thread.entered = True
+        if region.paradigm == paradigm.MPI:
+            thread.mpi += 1
+            if thread.mpi == 1:
+                thread.call = _Call(region.name, at, around)
+        elif region.paradigm == paradigm.OPENMP and region.region_role == role.PARALLEL:
+            thread.parallel += 1
+            if thread.parallel == 1:
+                begin = thread.fork if thread.fork >= 0 else at
+                thread.intervals.append(_Interval(begin, _named(region)))
+                self.begin_share(thread, at)
+            elif thread.parallel == 2:
+                thread.nested_since = at
+            thread.fork = -1
+        elif self.barrier(region) and thread.parallel == 1:
+            self.end_share(thread, at, _named(region))
+
+    def leave(self, thread: _Thread, at: int, event: Any) -> None:
+        region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
+        if not thread.stack or thread.stack[-1] is not region:
+            return  # entered before the measurement was on
+        thread.stack.pop()
+        if region.paradigm == paradigm.MPI:
+            thread.mpi -= 1
+            if thread.mpi == 0 and thread.call is not None:
+                self.returned(thread, at, thread.call)
+                thread.call = None
+        elif region.paradigm == paradigm.OPENMP and region.region_role == role.PARALLEL:
+            thread.parallel -= 1
+            if thread.parallel == 0:
+                made = thread.intervals[-1]
+                made.end = at
+                if thread.entered or not made.shares:
+                    made.shares.append((thread.share, at, "", thread.in_mpi - thread.mpi_before))
+                else:  # the barrier at the region's end
+                    made.shares[-1] = (*made.shares[-1][:2], "", made.shares[-1][3])
+            elif thread.parallel == 1:
+                thread.rows.append((thread.nested_since, at, "nested", "", len(thread.intervals) - 1, 0))
+        elif self.barrier(region) and thread.parallel == 1:
+            self.begin_share(thread, at)
+
+    def barrier(self, region: Any) -> bool:
+        """Does a team meet in it?"""
+        role = self.otf2.RegionRole
+        return region.paradigm == self.otf2.Paradigm.OPENMP and region.region_role in (
+            role.BARRIER,
+            role.IMPLICIT_BARRIER,
+        )
+
+    def begin_share(self, thread: _Thread, at: int) -> None:
+        thread.share, thread.mpi_before, thread.entered = at, thread.in_mpi, False
+
+    def end_share(self, thread: _Thread, at: int, barrier: str) -> None:
+        interval = thread.interval
+        assert interval is not None
+        interval.shares.append((thread.share, at, barrier, thread.in_mpi - thread.mpi_before))
+
+    def returned(self, thread: _Thread, at: int, call: _Call) -> None:
+        """Notes a call: its time stands with the first of what it moved."""
+        thread.in_mpi += at - call.begin
+        kind = CALLS.get(call.name)
+        if kind is not None:
+            what = call.completed if kind in COUNTED else 0
+            thread.rows.append((call.begin, at, kind, call.place, NOT_ONE, what))
+        begin = call.begin if kind is None else at
+        for noted, who, what in call.noted:
+            thread.rows.append((begin, at, noted, call.place, who, what))
+            begin = at
+        if kind is None and call.completed and not call.noted:
+            thread.rows.append((call.begin, at, "wait", call.place, NOT_ONE, call.completed))
+
+    def record(self, thread: _Thread, at: int, kind: str, who: int, what: int) -> None:
+        """What a call moves, or, where calls are filtered out, by itself."""
+        if thread.call is None:
+            thread.rows.append((at, at, kind, thread.stack[-1].name if thread.stack else "", who, what))
+        else:
+            thread.call.noted.append((kind, who, what))
+
+    def called(self, thread: _Thread, *names: str) -> bool:
+        return thread.call is not None and thread.call.name in names
+
+    def fork(self, thread: _Thread, at: int, event: Any) -> None:
+        if not thread.parallel:
+            thread.fork = at
+
+    def flush(self, thread: _Thread, at: int, event: Any) -> None:
+        self.flushes += 1
+
+    def send(self, thread: _Thread, at: int, event: Any) -> None:
+        both = self.called(thread, "MPI_Sendrecv", "MPI_Sendrecv_replace")
+        peer = self.peer(event.communicator, event.receiver)
+        self.record(thread, at, "sendrecv" if both else "send", peer, event.msg_length)
+
+    def isend(self, thread: _Thread, at: int, event: Any) -> None:
+        kind = "start_send" if self.called(thread, "MPI_Start", "MPI_Startall") else "isend"
+        self.record(thread, at, kind, self.peer(event.communicator, event.receiver), event.msg_length)
+
+    def recv(self, thread: _Thread, at: int, event: Any) -> None:
+        both = self.called(thread, "MPI_Sendrecv", "MPI_Sendrecv_replace")
+        peer = self.peer(event.communicator, event.sender)
+        self.record(thread, at, "sendrecv_receive" if both else "recv", peer, event.msg_length)
+
+    def irecv(self, thread: _Thread, at: int, event: Any) -> None:
+        """From whom, and how much, is known when it completes."""
+        kind = "start_recv" if self.called(thread, "MPI_Start", "MPI_Startall") else "irecv"
+        self.record(thread, at, kind, UNKNOWN, 0)
+
+    def completed(self, thread: _Thread, at: int, event: Any) -> None:
+        if thread.call is None:
+            thread.rows.append((at, at, "wait", "", NOT_ONE, 1))
+        else:
+            thread.call.completed += 1
+
+    def collective(self, thread: _Thread, at: int, event: Any) -> None:
+        barrier = event.collective_op == self.otf2.CollectiveOp.BARRIER
+        self.record(thread, at, "barrier" if barrier else "collective", NOT_ONE, 0 if barrier else event.size_sent)
+
+    def put(self, thread: _Thread, at: int, event: Any) -> None:
+        kind = "rput" if self.called(thread, "MPI_Rput") else "put"
+        self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
+
+    def get(self, thread: _Thread, at: int, event: Any) -> None:
+        kind = "rget" if self.called(thread, "MPI_Rget") else "get"
+        self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
+
+    def peer(self, communicator: Any, rank: int) -> int:
+        """A rank of a communicator, as one of MPI_COMM_WORLD."""
+        group = getattr(communicator, "group", None)  # a communicator between groups has two
+        if group is None or rank >= len(group.members):
+            return UNKNOWN
+        return self.ranks.get(group.members[rank].group, UNKNOWN)
+
+
+def _named(region: Any) -> str:
+    """A region's name, with file and line where they are known and not part of it."""
+    name, file = str(region.name), region.source_file
+    line = f"{Path(str(file)).name}:{region.begin_line_number}" if file and region.begin_line_number else ""
+    return f"{name} ({line})" if line and line not in name else name
+
+
+def _world(otf2: Any, trace: Any) -> dict[Any, int]:
+    """Ranks of MPI_COMM_WORLD by process."""
+    for group in trace.definitions.groups:
+        if group.group_type == otf2.GroupType.COMM_LOCATIONS and group.paradigm == otf2.Paradigm.MPI:
+            return {location.group: rank for rank, location in enumerate(group.members)}
+    return {}
+
+
+def read_otf2(path: Path) -> tuple[Run, list[str]]:
+    """The run of a trace, and what a reader of it must know.
+
+    Parameters
+    ----------
+    path
+        The anchor file, most often `traces.otf2`.
+
+    Raises
+    ------
+    PreadyError
+        OTF2's Python reader is not installed, or this is no OTF2 trace, or a damaged one.
+    """
+    need("otf2", "an OTF2 trace", extra="otf2")
+    otf2, of_c = import_module("otf2"), import_module("_otf2")
+    source = str(path)
+    if not path.is_file() or path.suffix != ".otf2":
+        raise PreadyError("is no OTF2 trace", valid="its anchor file, such as scorep/traces.otf2", source=source)
+    try:
+        with otf2.reader.open(source) as trace:
+            reader = _Reader(otf2, trace)
+            reader.read()
+            processes = _processes(reader, path)
+    except (otf2.error.Error, of_c.Error, KeyError, IndexError, ValueError, UnicodeError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise PreadyError(f"cannot be read: {why}", valid="a complete OTF2 trace", source=source) from None
+    said = []
+    if reader.flushes:
+        said.append(f"{reader.flushes} times a buffer was written out amid the run, which delays: SCOREP_TOTAL_MEMORY")
+    return Run(path, processes), said
+
+
+def _processes(reader: _Reader, path: Path) -> tuple[Process, ...]:
+    by_process: dict[Any, list[tuple[Any, _Thread]]] = {}
+    for location, thread in sorted(reader.threads.items(), key=lambda item: int(item[0]._ref)):
+        by_process.setdefault(location.group, []).append((location, thread))
+    made = [_process(reader, path, of, threads) for of, threads in by_process.items()]
+    return (
+        *sorted((p for p in made if p.rank >= 0), key=lambda p: p.rank),
+        *(p for p in made if p.rank < 0),
+    )
+
+
+def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _Thread]]) -> Process:
+    places: list[str] = [""]
+    # The thread that meets MPI, else the first: it begins the regions.
+    threads = [thread for _, thread in locations]
+    master = next((i for i, t in enumerate(threads) if any(r[2] == "init" for r in t.rows)), 0)
+    threads = [threads[master], *threads[:master], *threads[master + 1 :]]
+    rows: list[tuple[int, Row]] = []
+    for number, thread in enumerate(threads):
+        for begin, end, kind, place, who, what in thread.rows:
+            rows.append((number, (begin, end, kind, _place(places, place), who, what)))
+    for number, team in enumerate(_teams(threads)):
+        rows += _team_rows(number, team, places)
+    rows.sort(key=lambda item: item[1][:2])
+    records = np.array([(b, e, kinds()[k], p, who, what) for _, (b, e, k, p, who, what) in rows], RECORD)
+    begun = [end for _, (_, end, kind, *_) in rows if kind == "init"]
+    ended = [begin for _, (begin, _, kind, *_) in rows if kind == "finalize"]
+    node = of.system_tree_parent
+    return Process(
+        path=path,
+        rank=reader.ranks.get(of, -1),
+        ranks=len(reader.ranks) if of in reader.ranks else -1,
+        host=str(node.name) if node is not None else "",
+        program=str(of.name),
+        command=str(path),
+        library="OTF2's reader of the trace",
+        thread_level="unknown",
+        runtime="Score-P",
+        ended="exit",
+        threads=len(threads),
+        forks=0,
+        dropped=0,
+        dropped_requests=0,
+        wall_s=0.0,
+        duration_s=reader.last * 1e-9,
+        mpi_s=(begun[0] * 1e-9 if begun else None, (ended[-1] if ended else reader.last) * 1e-9),
+        places=(None, *(Place(0, False, "", name, name) for name in places[1:])),
+        records=records,
+        thread=np.array([number for number, _ in rows], np.int32),
+    )
+
+
+def _place(places: list[str], name: str) -> int:
+    """The number of a place in the code; 0 is none, or one too many."""
+    if not name:
+        return 0
+    if name not in places:
+        if len(places) >= MOST_PLACES:
+            return 0
+        places.append(name)
+    return places.index(name)
+
+
+def _teams(threads: list[_Thread]) -> list[list[tuple[int, _Interval]]]:
+    """For each region that the first thread was in, who else was in it at that time: thread and interval."""
+    begins = [[i.begin for i in t.intervals] for t in threads]
+    out = []
+    for of_master in threads[0].intervals:
+        if of_master.end < 0:
+            continue
+        team = [(0, of_master)]
+        for number, thread in enumerate(threads[1:], 1):
+            # A worker's region ends with the master's, both waiting in the same barrier; it may begin before or after.
+            at = bisect_left(begins[number], of_master.end) - 1
+            found = thread.intervals[at] if at >= 0 else None
+            if found is None or found.end <= of_master.begin or found.region != of_master.region:
+                continue
+            team.append((number, found))
+        out.append(team)
+    return out
+
+
+def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]) -> list[tuple[int, Row]]:
+    """A region and its shares."""
+    of = team[0][1]
+    site = _place(places, of.region)
+    rows: list[tuple[int, Row]] = [(0, (of.begin, of.end, "region", site, number, len(team) | 1 << MIDDLE))]
+    for in_team, (thread, interval) in enumerate(team):
+        for phase, (begin, end, barrier, in_mpi) in enumerate(interval.shares):
+            what = in_team | (phase & 0x7FFF) << MIDDLE | min(in_mpi // 100, 0xFFFFFFFF) << 32
+            rows.append((thread, (begin, end, "share", _place(places, barrier) or site, number, what)))
+    return rows
+
+
+def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str | None) -> Step:
+    """The step, as it is found, or, where the trace has no parallel regions, with what is given.
+
+    Raises
+    ------
+    PreadyError
+        Something is given that the trace says itself, or not given that it does not; else as `found.find` and
+        `from_totals.step_of_totals`.
+    """
+    source = str(run.folder)
+    given = {"threads": threads, "iterations": steps, "spread": spread}
+    if any(p.of("share").any() for p in run.processes):
+        if any(value is not None for value in given.values()):
+            raise PreadyError(
+                "has parallel regions", valid="no --threads, --iterations or --spread: it says them", source=source
+            )
+        return find(run)
+    lacking = [said for name, said in NEEDED.items() if name in given and given[name] is None]
+    if threads is None or steps is None or lacking:
+        raise PreadyError("has no parallel regions of OpenMP threads", valid="; ".join(lacking), source=source)
+    return step_of_totals(run, threads, steps)

@@ -1,0 +1,266 @@
+"""``pready workload --from-otf2``: the trace of a program is the workload that made it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
+
+from otf2 import CollectiveOp, RegionRole
+from otf2_trace import START, Trace, write
+
+from pready.calibrate.capture.from_otf2 import read_otf2
+from pready.calibrate.capture.records import kinds
+from pready.calibrate.capture.regions import stretches
+from pready.calibrate.capture.summary import stretch_name
+from pready.cli import main
+from pready.files import extra
+from pready.model import arrivals, workload
+from pready.model.workload import Workload
+
+INIT, TOOK = 5000, 40_000
+"""ns: of MPI_Init, and of an exchange."""
+HALO = """
+format = 2
+threads = 4
+iterations = 12
+pattern = "halo3d"
+grid = [2, 2, 1]
+boundaries = "open"
+faces = ["6000 B", "600 B", "6000 B"]
+ranks_per_node = 2
+receiver = "computing"
+compute = {time = "1 ms"}
+arrivals = {model = "normal", spread = "8 %"}
+"""
+
+
+@pytest.fixture
+def halo(tmp_path: Path) -> Workload:
+    path = tmp_path / "halo.toml"
+    path.write_text(HALO, encoding="utf-8")
+    return workload.load(path)
+
+
+def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
+    """The workload's run: 2 × 2 ranks, x first."""
+
+    def rank_s(trace: Trace, rank: int) -> None:
+        at = INIT
+        trace.call(rank, "MPI_Init", 0, at)
+        sent = [(rank ^ 1, 6000), (rank ^ 2, 600)]
+        times = np.rint(arrivals.draw(w, w.iterations, seed=3, rank=rank) * 1e9).astype(int)
+        for step, finish in enumerate(times.tolist()):
+            ends = [at + f for f in finish]
+            end = trace.parallel(rank, at, ends, late=100) if threads else max(ends)
+            at = trace.exchange(rank, end + 1, sent, TOOK, request=4 * step)
+        trace.reduced(rank, at, at + 10)
+        trace.call(rank, "MPI_Finalize", at + 10, at + 20)
+
+    return write(folder, 4, w.threads if threads else 1, rank_s)
+
+
+def test_the_trace_of_a_halo_is_its_workload(
+    tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
+) -> None:
+    anchor, out = traced(tmp_path / "scorep", halo), tmp_path / "app.toml"
+    words = ["workload", "--from-otf2", str(anchor), "-o", str(out), "--arrivals", "trace"]
+    assert main([*words, "--trace", str(tmp_path / "t.json")]) == 0
+    w = workload.load(out)
+    same = (
+        "threads",
+        "iterations",
+        "pattern",
+        "grid",
+        "boundaries",
+        "faces",
+        "ranks_per_node",
+        "receiver",
+        "exchanges",
+    )
+    assert {name: getattr(w, name) for name in same} == {name: getattr(halo, name) for name in same}
+    # Of 12 steps the first is the warm-up; the times come back, each with the nanosecond before
+    # the first message, ranks side by side.
+    drawn = np.stack([arrivals.draw(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
+    kept = np.load(tmp_path / "app-arrivals.npy")
+    np.testing.assert_allclose(kept, drawn + 1e-9, rtol=0, atol=0.51e-9)
+    assert w.thread_time == pytest.approx(drawn.mean(), rel=1e-6)
+    said = capsys.readouterr()
+    assert "12 steps" in said.out
+    assert "note" not in said.out
+    events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    shares = [e for e in events if e.get("cat") == "compute"]
+    assert len(shares) == 4 * 4 * 12
+    assert {e["name"] for e in shares} == {"!$omp parallel (halo.c:17)"}
+    assert main(["predict", str(out), "--engine", "timeline", "--json"]) in (0, 2)
+
+
+def test_a_named_distribution_comes_back(tmp_path: Path, halo: Workload) -> None:
+    out = tmp_path / "app.toml"
+    assert main(["workload", "--from-otf2", str(traced(tmp_path / "scorep", halo)), "-o", str(out)]) == 0
+    model: Any = workload.load(out).arrivals
+    assert model.model == "normal"
+    assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws
+
+
+def test_what_a_trace_without_threads_does_not_say_is_asked_for(
+    tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
+) -> None:
+    anchor, out = traced(tmp_path / "scorep", halo, threads=False), tmp_path / "app.toml"
+    words = ["workload", "--from-otf2", str(anchor), "-o", str(out)]
+    given = {"--threads": "4", "--iterations": "12", "--spread": "8 %"}
+    for lacking in given:
+        assert main([*words, *(w for k, v in given.items() if k != lacking for w in (k, v))]) == 2
+        said = capsys.readouterr().err
+        assert f"has no parallel regions of OpenMP threads; valid: {lacking} " in said
+        assert not out.exists()
+    assert main([*words, *(w for pair in given.items() for w in pair)]) == 0
+    w = workload.load(out)
+    model: Any = w.arrivals
+    assert (w.threads, w.iterations, w.faces, model.model, model.spread) == (4, 12, halo.faces, "normal", 0.08)
+    # Outside MPI: as long as the slowest of the threads that are not in the trace.
+    longest = np.stack([arrivals.draw(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
+    assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--threads", "4"], "has parallel regions; valid: no --threads, --iterations or --spread"),
+        (["--pattern", "halo3d"], "--pattern without --from-mpip"),
+        (["--iterations", "3"], "has parallel regions"),
+    ],
+)
+def test_what_the_trace_says_is_not_given(
+    tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    out = tmp_path / "app.toml"
+    anchor = traced(tmp_path / "scorep", halo)
+    assert main(["workload", "--from-otf2", str(anchor), "-o", str(out), *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_every_kind_of_message(tmp_path: Path) -> None:
+    """Blocking and persistent sends, puts, collectives, barriers within a region: each at its time, to its peer."""
+
+    def each(trace: Trace, rank: int) -> None:
+        other, comm = trace.called(rank ^ 1), trace.comm
+        trace.call(rank, "MPI_Init", 0, 10)
+        trace.call(rank, "MPI_Send", 20, 30, lambda w: w.mpi_send(START + 20, other, comm, 0, 100))
+        trace.call(rank, "MPI_Recv", 30, 40, lambda w: w.mpi_recv(START + 40, other, comm, 0, 100))
+        trace.call(
+            rank,
+            "MPI_Startall",
+            50,
+            60,
+            lambda w: w.mpi_irecv_request(START + 50, 1),
+            lambda w: w.mpi_isend(START + 51, other, comm, 0, 200, 2),
+        )
+        trace.call(
+            rank,
+            "MPI_Testall",
+            60,
+            70,
+            lambda w: w.mpi_irecv(START + 70, other, comm, 0, 200, 1),
+            lambda w: w.mpi_isend_complete(START + 70, 2),
+        )
+        trace.call(rank, "MPI_Win_fence", 80, 90)
+        trace.call(rank, "MPI_Put", 90, 95, lambda w: w.rma_put(START + 90, trace.win, other, 300, 1))
+        trace.reduced(rank, 100, 110)
+        trace.reduced(rank, 110, 120, CollectiveOp.BARRIER)
+        # Calls that were filtered out leave the message alone.
+        trace.writers[rank][0].mpi_send(START + 130, other, comm, 0, 400)
+        trace.call(rank, "MPI_Finalize", 140, 150)
+
+    run, said = read_otf2(write(tmp_path / "scorep", 2, 1, each))
+    assert said == []
+    assert [(p.rank, p.ranks, p.host) for p in run.ranks] == [(0, 2, "node0"), (1, 2, "node0")]
+    for process in run.ranks:
+        np.testing.assert_allclose(np.array(process.mpi_s, np.float64), [10e-9, 140e-9], rtol=1e-12)
+        assert {place.name for place in process.places if place is not None} == {"main"}
+        peer = 1 - process.rank
+        by_number = {number: name for name, number in kinds().items()}
+        rows = process.records[["start", "end", "kind", "who", "what"]].tolist()
+        assert sorted((b, e, by_number[k], who, what) for b, e, k, who, what in rows) == [
+            (0, 10, "init", -4, 0),
+            (20, 30, "send", peer, 100),
+            (30, 40, "recv", peer, 100),
+            (50, 60, "start_recv", -3, 0),
+            (60, 60, "start_send", peer, 200),
+            (60, 70, "test", -4, 2),
+            (80, 90, "fence", -4, 0),
+            (90, 95, "put", peer, 300),
+            (100, 110, "collective", -4, 8),
+            (110, 120, "barrier", -4, 0),
+            (130, 130, "send", peer, 400),
+            (140, 150, "finalize", -4, 0),
+        ]
+
+
+def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
+    """Two threads: 100 and 150 ns until the barrier, which both leave at 150; then 60 and 30 ns. A region inside the
+    region is no region of its own.
+    """
+
+    def each(trace: Trace, rank: int) -> None:
+        region = trace.region("!$omp parallel", RegionRole.PARALLEL)
+        inner = trace.region("!$omp parallel (inner)", RegionRole.PARALLEL)
+        barrier = trace.region("!$omp barrier", RegionRole.BARRIER)
+        last = trace.region("!$omp implicit barrier", RegionRole.IMPLICIT_BARRIER)
+        for thread, (first, second) in enumerate([(100, 210), (150, 180)]):
+            w = trace.writers[rank][thread]
+            w.enter(START, region)
+            w.enter(START + 20, inner)
+            w.leave(START + 50, inner)
+            w.enter(START + first, barrier)
+            w.leave(START + 150, barrier)
+            if thread == 0:
+                trace.reduced(rank, 160, 180)
+            else:
+                w.enter(START + 160, trace.main)
+                w.leave(START + 170, trace.main)
+            w.enter(START + second, last)
+            w.leave(START + 210, last)
+            w.leave(START + 210, region)
+
+    run, _ = read_otf2(write(tmp_path / "scorep", 1, 2, each))
+    (process,) = run.ranks
+    assert process.of("region").sum() == 1
+    assert process.of("nested").sum() == 2
+    found = {s.key[1] != 0: s for s in stretches(process)}
+    np.testing.assert_allclose(found[True].finish, [[100e-9, 150e-9]], rtol=1e-12)
+    np.testing.assert_allclose(found[False].begin, [150e-9], rtol=1e-12)
+    np.testing.assert_allclose(found[False].finish, [[60e-9, 30e-9]], rtol=1e-12)
+    assert stretch_name(process, found[True]).startswith("!$omp parallel (halo.c:17) until !$omp barrier")
+
+
+def test_without_the_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    assert main(["workload", "--from-otf2", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
+    said = capsys.readouterr().err
+    assert said == "pready: error: an OTF2 trace needs otf2, which is not installed: pip install 'pready[otf2]'\n"
+
+
+def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureFixture[str]) -> None:
+    anchor = traced(tmp_path / "scorep", halo)
+    empty, other, cut = tmp_path / "empty.otf2", tmp_path / "run.txt", tmp_path / "cut"
+    empty.write_bytes(b"")
+    other.write_text("x")
+    for path in (tmp_path / "none.otf2", tmp_path, other):
+        assert main(["workload", "--from-otf2", str(path)]) == 2
+        assert "is no OTF2 trace; valid: its anchor file" in capfd.readouterr().err
+    cut.mkdir()
+    (cut / "traces.otf2").write_bytes(anchor.read_bytes())  # without its definitions and events
+    for path in (empty, cut / "traces.otf2"):
+        assert main(["workload", "--from-otf2", str(path)]) == 2
+        said = capfd.readouterr().err
+        assert "Traceback" not in said
+        assert "cannot be read: " in said
