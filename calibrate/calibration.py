@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,6 @@ import numpy as np
 from pready.calibrate import from_records
 from pready.calibrate.build import Built
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.importers import combine, import_benchmark
 from pready.calibrate.launch import Launcher
 from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
 from pready.calibrate.measure import POINT_BUDGET_S, Outcome, Progress, measure
@@ -147,34 +146,6 @@ def calibrate(
     fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     return Calibration(described, fitted, observed, probes, key)
-
-
-def from_files(paths: Sequence[Path], *, name: str, seed: int = 0) -> tuple[Described, Fit, str]:
-    """A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP.
-
-    Returns
-    -------
-    The machine, the fit, and what the machine file's head says of its origin. What the files do not
-    determine is marked as assumed.
-
-    Raises
-    ------
-    ImportFormatError
-        A file that cannot be read; one line.
-    ThinDataError
-        Not even a line can be drawn.
-    """
-    imported = combine(*(import_benchmark(path) for path in paths))
-    # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
-    fitted = fit(imported.observations, np.random.default_rng(seed), refuse_thin=False)
-    origin = imported.provenance
-    files = ", ".join(path.name for path in paths)
-    about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
-    day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
-    described = describe(fitted, from_records.Probes(), about, name=name, when=day)
-    notes = dict.fromkeys([*origin.notes, *described.notes])
-    head = [f"Written by pready {VERSION} calibrate from {files}, seed {seed}.", *(f"Note: {n}" for n in notes)]
-    return described, fitted, "\n".join(head)
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:

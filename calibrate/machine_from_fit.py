@@ -32,6 +32,7 @@ PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over a shared one, from which threads reach contexts of their own."""
 REFERENCE = "meluxina"
 """Profile whose curves over threads stand in for unmeasured ones."""
+BORROWED_CONTENTION = f"contention as on {REFERENCE}"
 TOO_SMALL_TO_OVERLAP = 8192
 """Bytes; below, calls take as long as the transfer, and nothing can be hidden."""
 CONTAINED = 1e-12
@@ -369,7 +370,7 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
         return _curve_of(taken, most, "threads that issue at once while the receiver sleeps, beside one alone", notes)
     mechanism = _shared(fit)
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
-        notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
+        notes.append(f"the message rate of several threads was not measured: {BORROWED_CONTENTION}")
         return _borrowed(load(REFERENCE).threads.contention)
     c = fit.contention[mechanism]
     relative = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0

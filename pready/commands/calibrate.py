@@ -13,16 +13,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from pready.calibrate.benchmark_list import MEASUREMENTS
 from pready.calibrate.build import built_for
 from pready.calibrate.calibration import calibrate as fit_file
-from pready.calibrate.calibration import from_files, provenance, run_measurements
+from pready.calibrate.calibration import provenance, run_measurements
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.launch import slurm_script
+from pready.calibrate.machine_from_files import from_files, merge_into
 from pready.calibrate.measure import Progress as Told
+from pready.calibrate.merging import sealed
 from pready.calibrate.two_ranks import two_ranks
 from pready.commands import options
 from pready.files.writing import check_writable, write_text
 from pready.model.errors import PreadyError
-from pready.model.machine_file import dumps
 from pready.model.units import Unit, parse
 from pready.show import picture_files
 from pready.show.machine import machine_view
@@ -162,7 +163,7 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
             done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
         raise _thin(thin, str(raw)) from None
-    write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
+    write_text(output, sealed(done.described.machine, provenance(raw, done, seed)))
     for note in done.described.notes:
         click.echo(f"  note: {note}", err=True)
     click.echo(_written(output, seed), err=True)
@@ -172,17 +173,47 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
+@options.library("MPI library profile that the results are of ('pready libraries').")
+@click.option(
+    "--merge",
+    type=click.Path(path_type=Path),
+    metavar="MACHINE.toml",
+    help="Add to this machine: what it only assumes is replaced, what was measured or edited by hand stays.",
+)
+@click.option(
+    "--replace",
+    "replacing",
+    multiple=True,
+    metavar="NAME",
+    help="Of --merge: take this part from the files all the same.",
+)
 @options.seed("Of intervals.", bits=32)
-def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) -> None:
-    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
+def import_(
+    files: tuple[Path, ...],
+    output: Path,
+    name: str | None,
+    library: str | None,
+    merge: Path | None,
+    replacing: tuple[str, ...],
+    seed: int,
+) -> None:
+    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP, or add to one."""
     check_writable(output, (".toml",))
+    if merge is None and replacing:
+        raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml, whose part is replaced")
+    if merge is not None and name is not None:
+        raise PreadyError("--name with --merge", valid="one of them: a machine that is added to keeps its name")
     try:
         with status("fitting"):
-            described, _, head = from_files(files, name=name or output.stem, seed=seed)
+            if merge is None:
+                made = from_files(files, name=name or output.stem, seed=seed, library=library)
+                text, told = made.text, tuple(f"note: {note}" for note in made.notes)
+            else:
+                text, told = merge_into(merge, files, seed=seed, library=library, replacing=replacing)
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
-    write_text(output, dumps(described.machine, head))
-    for line in head.splitlines()[1:]:
+    write_text(output, text)
+    for line in told:
         click.echo(f"  {line}", err=True)
     click.echo(_written(output, seed), err=True)
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from pready.calibrate import from_records
-from pready.calibrate.calibration import calibrate, from_files, provenance
+from pready.calibrate.calibration import calibrate, provenance
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
+from pready.calibrate.machine_from_files import from_files
 from pready.calibrate.machine_from_fit import stalls_from
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
@@ -333,9 +334,9 @@ def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert m.threads.contention.source == "assumed"
     assert main(["calibrate", "import", "README.md", "-o", str(out)]) == 2
     assert "is no benchmark output that can be read" in capsys.readouterr().err
-    described, _, head = from_files([Path(f) for f in files], name="osu")
-    assert head.startswith("Written by pready")
-    assert described.machine.created == m.created
+    made = from_files([Path(f) for f in files], name="osu")
+    assert made.text.startswith("# Written by pready")
+    assert made.machine.created == m.created
 
 
 def test_environments_are_told_apart(raw: Path) -> None:

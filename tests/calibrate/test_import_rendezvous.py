@@ -1,9 +1,10 @@
 """Where a rendezvous begins, from OSU's latencies or IMB's ping-pongs alone: found at the size, or not at all.
 
-A made-up library: t(s) = t0 + a copy's start from `inline` on + G·s, and from `limit` on a handshake, with G smaller, as
-nothing is copied any more. Libraries put the limit where copying takes about as long as asking, so G·limit is drawn as
-0.1 to 3 times t0, and a handshake is 1 to 2 times t0 (request and answer, each half of t0 or more). The largest messages move faster still,
-from a bend on, which is no handshake. Noise of 0.2 to 2 %, two decimals, powers of two, one value each, as OSU prints.
+A made-up library: t(s) = t0 + a copy's start from `inline` on + G·s, and from `limit` on a handshake, with G smaller,
+as nothing is copied any more. Libraries put the limit where copying takes about as long as asking, so G·limit is drawn
+as 0.1 to 3 times t0, and a handshake is 1 to 2 times t0 (request and answer cross once each). The largest messages
+move faster still, from a bend on, which is no handshake. Noise of 0.2 to 2 %, two decimals, powers of two, one value
+each, as OSU prints.
 
 Measured on 2026-11-21: of 100 machines with a step 100 found at the very size; of 100 without, none.
 """
@@ -17,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pready.calibrate.calibration import from_files
 from pready.calibrate.fit import fit
 from pready.calibrate.importers import Imported, parse_imb, parse_osu
+from pready.calibrate.machine_from_files import from_files
 
 SEED = 20261121
 SIZES = (0, *(1 << k for k in range(23)))
@@ -118,7 +119,7 @@ def test_the_machine_says_what_is_known(tmp_path: Path) -> None:
     library = Library(2e-6, 256, 0.3e-6, 1 << 16, 1e-10, 8e-11, 4e-6, 1 << 19, 0.9)
     path = tmp_path / "osu_latency.txt"
     path.write_bytes(as_osu(library, np.random.default_rng(1), 0.005))
-    machine = from_files([path], name="m")[0].machine
+    machine = from_files([path], name="m").machine
     small, large = machine.inter.segment(1 << 15), machine.inter.segment(1 << 16)
     assert (small.protocol, large.protocol) == ("short", "rendezvous")
     for s in machine.inter.segments:
