@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.benchmark_list import MEASUREMENTS
 from pready.calibrate.build import built_for
+from pready.calibrate.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.calibration import calibrate as fit_file
-from pready.calibrate.calibration import provenance, run_measurements
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.launch import slurm_script
@@ -59,6 +59,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads of a rank."
 )
+@click.option("--no-pin", is_flag=True, help="Let threads run where the kernel likes, not each on a core of its own.")
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
 @click.option(
@@ -81,6 +82,7 @@ def calibrate(
     raw: Path | None,
     budget: str,
     threads: int,
+    no_pin: bool,
     only: str | None,
     name: str | None,
     slurm: Path | None,
@@ -102,20 +104,21 @@ def calibrate(
     raw = raw or output.with_suffix(".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if slurm is not None:
-        _write_job(slurm, launcher, budget_s)
+        _write_job(slurm, launcher, budget_s, threads, pin=not no_pin)
         return
     if not fit_only:
-        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
+        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
     _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin)
 
 
-def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
+def _write_job(path: Path, launcher: str | None, budget_s: float, threads: int, *, pin: bool) -> None:
     words = [w for w in sys.argv[1:] if w]
     at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
     del words[at : at + (1 if "=" in words[at] else 2)]
     if launcher is None:
-        words += ["--launcher", "srun -N 2 -n 2"]
-    write_text(path, slurm_script([shutil.which("pready") or "pready", *words], time_s=budget_s + 600))
+        words += ["--launcher", f"srun -N 2 -n 2 -c {threads}"]
+    command = [shutil.which("pready") or "pready", *words]
+    write_text(path, slurm_script(command, time_s=budget_s + 600, threads=threads, pin=pin))
     click.echo(f"wrote {path}: submit it with 'sbatch {path}'; submitted again, it resumes", err=True)
 
 
@@ -131,6 +134,8 @@ def _measure(
     threads: int,
     only: list[str] | None,
     seed: int,
+    *,
+    pin: bool,
 ) -> None:
     with two_ranks(launcher, rig, prefix, netmod, nodes=nodes) as (ranks, home):
         built = built_for(home, mpicc)
@@ -149,7 +154,15 @@ def _measure(
 
             with options.keeping(f"what was measured is kept in {raw}, and the same command goes on from there"):
                 outcome = run_measurements(
-                    ranks, built, raw, threads=threads, budget_s=budget_s, only=only, seed=seed, on_point=told
+                    ranks,
+                    built,
+                    raw,
+                    threads=threads,
+                    budget_s=budget_s,
+                    only=only,
+                    seed=seed,
+                    on_point=told,
+                    pin=pin,
                 )
     rest = f", {outcome.left} left for the next run" if outcome.left else ""
     click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
@@ -166,7 +179,18 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
     write_text(output, sealed(done.described.machine, provenance(raw, done, seed)))
     for note in done.described.notes:
         click.echo(f"  note: {note}", err=True)
+    _warn(done)
     click.echo(_written(output, seed), err=True)
+
+
+def _warn(done: Calibration) -> None:
+    """What takes the most from a calibration, as its last words."""
+    for what in done.lacking:
+        click.echo(f"  lacks: {what}", err=True)
+    if done.lacking:
+        click.echo("warning: the plan was not measured to its end; the same command goes on with it", err=True)
+    if done.short_of_cores is not None:
+        click.echo(f"warning: {done.short_of_cores}", err=True)
 
 
 @calibrate.command(name="import")
@@ -247,6 +271,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
+    _warn(done)
     size, error = left_out.worst
     click.echo(
         f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "

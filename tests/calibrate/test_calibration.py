@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,8 +78,8 @@ def time_of(point: Point) -> float | None:
 
 
 def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> Iterator[tuple[Point, dict[str, Any]]]:
-    rng = np.random.default_rng(seed)
     for point in plan(threads=threads):
+        rng = np.random.default_rng([seed, zlib.crc32(str(point).encode())])  # each point's own, whatever the order
         time = time_of(point)
         if time is None:
             continue
@@ -106,14 +107,23 @@ def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> Iterator[tu
         )
 
 
-@pytest.fixture
-def raw(tmp_path: Path) -> Path:
-    path = tmp_path / "paper.jsonl"
+def written_to(path: Path, **how: Any) -> Path:
     with Records(path) as out:
         out.add_environment("e", ENVIRONMENT)
-        for point, record in records():
+        for point, record in records(**how):
             out.add_point(point, "e", record)
     return path
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    return written_to(tmp_path / "paper.jsonl")
+
+
+def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
+    quiet = written_to(tmp_path / "quiet.jsonl", noise=0.001)
+    for segment in calibrate(quiet, name="paper").described.machine.inter.segments:
+        assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
 
 
 def test_the_machine_comes_back(raw: Path) -> None:
@@ -121,8 +131,10 @@ def test_the_machine_comes_back(raw: Path) -> None:
     low, *_, high = m.inter.segments
     assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):
-        # o_r was not measured (it is assumed within what is left), so o_s and the sum are what can be told.
-        assert segment.o_s.value == pytest.approx(O_S, rel=0.1)
+        # o_r was not measured (it is assumed within what is left), so o_s and the sum are what can be told. o_s is
+        # what 15 delays of 40 us or more leave of a train: 1 % of noise leaves it an interval of a quarter.
+        assert segment.o_s.interval is not None
+        assert segment.o_s.interval[0] <= O_S <= segment.o_s.interval[1]
         assert segment.o_s.source == "measured"
         assert segment.o_r.source == "assumed"
     assert low.o_s.value + low.L.value + low.o_r.value == pytest.approx(O_S + WIRE + O_R, rel=0.02)
@@ -356,5 +368,5 @@ def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert main(arguments) == 0
     text = job.read_text()
     assert text.startswith("#!/bin/bash\n")
-    assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2'" in text
+    assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2 -c 8'" in text
     assert "--slurm" not in text
