@@ -370,3 +370,54 @@ def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert text.startswith("#!/bin/bash\n")
     assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2 -c 8'" in text
     assert "--slurm" not in text
+
+
+def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the plan's first fifth, whole exchanges and queues are missing; of all of it, nothing is."""
+    path, out = tmp_path / "short.jsonl", tmp_path / "short.toml"
+    kept = {str(point) for point in plan(threads=8)[:114]}
+    with Records(path) as file:
+        file.add_environment("e", ENVIRONMENT | {"cores": [4, 2]})
+        for point, record in records():
+            if str(point) in kept:
+                file.add_point(point, "e", record)
+    arguments = ["calibrate", "--fit-only", "--raw", str(path), "--allow-thin", "-o", str(out)]
+    assert main(arguments) == 0
+    said = capsys.readouterr().err
+    lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]
+    assert "  lacks: 8 of 8 points of matching were not measured (queues): it is assumed" in lacks
+    pings = sum(p.measurement == "pingpong" for p in plan(threads=8))
+    there = sum(p.measurement == "pingpong" and p.get("mode") == "isend" for p in plan(threads=8)[:114])
+    assert f"  lacks: {pings - there} of {pings} points of pingpong were not measured (where protocols change)" in lacks
+    assert all(line[2:].replace("lacks", "# Lacks") in out.read_text() for line in lacks)
+    # The last lines, after all notes: what took most from it.
+    warnings = said.splitlines()[-3:-1]
+    assert warnings[0].startswith("warning: the plan was not measured to its end")
+    assert warnings[1].startswith("warning: a rank had 2 cores for its 8 threads")
+    assert "srun -c 8" in warnings[1]
+    assert "# Warning: a rank had 2 cores for its 8 threads" in out.read_text()
+
+
+def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "whole.jsonl"
+    simulated = {str(point): record for point, record in records()}
+    with Records(path) as file:
+        file.add_environment("e", ENVIRONMENT | {"cores": [8, 8]})
+        for point in plan(threads=8):
+            refused = {"measurement": point.measurement, "parameters": dict(point.parameters), "unsupported": "no"}
+            file.add_point(point, "e", simulated.get(str(point), refused))
+    done = calibrate(path, name="paper")
+    assert done.lacking == ()
+    assert done.short_of_cores is None
+
+
+@pytest.mark.parametrize(
+    ("about", "cores"),
+    [
+        ({"cores": [4, 2], "hosts": ["a", "b"], "cores_online": 64}, 2),  # what the launcher allows counts
+        ({"hosts": ["a", "a"], "cores_online": 8}, 4),
+        ({"hosts": ["a", "b"]}, None),
+    ],
+)
+def test_cores_of_a_rank(about: dict[str, Any], cores: int | None) -> None:
+    assert from_records.cores_per_rank(about) == cores
