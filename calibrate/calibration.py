@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from pready.calibrate import from_records
 from pready.calibrate.build import Built
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.importers import combine, import_benchmark
+from pready.calibrate.lacking import lacking
 from pready.calibrate.launch import Launcher
 from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
 from pready.calibrate.measure import POINT_BUDGET_S, Outcome, Progress, measure
@@ -41,6 +41,10 @@ class Calibration:
     probes: from_records.Probes
     environment: str
     """Key of the environment in the raw file."""
+    lacking: tuple[str, ...]
+    """What of the plan was not measured."""
+    short_of_cores: str | None
+    """What a reader has to know if a rank had fewer cores than threads."""
 
 
 def run_measurements(
@@ -54,6 +58,7 @@ def run_measurements(
     seed: int = 0,
     on_point: Callable[[Progress], object] = lambda _: None,
     point_budget_s: float = POINT_BUDGET_S,
+    pin: bool = True,
 ) -> Outcome:
     """Measure the plan into `raw`, then what a first fit asks for, until the budget ends.
 
@@ -73,7 +78,16 @@ def run_measurements(
             on_point(progress)
 
         return measure(
-            points, launcher, raw, left, told, built=built, tool=VERSION, seed=seed, point_budget_s=point_budget_s
+            points,
+            launcher,
+            raw,
+            left,
+            told,
+            built=built,
+            tool=VERSION,
+            seed=seed,
+            point_budget_s=point_budget_s,
+            pin=pin,
         )
 
     outcome = go(plan(threads=threads, only=only))
@@ -146,35 +160,19 @@ def calibrate(
     probes = from_records.probes(content, key)
     fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
-    return Calibration(described, fitted, observed, probes, key)
+    short = _short_of_cores(about, max(probes.barrier, default=1))
+    return Calibration(described, fitted, observed, probes, key, lacking(content, key), short)
 
 
-def from_files(paths: Sequence[Path], *, name: str, seed: int = 0) -> tuple[Described, Fit, str]:
-    """A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP.
-
-    Returns
-    -------
-    The machine, the fit, and what the machine file's head says of its origin. What the files do not
-    determine is marked as assumed.
-
-    Raises
-    ------
-    ImportFormatError
-        A file that cannot be read; one line.
-    ThinDataError
-        Not even a line can be drawn.
-    """
-    imported = combine(*(import_benchmark(path) for path in paths))
-    # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
-    fitted = fit(imported.observations, np.random.default_rng(seed), refuse_thin=False)
-    origin = imported.provenance
-    files = ", ".join(path.name for path in paths)
-    about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
-    day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
-    described = describe(fitted, from_records.Probes(), about, name=name, when=day)
-    notes = dict.fromkeys([*origin.notes, *described.notes])
-    head = [f"Written by pready {VERSION} calibrate from {files}, seed {seed}.", *(f"Note: {n}" for n in notes)]
-    return described, fitted, "\n".join(head)
+def _short_of_cores(about: from_records.Record, threads: int) -> str | None:
+    cores = from_records.cores_per_rank(about)
+    if cores is None or cores >= threads:
+        return None
+    return (
+        f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
+        f"teams are those of threads that take turns; give each rank {threads} cores (srun -c {threads}, "
+        f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
+    )
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
@@ -188,6 +186,8 @@ def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
             f"environment {calibration.environment}.",
             f"{len(points)} measured points, digest {digest}.",
             *(f"Note: {note}" for note in calibration.described.notes),
+            *(f"Lacks: {what}" for what in calibration.lacking),
+            *(f"Warning: {what}" for what in [calibration.short_of_cores] if what is not None),
         ]
     )
 

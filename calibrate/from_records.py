@@ -273,7 +273,9 @@ def _window(records: list[dict[str, Any]]) -> Window | None:
 
 def cores_per_rank(about: Record) -> int | None:
     """Cores that a rank has for its threads, from an environment record; None if it does not say."""
-    hosts, cores = about.get("hosts"), about.get("cores_online")
+    if about.get("cores"):
+        return min(map(int, about["cores"]))
+    hosts, cores = about.get("hosts"), about.get("cores_online")  # before 2026-11-21
     return max(int(cores) // max(map(hosts.count, hosts)), 1) if hosts and cores else None
 
 

@@ -70,8 +70,10 @@ def slurm_script(
     command: Sequence[str],
     *,
     time_s: float,
+    threads: int,
     options: Sequence[str] = (),
     setup: Sequence[str] = (),
+    pin: bool = True,
 ) -> str:
     """Text of a job script: two nodes, one rank each, the calibration command as it stands.
 
@@ -83,10 +85,14 @@ def slurm_script(
         The whole `pready calibrate ...` command, with its --launcher.
     time_s
         Time limit in seconds; rounded up to a minute.
+    threads
+        Most of a rank: it asks for as many cores.
     options
         Further options, such as "--partition=standard".
     setup
         Shell lines before the command, such as "module load mpich".
+    pin
+        Whether each thread shall stay on its core.
     """
     if not command:
         raise LauncherError("no command for the job script")
@@ -99,11 +105,17 @@ def slurm_script(
         "#SBATCH --nodes=2",
         "#SBATCH --ntasks=2",
         "#SBATCH --ntasks-per-node=1",
+        f"#SBATCH --cpus-per-task={threads}",
+        "#SBATCH --hint=nomultithread",
         "#SBATCH --exclusive",
         f"#SBATCH --time={minutes // 60:02d}:{minutes % 60:02d}:00",
         *(f"#SBATCH {option}" for option in options),
     ]
-    body = ["", "set -eu", *setup, f"exec {shlex.join(command)}", ""]
+    # srun has not taken --cpus-per-task over from its job since Slurm 22.05, unless told so here or by -c.
+    cores = [f"export SRUN_CPUS_PER_TASK={threads}"]
+    if pin:
+        cores.append("export OMP_PROC_BIND=close OMP_PLACES=cores")
+    body = ["", "set -eu", *setup, *cores, f"exec {shlex.join(command)}", ""]
     return "\n".join(header + body)
 
 
@@ -112,9 +124,12 @@ def write_slurm_script(
     command: Sequence[str],
     *,
     time_s: float,
+    threads: int,
     options: Sequence[str] = (),
     setup: Sequence[str] = (),
+    pin: bool = True,
 ) -> None:
     """Write `slurm_script` to a file and make it executable."""
-    path.write_text(slurm_script(command, time_s=time_s, options=options, setup=setup))
+    text = slurm_script(command, time_s=time_s, threads=threads, options=options, setup=setup, pin=pin)
+    path.write_text(text)
     path.chmod(0o755)

@@ -33,6 +33,7 @@ PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over a shared one, from which threads reach contexts of their own."""
 REFERENCE = "meluxina"
 """Profile whose curves over threads stand in for unmeasured ones."""
+BORROWED_CONTENTION = f"contention as on {REFERENCE}"
 TOO_SMALL_TO_OVERLAP = 8192
 """Bytes; below, calls take as long as the transfer, and nothing can be hidden."""
 CONTAINED = 1e-12
@@ -89,7 +90,7 @@ def describe(
         "contexts": _contexts(fit),
         "inter": {
             "segments": segments,
-            "link_bandwidth": _reciprocal(link, "windows of messages in flight"),
+            "link_bandwidth": _reciprocal(link, _link_known_by(fit)),
             **_burst(fit, notes),
             **send_completion.of_path(probes.completion),
         },
@@ -173,13 +174,14 @@ def _with_rendezvous(
 def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:
     s = fit.segments[k]
     at = f"from {s.from_bytes:g} B"
-    by = f"ping-pong and PRTT(n, d, s), {where}"
+    by = f"{_timed(fit)}, {where}"
     o_s, o_r, total = _overheads(fit, k, notes)
-    rest = total.value - o_s.value - o_r.value
-    latency = Estimate(rest, rest - (total.value - total.low), rest + (total.high - total.value))
+    latency = _latency(total, o_s, o_r)
+    rest = latency.value
     per_byte = _per_byte(fit, k, notes)
     stream = s.G_stream if 0 < s.G_stream.value < per_byte.value else per_byte
-    link = Estimate(stream.value, min(stream.low, stream.value), min(max(stream.high, stream.value), per_byte.high))
+    high = min(max(stream.high, stream.value), per_byte.high)
+    link = Estimate(stream.value, min(stream.low, stream.value), high, s.G_stream.assumed)
     out: dict[str, Any] = {
         "from": format_exact(s.from_bytes if k else 0.0, Unit.SIZE),
         "protocol": "rendezvous" if s.protocol == "rendezvous" else "short",
@@ -192,7 +194,7 @@ def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:
         **{n: _exact(0.0, Unit.TIME_PER_BYTE, "contained in G") for n in ("O_s", "O_r")},
     }
     if s.protocol != "rendezvous":
-        out["L"] = _signed(latency, f"{by}: the line's intercept less o_s and o_r")
+        out["L"] = _signed(latency if k else _not_below_0(latency), f"{by}: the line's intercept less o_s and o_r")
         return out
     # A ping-pong sees only the sum of latency and handshake. Where it exceeds the latency of the smallest
     # messages, the excess is the handshake; else request, answer and payload cross once each: thirds.
@@ -204,6 +206,27 @@ def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:
     spread = Estimate(shaken, max(share * latency.low, NARROWEST * shaken), max(share * latency.high, shaken))
     out["handshake"] = _measured(spread, Unit.TIME, why, notes, f"handshake {at}")
     return out
+
+
+def _timed(fit: Fit) -> str:
+    """What the segments were read off."""
+    if "send" in fit.curves:
+        return "ping-pong and PRTT(n, d, s)"
+    return "ping-pong and streams of messages" if "gap" in fit.curves else "ping-pong"
+
+
+def _latency(total: Estimate, o_s: Estimate, o_r: Estimate) -> Estimate:
+    """What of an intercept the network takes; where o_s or o_r is assumed, their whole range is L's too."""
+    rest = total.value - o_s.value - o_r.value
+    low, high = rest - (total.value - total.low), rest + (total.high - total.value)
+    guessed = [o for o in (o_s, o_r) if o.assumed]
+    low -= sum(o.high - o.value for o in guessed)
+    high += sum(o.value - o.low for o in guessed)
+    return Estimate(rest, low, high, assumed=bool(guessed))
+
+
+def _not_below_0(e: Estimate) -> Estimate:
+    return Estimate(e.value, max(e.low, min(e.value, 0.0)), e.high, e.assumed)
 
 
 def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
@@ -234,6 +257,8 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     if k:
         before = _overheads(fit, k - 1, [])
         limit = 0.5 * smallest
+        # A guess is a share of the intercept, which a handshake raises and a CPU does not see.
+        o_s, o_r = (b if o.assumed and b.assumed else o for o, b in zip((o_s, o_r), before, strict=False))
         if o_s.value > limit or o_s.value <= 0:
             notes.append(f"o_s from {s.from_bytes:g} B is a wait for the link; that of smaller messages is taken")
             o_s = before[0]
@@ -252,7 +277,9 @@ def _times(e: Estimate, factor: float) -> Estimate:
 
 def _signed(e: Estimate, why: str) -> dict[str, Any]:
     interval = [format_exact(min(e.low, e.value), Unit.TIME), format_exact(max(e.high, e.value), Unit.TIME)]
-    return {"value": format_exact(e.value, Unit.TIME), "interval": interval, "source": "measured", "why": why}
+    source = "assumed" if e.assumed else "measured"
+    why = f"no measurement tells it from o_s and o_r; {why}" if e.assumed else why
+    return {"value": format_exact(e.value, Unit.TIME), "interval": interval, "source": source, "why": why}
 
 
 def _measured(e: Estimate, unit: Unit, by: str, notes: list[str], label: str) -> dict[str, Any]:
@@ -291,10 +318,15 @@ def _sample(s: Sample, unit: Unit, why: str) -> dict[str, Any]:
     return {"value": format_exact(s.value, unit), "interval": interval, "source": "measured", "why": why}
 
 
+def _link_known_by(fit: Fit) -> str:
+    if fit.in_flight is not None:
+        return "windows of messages in flight"
+    return "streams of messages" if "gap" in fit.curves else "one message alone"
+
+
 def _reciprocal(per_byte: Estimate, why: str) -> dict[str, Any]:
-    e = Estimate(
-        1 / per_byte.value, 1 / max(per_byte.high, per_byte.value), 1 / max(min(per_byte.low, per_byte.value), 1e-15)
-    )
+    low, high = 1 / max(per_byte.high, per_byte.value), 1 / max(min(per_byte.low, per_byte.value), 1e-15)
+    e = Estimate(1 / per_byte.value, low, high, per_byte.assumed)
     return _measured(e, Unit.BANDWIDTH, why, [], "link_bandwidth")
 
 
@@ -340,7 +372,7 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
         return _curve_of(taken, most, "threads that issue at once while the receiver sleeps, beside one alone", notes)
     mechanism = _shared(fit)
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
-        notes.append(f"the message rate of several threads was not measured: contention as on {REFERENCE}")
+        notes.append(f"the message rate of several threads was not measured: {BORROWED_CONTENTION}")
         return _borrowed(load(REFERENCE).threads.contention)
     c = fit.contention[mechanism]
     relative = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0

@@ -98,6 +98,7 @@ def measure(
     tool: str = "",
     seed: int = SEED,
     folder: Path | None = None,
+    pin: bool = True,
 ) -> Outcome:
     """Measure what is not in `out` yet, in order, until the budget ends.
 
@@ -125,6 +126,8 @@ def measure(
         Of the payload pattern.
     folder
         Of an exchange's plans; where it is given, a lost point is blamed on a rank.
+    pin
+        False: threads run where the kernel likes, not each on a core of its own.
 
     Raises
     ------
@@ -135,7 +138,7 @@ def measure(
     """
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
-    places = [] if folder is None else [f"folder={folder}"]
+    places = [*([] if folder is None else [f"folder={folder}"]), *([] if pin else ["pin=no"])]
     command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places, "points=-"])
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}

@@ -40,6 +40,18 @@ typedef struct {
     const char *folder; /* of plans and boards, as passed in; may be NULL */
 } Bench;
 
+/* ---- cores (binding.c) ------------------------------------------------------------------------------------------ */
+
+/* Collective: divide the cores among the ranks; pin if wanted, and if nobody else has decided. */
+void binding_open(const Bench *bench, bool wanted);
+/* The calling thread to its core, as one of a team. */
+void binding_take(int thread, int threads);
+/* How many the launcher allows this rank; its own share of them; of the whole host with all ranks there. */
+int binding_allowed(void);
+int binding_share(void);
+int binding_here(int *ranks);
+bool binding_pins(void);
+
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
 typedef enum { INTEGER, REAL, WORD, NAME, REAL_LIST } Kind;

@@ -5,8 +5,8 @@
  *   pready-bench [SETTINGS] environment                  library, hosts, compiler
  *   pready-bench [SETTINGS] points=FILE                  one point per line; "-" is standard input
  *
- * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans). Run with
- * two ranks, or more: then "exchange" takes them all, any other measurement rank 0 and the first on another host.
+ * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans), pin=no
+ * (threads run where the kernel likes). Run with two ranks, or more: then "exchange" takes them all, any other measurement rank 0 and the first on another host.
  * A point may carry id=TEXT, which its record repeats. Points are read one at a time, so whoever writes them into a
  * pipe can decide on the next one after seeing a record. The line "end" or the end of the pipe ends the run; so does
  * silence for a minute, because a launcher may keep the pipe open after its own caller has died (Open MPI's does).
@@ -239,7 +239,7 @@ static int take_arguments(const Bench *b, const Bench *pair, int count, char **w
 static int usage(int rank)
 {
     if (rank == 0) {
-        fputs("usage: pready-bench [out=FILE] [seed=N] [tool=VERSION] [folder=FOLDER] MEASUREMENT [key=value ...] |"
+        fputs("usage: pready-bench [out=FILE] [seed=N] [tool=VERSION] [folder=FOLDER] [pin=no] MEASUREMENT [key=value ...] |"
               " points=FILE | environment | list\n",
               stderr);
     }
@@ -265,6 +265,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
     b.peer = b.rank == 0 ? 1 : 0;
     const char *out = NULL, *points = NULL, *value;
+    bool pin = true;
     int at = 1;
     for (; at < argc; at++) {
         if ((value = after(argv[at], "out=")) != NULL) {
@@ -275,6 +276,8 @@ int main(int argc, char **argv)
             b.tool = value;
         } else if ((value = after(argv[at], "folder=")) != NULL) {
             b.folder = value;
+        } else if ((value = after(argv[at], "pin=")) != NULL) {
+            pin = strcmp(value, "no") != 0;
         } else if ((value = after(argv[at], "points=")) != NULL) {
             points = value;
         } else {
@@ -296,6 +299,7 @@ int main(int argc, char **argv)
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &b.data);
     MPI_Comm_dup(MPI_COMM_WORLD, &b.control);
+    binding_open(&b, pin);
     const Bench *pair = b.ranks == 2 ? &b : pair_of(&b);
     if (points != NULL && at == argc) {
         status = take_points(&b, pair, points);

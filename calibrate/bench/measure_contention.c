@@ -45,9 +45,9 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
         snprintf(reason, MAX_REASON, "bytes * messages * (threads + 1) is above 16 MiB, more than a socket takes");
         return REFUSED_ERROR;
     }
-    if (threads > omp_get_num_procs()) {
+    if (threads > binding_allowed()) {
         snprintf(reason, MAX_REASON, "%ld threads need a core each to want a lock at once, and there are %d", threads,
-                 omp_get_num_procs());
+                 binding_allowed());
         return REFUSED_UNSUPPORTED;
     }
     return NULL;

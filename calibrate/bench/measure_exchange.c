@@ -84,36 +84,10 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
 
 /* ---- setting up ------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    char host[256];
-    cpu_set_t cores;
-} Place;
-
-/* Cores of this rank's host that its ranks may use, and how many ranks those are. */
-static int cores_here(const Bench *b, int *ranks)
-{
-    Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
-    memset(&mine, 0, sizeof mine);
-    gethostname(mine.host, sizeof mine.host - 1);
-    sched_getaffinity(0, sizeof mine.cores, &mine.cores);
-    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
-    cpu_set_t together;
-    CPU_ZERO(&together);
-    *ranks = 0;
-    for (int i = 0; i < b->ranks; i++) {
-        if (strcmp(all[i].host, mine.host) == 0) {
-            CPU_OR(&together, &together, &all[i].cores);
-            (*ranks)++;
-        }
-    }
-    free(all);
-    return CPU_COUNT(&together);
-}
-
 /* A choice that all ranks make alike: the most careful one. */
 static void choose_waiting(Exchange *e, Run *run)
 {
-    int ranks, cores = cores_here(e->bench, &ranks), mine[2], least[2];
+    int ranks, cores = binding_here(&ranks), mine[2], least[2];
     mine[0] = cores >= ranks * e->threads;
     mine[1] = cores >= ranks;
     MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, e->bench->control);

@@ -243,7 +243,7 @@ static void put_of_all(FILE *out, const char *name, const char (*all)[2][FIELD],
     fputc(']', out);
 }
 
-/* Collective: every rank contributes its host and CPU. */
+/* Collective: every rank contributes its host, CPU and cores. */
 void record_environment(const Bench *bench)
 {
     char mine[2][FIELD] = {"unknown", ""};
@@ -251,8 +251,11 @@ void record_environment(const Bench *bench)
     cpu_model(mine[1], FIELD);
     char(*all)[2][FIELD] = allocate((size_t)bench->ranks * sizeof *all);
     MPI_Gather(mine, (int)sizeof mine, MPI_CHAR, all, (int)sizeof mine, MPI_CHAR, 0, bench->control);
+    int share = binding_share(), *shares = allocate((size_t)bench->ranks * sizeof share);
+    MPI_Gather(&share, 1, MPI_INT, shares, 1, MPI_INT, 0, bench->control);
     if (bench->rank != 0) {
         free(all);
+        free(shares);
         return;
     }
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -266,6 +269,12 @@ void record_environment(const Bench *bench)
     put_of_all(out, "hosts", (const char(*)[2][FIELD])all, bench->ranks, 0);
     put_of_all(out, "cpus", (const char(*)[2][FIELD])all, bench->ranks, 1);
     free(all);
+    fputs(",\"cores\":[", out);
+    for (int i = 0; i < bench->ranks; i++) {
+        fprintf(out, "%s%d", i == 0 ? "" : ",", shares[i]);
+    }
+    free(shares);
+    fprintf(out, "],\"pinned\":%s", binding_pins() ? "true" : "false");
     fprintf(out, ",\"cores_online\":%ld,\"compiler\":", sysconf(_SC_NPROCESSORS_ONLN));
 #ifdef __clang__
     put_string(out, __VERSION__);

@@ -1,4 +1,4 @@
-/* A team of OpenMP threads of exactly the size asked for. Used as
+/* A team of OpenMP threads of exactly the size asked for, each on its core (binding.c). Used as
  *     #pragma omp parallel num_threads(n)
  *     { team_check(n); ... }
  */
@@ -18,6 +18,7 @@ static inline void team_check(int wanted)
         MPI_Abort(MPI_COMM_WORLD, 5);
         exit(5);
     }
+    binding_take(omp_get_thread_num(), wanted);
 }
 
 #endif

@@ -1,6 +1,6 @@
 """Files that users already have, as plain arrays in SI units.
 
-    osu.py        osu_latency, osu_bw, osu_mbw_mr     noise.py        noise traces
+    osu.py        OSU's tests of two ranks            noise.py        noise traces
     imb.py        IMB PingPong                        mpip.py         mpiP reports
     netgauge.py   Netgauge LogGP                      bench_pcomm.py  gillis2023's results
     text.py       how a file is read and refused      benchmarks.py   what an importer gives back
@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pready.calibrate.importers.bench_pcomm import BenchPcomm, import_bench_pcomm, parse_bench_pcomm
-from pready.calibrate.importers.benchmarks import Imported, combine
+from pready.calibrate.importers.benchmarks import Beside, Imported, combine
 from pready.calibrate.importers.imb import import_imb, parse_imb
 from pready.calibrate.importers.mpip import MpiPReport, SentMessages, import_mpip, parse_mpip
 from pready.calibrate.importers.netgauge import import_netgauge, parse_netgauge
@@ -24,6 +24,7 @@ from pready.calibrate.importers.text import ImportFormatError, Provenance, lines
 
 __all__ = [
     "BenchPcomm",
+    "Beside",
     "ImportFormatError",
     "Imported",
     "MpiPReport",

@@ -20,6 +20,54 @@ NEEDS = {
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What LogGP has no curve for: times of messages or calls by size, unless it says otherwise.
+
+    Attributes
+    ----------
+    pair_rates
+        Messages per second by size, by number of process pairs (osu_mbw_mr with several pairs: processes, not
+        threads, so no contention curve).
+    threaded
+        Half round trips between threads that all wait in MPI, by how many send and how many receive.
+    puts
+        One MPI_Put with its synchronisation, by the latter's name.
+    put_streams
+        Time per put of a window of them, by what ends it.
+    partitioned
+        Half round trips of partitioned messages.
+    """
+
+    pair_rates: Mapping[int, Curve] = field(default_factory=dict)
+    threaded: Mapping[tuple[int, int], Curve] = field(default_factory=dict)
+    puts: Mapping[str, Curve] = field(default_factory=dict)
+    put_streams: Mapping[str, Curve] = field(default_factory=dict)
+    partitioned: Curve | None = None
+
+    def __bool__(self) -> bool:
+        return any(bool(getattr(self, part.name)) for part in fields(self))
+
+    def joined(self, other: Beside) -> Beside:
+        """Both; curves of the same thing are put together, size by size."""
+        values: dict[str, Any] = {}
+        for part in fields(self):
+            a, b = getattr(self, part.name), getattr(other, part.name)
+            if isinstance(a, Mapping):
+                values[part.name] = {
+                    kind: _joined(a.get(kind), b.get(kind), part.name) for kind in dict.fromkeys([*a, *b])
+                }
+            else:
+                values[part.name] = _joined(a, b, part.name)
+        return Beside(**values)
+
+
+def _joined(a: Curve | None, b: Curve | None, name: str) -> Curve | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], name)
+
+
+@dataclass(frozen=True)
 class Imported:
     """Numbers in SI units, ready for `fit`, and where they come from.
 
@@ -32,15 +80,14 @@ class Imported:
         interval of what is possible.
     provenance
         File, format, version, notes.
-    pair_rates
-        Messages per second by size, by number of process pairs (osu_mbw_mr with several pairs:
-        processes, not threads, so no contention curve).
+    beside
+        What the fit has no use for.
     """
 
     observations: Observations
     assumed: tuple[str, ...]
     provenance: Provenance
-    pair_rates: Mapping[int, Curve] = field(default_factory=dict)
+    beside: Beside = field(default_factory=Beside)
 
 
 def combine(first: Imported, *others: Imported) -> Imported:
@@ -59,7 +106,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
         for part in fields(Observations):
             a, b = (getattr(i.observations, part.name) for i in (made, other))
             if isinstance(a, Curve) and isinstance(b, Curve):
-                values[part.name] = Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], part.name)
+                values[part.name] = _joined(a, b, part.name)
             elif a and b:
                 raise ImportFormatError(
                     f"{part.name} is in {made.provenance.source} already",
@@ -80,7 +127,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
             p.rows + q.rows,
             (*kept, *explain(assumed, formats)),
         )
-        made = Imported(observations, assumed, provenance, {**made.pair_rates, **other.pair_rates})
+        made = Imported(observations, assumed, provenance, made.beside.joined(other.beside))
     return made
 
 

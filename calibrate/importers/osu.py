@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr; OMB 3 to 7.
+"""OSU micro-benchmarks, OMB 3 to 7: messages, pairs, threads, puts, partitions (`TESTS`).
 
     # OSU MPI Latency Test v5.6.2              # OSU MPI Bandwidth Test v7.3
     # Size          Latency (us)               # Datatype: MPI_CHAR.
@@ -9,17 +9,20 @@ OMB 7 prints "Avg Latency(us)", may add columns (percentiles, minimum, maximum, 
 validation), and prints the data type before or after the header. MB is 10^6 bytes. A latency is
 half a round trip. A bandwidth is that of a window of messages, 64 unless `-W` was given, and its
 answer: size/bandwidth is the gap plus a 64th of an answer, which cannot be taken out as the window
-is not in the file.
+is not in the file. A put's latency is that of MPI_Put with the synchronisation that the file names; with
+post/start/complete/wait it is half a round trip, like a latency.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
+from pready.calibrate.importers.benchmarks import Beside, Imported, explain, undetermined
 from pready.calibrate.importers.text import (
     ImportFormatError,
     Line,
@@ -33,11 +36,17 @@ from pready.calibrate.importers.text import (
 )
 from pready.model.errors import shown
 
-TITLE = re.compile(r"#\s*OSU MPI(?:-\w+)?\s+(?P<test>.+?)\s+Test\s+v(?P<version>[0-9][0-9.]*\S*)", re.IGNORECASE)
+TITLE = re.compile(
+    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-\w+)?\s+(?P<test>.+?)\s+Test\s+v(?P<version>[0-9][0-9.]*\S*)", re.IGNORECASE
+)
 TESTS = {
     "latency": "osu_latency",
     "bandwidth": "osu_bw",
     "multiple bandwidth / message rate": "osu_mbw_mr",
+    "multi-threaded latency": "osu_latency_mt",
+    "partitioned latency": "osu_partitioned_latency",
+    "put latency": "osu_put_latency",
+    "put bandwidth": "osu_put_bw",
 }
 _COLUMNS = re.compile(
     r"Size|(?:(?:Avg|Min|Max) )?Latency ?\(us\)|P[0-9.]+ Tail Lat ?\(us\)"
@@ -49,7 +58,12 @@ _WANTED = {
     "osu_bw": re.compile(r"Bandwidth ?\(MB/s\)", re.IGNORECASE),
     "osu_mbw_mr": re.compile(r"Messages/s", re.IGNORECASE),
 }
+_WANTED |= {test: _WANTED["osu_latency"] for test in TESTS.values() if test.split("_")[-1] in ("mt", "latency")}
+_WANTED["osu_put_bw"] = _WANTED["osu_bw"]
+_RATES = ("osu_bw", "osu_mbw_mr", "osu_put_bw")
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.IGNORECASE)
+_THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.IGNORECASE)
+_SYNCHRONISATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.IGNORECASE)
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.IGNORECASE)
 AGREE = 0.05  # MB/s and Messages/s of one row say the same
 
@@ -63,8 +77,15 @@ class _Section:
     title: Line
     columns: list[str] = field(default_factory=list)
     pairs: int = 1
+    synchronisation: str = ""
+    threads: tuple[int, int] = (1, 2)
+    """Sending and receiving; the defaults of versions that do not print them."""
     datatype: str = ""
     rows: list[tuple[Line, list[str]]] = field(default_factory=list)
+
+    def with_threads(self, said: Mapping[str, int]) -> None:
+        """Take over how many there are, as far as that is said."""
+        self.threads = (said.get("sender", self.threads[0]), said.get("receiver", self.threads[1]))
 
 
 def import_osu(path: str | Path) -> Imported:
@@ -91,70 +112,82 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     if not sections:
         raise ImportFormatError(
             "has no title line of an OSU test",
-            valid="a line such as '# OSU MPI Latency Test v7.3' (osu_latency, osu_bw, osu_mbw_mr)",
+            valid=f"a line such as '# OSU MPI Latency Test v7.3' ({', '.join(TESTS.values())})",
             source=" ".join(source.split()) or "input",
         )
-    latency: dict[float, list[float]] = {}
-    stream: dict[float, list[float]] = {}
-    rates: dict[int, dict[float, list[float]]] = {}
+    found: dict[Hashable, dict[float, list[float]]] = {}
     used = 0
     for section in sections:
         for line, size, value in _values(section, notes):
             used += 1
-            if section.test == "osu_latency":
-                latency.setdefault(size, []).append(value * 1e-6)
-            elif section.test == "osu_bw":
-                if size == 0:
-                    raise line.error("size = 0 has no bandwidth", "at least 1")
-                stream.setdefault(size, []).append(size / (value * 1e6))
-            elif section.pairs == 1:
-                stream.setdefault(size, []).append(1 / value)
-            else:
-                rates.setdefault(section.pairs, {}).setdefault(size, []).append(value)
+            found.setdefault(_kind(section), {}).setdefault(size, []).append(_in_si(section, line, size, value))
     if not used:
         raise sections[0].title.error("no rows follow this title", "rows of a size and a value")
-    observations = Observations(ping_pong=_curve(latency), stream=_curve(stream))
-    assumed = undetermined(observations)
+    curves = {kind: Curve.of(list(values), list(values.values())) for kind, values in found.items()}
+    observations = Observations(ping_pong=curves.get("latency"), stream=curves.get("stream"))
+    beside = Beside(
+        pair_rates=_of("pair_rates", curves),
+        threaded=_of("threaded", curves),
+        puts=_of("puts", curves),
+        put_streams=_of("put_streams", curves),
+        partitioned=curves.get("partitioned"),
+    )
     tests = ", ".join(dict.fromkeys(section.test for section in sections))
-    if stream:
+    if observations.stream is not None:
         notes.append("the gap is size/bandwidth, which holds a share of the window's answer too")
-    if not latency:
+    if observations.ping_pong is None:
         notes.append(f"{tests} alone does not determine how long one message takes; add osu_latency")
+    assumed = undetermined(observations)
     notes.extend(explain(assumed, tests))
     provenance = Provenance(source, tests, sections[0].version, used, tuple(notes))
-    pair_rates = {pairs: curve for pairs, found in rates.items() if (curve := _curve(found)) is not None}
-    return Imported(observations, assumed, provenance, pair_rates)
+    return Imported(observations, assumed, provenance, beside)
 
 
-def _curve(found: dict[float, list[float]]) -> Curve | None:
-    return Curve.of(list(found), list(found.values())) if found else None
+def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
+    """Seconds of a message; of several pairs, messages per second."""
+    if section.test == "osu_mbw_mr":
+        return 1 / value if section.pairs == 1 else value
+    if section.test not in _RATES:
+        return value * 1e-6
+    if size == 0:
+        raise line.error("size = 0 has no bandwidth", "at least 1")
+    return size / (value * 1e6)
+
+
+def _kind(section: _Section) -> Hashable:
+    """What a section's values are of: a curve of its own for each."""
+    if section.test == "osu_mbw_mr" and section.pairs > 1:
+        return ("pair_rates", section.pairs)
+    return {
+        "osu_latency": "latency",
+        "osu_latency_mt": ("threaded", section.threads),
+        "osu_partitioned_latency": "partitioned",
+        "osu_put_latency": ("puts", section.synchronisation),
+        "osu_put_bw": ("put_streams", section.synchronisation),
+    }.get(section.test, "stream")
+
+
+def _of(name: str, curves: Mapping[Hashable, Curve]) -> dict[Any, Curve]:
+    return {kind[1]: curve for kind, curve in curves.items() if isinstance(kind, tuple) and kind[0] == name}
 
 
 def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
     sections: list[_Section] = []
     skipped = 0
-    types = 0
+    threads = dict[str, int]()
     for line in all_lines:
         text = line.text
-        title = TITLE.search(text)
-        if title:
-            sections.append(_opened(title, line))
-            types = 0
+        if title := TITLE.search(text):
+            sections.append(_opened(title, line, threads))
+            threads = {}
+        elif match := _THREADS.match(text):  # before its title in OMB 7
+            threads[match.group(1).lower()] = int(match.group(2))
+            if sections and not sections[-1].rows:
+                sections[-1].with_threads(threads)
         elif not sections or not text:
             continue
         elif text.startswith("#"):
-            section = sections[-1]
-            pairs, datatype = _PAIRS.match(text), _DATATYPE.match(text)
-            if pairs:
-                section.pairs = max(int(pairs.group(1)), 1)
-            elif datatype:
-                types += 1
-                if types > 1:
-                    section = _Section(section.test, section.version, line, section.columns, section.pairs)
-                    sections.append(section)
-                section.datatype = datatype.group(1)
-            elif re.match(r"#\s*Size\b", text, re.IGNORECASE):
-                section.columns = _header(text)
+            sections.extend(_told(sections[-1], line))
         elif text[0].isdigit():
             sections[-1].rows.append((line, text.split()))
         elif text[0] in "+-.":
@@ -165,11 +198,30 @@ def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
     return _one_type(sections, notes), notes
 
 
-def _opened(title: re.Match[str], line: Line) -> _Section:
-    name = " ".join(title.group("test").lower().split())
+def _told(section: _Section, line: Line) -> list[_Section]:
+    """Keep what a comment says of its section; a further data type begins another, which is given back."""
+    text = line.text
+    if match := _PAIRS.match(text):
+        section.pairs = max(int(match.group(1)), 1)
+    elif match := _SYNCHRONISATION.match(text):
+        section.synchronisation = match.group(1)
+    elif match := _DATATYPE.match(text):
+        if section.datatype:
+            return [replace(section, title=line, datatype=match.group(1), rows=[])]
+        section.datatype = match.group(1)
+    elif re.match(r"#\s*Size\b", text, re.IGNORECASE):
+        section.columns = _header(text)
+    return []
+
+
+def _opened(title: re.Match[str], line: Line, threads: Mapping[str, int]) -> _Section:
+    said = " ".join(filter(None, [title.group("call"), title.group("test")]))
+    name = " ".join(said.lower().split())
     if name not in TESTS:
-        raise line.error(f"test = {shown(title.group('test'))} is not supported", ", ".join(TESTS.values()))
-    return _Section(TESTS[name], title.group("version"), line)
+        raise line.error(f"test = {shown(said)} is not supported", ", ".join(TESTS.values()))
+    section = _Section(TESTS[name], title.group("version"), line)
+    section.with_threads(threads)
+    return section
 
 
 def _header(text: str) -> list[str]:
@@ -220,7 +272,7 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
             refuse_cut(line, before)
         before = line
         size = float(whole(row[0], "size", line))
-        rate = section.test != "osu_latency"
+        rate = section.test in _RATES
         value = number(row[column], section.columns[column], line, decimal_comma=comma, zero=rate)
         if value == 0:
             zeros += 1

@@ -12,17 +12,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.benchmark_list import MEASUREMENTS
 from pready.calibrate.build import built_for
+from pready.calibrate.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.calibration import calibrate as fit_file
-from pready.calibrate.calibration import from_files, provenance, run_measurements
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.launch import slurm_script
+from pready.calibrate.machine_from_files import from_files, merge_into
 from pready.calibrate.measure import Progress as Told
+from pready.calibrate.merging import sealed
 from pready.calibrate.two_ranks import two_ranks
 from pready.commands import options
 from pready.files.writing import check_writable, write_text
 from pready.model.errors import PreadyError
-from pready.model.machine_file import dumps
 from pready.model.units import Unit, parse
 from pready.show import picture_files
 from pready.show.machine import machine_view
@@ -58,6 +59,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads of a rank."
 )
+@click.option("--no-pin", is_flag=True, help="Let threads run where the kernel likes, not each on a core of its own.")
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
 @click.option(
@@ -80,6 +82,7 @@ def calibrate(
     raw: Path | None,
     budget: str,
     threads: int,
+    no_pin: bool,
     only: str | None,
     name: str | None,
     slurm: Path | None,
@@ -101,20 +104,21 @@ def calibrate(
     raw = raw or output.with_suffix(".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if slurm is not None:
-        _write_job(slurm, launcher, budget_s)
+        _write_job(slurm, launcher, budget_s, threads, pin=not no_pin)
         return
     if not fit_only:
-        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed)
+        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
     _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin)
 
 
-def _write_job(path: Path, launcher: str | None, budget_s: float) -> None:
+def _write_job(path: Path, launcher: str | None, budget_s: float, threads: int, *, pin: bool) -> None:
     words = [w for w in sys.argv[1:] if w]
     at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
     del words[at : at + (1 if "=" in words[at] else 2)]
     if launcher is None:
-        words += ["--launcher", "srun -N 2 -n 2"]
-    write_text(path, slurm_script([shutil.which("pready") or "pready", *words], time_s=budget_s + 600))
+        words += ["--launcher", f"srun -N 2 -n 2 -c {threads}"]
+    command = [shutil.which("pready") or "pready", *words]
+    write_text(path, slurm_script(command, time_s=budget_s + 600, threads=threads, pin=pin))
     click.echo(f"wrote {path}: submit it with 'sbatch {path}'; submitted again, it resumes", err=True)
 
 
@@ -130,6 +134,8 @@ def _measure(
     threads: int,
     only: list[str] | None,
     seed: int,
+    *,
+    pin: bool,
 ) -> None:
     with two_ranks(launcher, rig, prefix, netmod, nodes=nodes) as (ranks, home):
         built = built_for(home, mpicc)
@@ -148,7 +154,15 @@ def _measure(
 
             with options.keeping(f"what was measured is kept in {raw}, and the same command goes on from there"):
                 outcome = run_measurements(
-                    ranks, built, raw, threads=threads, budget_s=budget_s, only=only, seed=seed, on_point=told
+                    ranks,
+                    built,
+                    raw,
+                    threads=threads,
+                    budget_s=budget_s,
+                    only=only,
+                    seed=seed,
+                    on_point=told,
+                    pin=pin,
                 )
     rest = f", {outcome.left} left for the next run" if outcome.left else ""
     click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
@@ -162,27 +176,68 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
             done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
         raise _thin(thin, str(raw)) from None
-    write_text(output, dumps(done.described.machine, provenance(raw, done, seed)))
+    write_text(output, sealed(done.described.machine, provenance(raw, done, seed)))
     for note in done.described.notes:
         click.echo(f"  note: {note}", err=True)
+    _warn(done)
     click.echo(_written(output, seed), err=True)
+
+
+def _warn(done: Calibration) -> None:
+    """What takes the most from a calibration, as its last words."""
+    for what in done.lacking:
+        click.echo(f"  lacks: {what}", err=True)
+    if done.lacking:
+        click.echo("warning: the plan was not measured to its end; the same command goes on with it", err=True)
+    if done.short_of_cores is not None:
+        click.echo(f"warning: {done.short_of_cores}", err=True)
 
 
 @calibrate.command(name="import")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
+@options.library("MPI library profile that the results are of ('pready libraries').")
+@click.option(
+    "--merge",
+    type=click.Path(path_type=Path),
+    metavar="MACHINE.toml",
+    help="Add to this machine: what it only assumes is replaced, what was measured or edited by hand stays.",
+)
+@click.option(
+    "--replace",
+    "replacing",
+    multiple=True,
+    metavar="NAME",
+    help="Of --merge: take this part from the files all the same.",
+)
 @options.seed("Of intervals.", bits=32)
-def import_(files: tuple[Path, ...], output: Path, name: str | None, seed: int) -> None:
-    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP."""
+def import_(
+    files: tuple[Path, ...],
+    output: Path,
+    name: str | None,
+    library: str | None,
+    merge: Path | None,
+    replacing: tuple[str, ...],
+    seed: int,
+) -> None:
+    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP, or add to one."""
     check_writable(output, (".toml",))
+    if merge is None and replacing:
+        raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml, whose part is replaced")
+    if merge is not None and name is not None:
+        raise PreadyError("--name with --merge", valid="one of them: a machine that is added to keeps its name")
     try:
         with status("fitting"):
-            described, _, head = from_files(files, name=name or output.stem, seed=seed)
+            if merge is None:
+                made = from_files(files, name=name or output.stem, seed=seed, library=library)
+                text, told = made.text, tuple(f"note: {note}" for note in made.notes)
+            else:
+                text, told = merge_into(merge, files, seed=seed, library=library, replacing=replacing)
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
-    write_text(output, dumps(described.machine, head))
-    for line in head.splitlines()[1:]:
+    write_text(output, text)
+    for line in told:
         click.echo(f"  {line}", err=True)
     click.echo(_written(output, seed), err=True)
 
@@ -216,6 +271,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
+    _warn(done)
     size, error = left_out.worst
     click.echo(
         f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "

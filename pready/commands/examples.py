@@ -9,13 +9,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready calibrate --launcher "srun -N 2 -n 2" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
         "pready calibrate --rig 1Gbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
-        "pready calibrate --launcher 'srun -n 2' --slurm job.sh -o mymachine.toml",
+        "pready calibrate --launcher 'srun -n 2 -c 8' --slurm job.sh -o mymachine.toml",
+        "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
         "pready calibrate --fit-only --raw points.jsonl --allow-thin --name cluster --seed 1 -o m.toml",
         "pready calibrate --list",
     ),
     "calibrate import": (
         "pready calibrate import osu_latency.txt osu_bw.txt -o mymachine.toml",
+        "pready calibrate import osu_latency.txt osu_latency_mt.txt --library mpich-release -o mymachine.toml",
+        "pready calibrate import osu_put_*.txt --merge mymachine.toml --replace one_sided.put -o mymachine.toml",
         "pready calibrate import imb_pingpong.txt --name cluster --seed 1 -o mymachine.toml",
     ),
     "calibrate report": (

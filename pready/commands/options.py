@@ -86,12 +86,12 @@ def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Opti
     )
 
 
-def library() -> Option:
+def library(help: str = "MPI library profile ('pready libraries'); the machine's own if absent.") -> Option:
     """``--library``."""
     return click.option(
         "--library",
         metavar="NAME",
-        help="MPI library profile ('pready libraries'); the machine's own if absent.",
+        help=help,
         shell_complete=completing.libraries,
     )
 

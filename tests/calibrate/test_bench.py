@@ -200,6 +200,9 @@ def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
     assert environment["thread_level"] == "multiple"
     assert (environment["seed"], environment["tool"]) == (7, "test")
     assert 0 < environment["clock_resolution_s"] < 1e-3
+    # Both ranks are on this machine: they share its cores, or each has those it was bound to.
+    assert len(environment["cores"]) == 2
+    assert 2 <= sum(environment["cores"]) <= max(os.cpu_count() or 1, 2)
 
 
 def test_who_sends_early(library: Library, built: Built) -> None:

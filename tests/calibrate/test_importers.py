@@ -95,7 +95,7 @@ def test_osu_pairs_are_not_threads() -> None:
     read = import_osu(DATA / "osu_mbw_mr_v7_pairs4.txt")
     assert read.observations.stream is None
     # 4 pairs at 1/(0.21 us + 1 B/12.1 GB/s) = 4.76 M/s each.
-    assert read.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
+    assert read.beside.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
 
 
 def test_osu_files_combine() -> None:

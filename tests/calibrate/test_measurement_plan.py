@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from pready.calibrate.benchmark_list import MEASUREMENTS
+from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
 from pready.calibrate.measurement_plan import plan, sizes
 
 
@@ -45,3 +45,29 @@ def test_buffers_divide_by_any_number_of_threads() -> None:
             assert isinstance(theta, int)
             assert own <= threads
             assert size % (own * theta) == 0
+
+
+def test_what_decides_most_comes_first() -> None:
+    """G and L before synchronisation and o_s, these before locks; the largest team, asked for, before smaller ones."""
+    points = plan(threads=6)
+    first = {name: next(i for i, p in enumerate(points) if p.measurement == name) for name in MEASUREMENTS}
+    order = ["pingpong", "early", "prtt", "approach", "overlap", "memcpy", "contention", "matching", "noise"]
+    assert [first[name] for name in order] == sorted(first[name] for name in order)
+    for name in ("contention", "barrier", "pready", "rate"):
+        teams = [p.get("threads") for p in points if p.measurement == name and p.get("threads") != 1]
+        assert teams[0] == 6
+    # Whatever the budget reaches of locks, barriers are known as far: a team needs both.
+    reached = {
+        name: next(p.get("threads") for p in points if p.measurement == name) for name in ("contention", "barrier")
+    }
+    assert reached["contention"] == reached["barrier"] == 6
+
+
+def test_a_short_budget_leaves_a_whole_picture() -> None:
+    """A fifth of the points: messages in flight (three windows), progress, synchronisation, locks."""
+    points = plan(threads=8)
+    early = points[: len(points) // 5]
+    assert len({p.get("window") for p in early if p.measurement == "bandwidth"}) >= 3
+    assert {p.get("who") for p in early if p.measurement == "overlap"} == {"receiver", "sender"}
+    assert {p.get("approach") for p in early if p.measurement == "approach"} >= {a for a in APPROACHES if "rma" in a}
+    assert 8 in {p.get("threads") for p in early if p.measurement == "contention"}

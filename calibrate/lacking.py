@@ -1,0 +1,45 @@
+"""What of the plan a raw file lacks, because its budget was short or it was asked for less."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pready.calibrate.measurement_plan import plan
+from pready.calibrate.records import Content
+
+TELLS = {
+    "pingpong": "where protocols change",
+    "early": "whether MPI_Pready sends",
+    "bandwidth": "several messages in flight",
+    "prtt": "o_s and g",
+    "completion": "when a send is complete",
+    "rate": "contexts",
+    "contention": "taken locks",
+    "pready": "MPI_Pready's cost",
+    "approach": "puts, synchronisation, pauses, teams of threads",
+    "matching": "queues",
+    "overlap": "progress",
+    "barrier": "barriers",
+    "begin": "what it costs to begin",
+    "memcpy": "copies",
+    "noise": "noise",
+}
+"""What a measurement is for, in a few words."""
+
+
+def lacking(content: Content, key: str) -> tuple[str, ...]:
+    """One line for each measurement that the plan has more of: how many of its points, and what they tell.
+
+    How many threads were asked for shows in the largest team, which is measured first; where there is none, two are
+    taken. Points that this library cannot do, or that failed, are not lacking.
+    """
+    mine = [p for p in content.points.values() if p["environment"] == key]
+    threads = max((int(p["record"]["parameters"].get("threads", 1)) for p in mine), default=1)
+    planned = plan(threads=max(threads, 2))
+    left = [p for p in planned if (own := p.key(key)) not in content.points and own not in content.failures]
+    every, missing = (Counter(p.measurement for p in points) for points in (planned, left))
+    return tuple(
+        f"{count} of {every[name]} points of {name} were not measured ({TELLS[name]})"
+        + (": it is assumed" if count == every[name] else "")
+        for name, count in missing.items()
+    )
