@@ -68,6 +68,8 @@ class Costs:
     """Seconds on the link that what the system buffers of a send takes."""
     uneven: Array
     """What flows that share ports take longer, as a share."""
+    uneven_active: Array
+    """The same for active messages."""
     drain: Array
     """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
     credit: Array
@@ -270,6 +272,11 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
         uneven=_optional(sampler, f"{workload.path}.uneven", path.uneven),
+        uneven_active=_optional(
+            sampler,
+            f"{workload.path}.uneven{'' if path.uneven_active is None else '_active'}",
+            path.uneven_active or path.uneven,
+        ),
         drain=np.asarray(drain),
         credit=np.asarray(credit),
         cold=sampler.curve("cold", m.cold, size),

@@ -93,6 +93,8 @@ class NetworkPath(Strict):
     uneven: Value[units.Share] | None = None
     """How much longer ranks take that send to several others and receive from several at once, as a share of the time
     in which they do: flows that share ports do not share them evenly. Absent: no longer."""
+    uneven_active: Value[units.Share] | None = None
+    """The same for active messages, such as a release MPICH's MPI_Psend; absent, as for others."""
     send_buffer: Value[units.Offset] | None = None
     """A send that asked first is complete when all but so many bytes have left: what a socket takes. Absent: 0."""
 

@@ -188,8 +188,8 @@ def run(
     arrived = _network(sent, costs, keep_vcis=per_vci)
     # 6. Receive.
     received = _receive(arrived, costs, approach, len(members), setting, waits_from)
-    if setting.scattered and np.any(costs.uneven):
-        received = received + costs.uneven * _shared(arrived, costs, approach.messages * setting.peers)
+    if setting.scattered and np.any(unevenness(costs, approach)):
+        received = received + unevenness(costs, approach) * _shared(arrived, costs, approach.messages * setting.peers)
     # 7. Finish.
     last_issued = _finite_max(issued.reshape(len(ready), -1))
     end = _finish(received, last_issued, join, waits_from, len(members), costs, approach, setting)
@@ -570,6 +570,11 @@ def _receive(
         arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
     starts = fifo_starts(arrived, service[..., None, None])
     return _finite_max(starts.reshape(rows, -1)) + service
+
+
+def unevenness(costs: Costs, approach: Approach) -> Array:
+    """What flows that share ports take longer, as a share, shape (rows,) or ()."""
+    return costs.uneven_active if approach.interface.active_message else costs.uneven
 
 
 def _shared(arrived: Array, costs: Costs, messages: int) -> Array:

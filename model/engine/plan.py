@@ -22,7 +22,7 @@ from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, contending, counted, epochs, holding, marked_by_threads
+from pready.model.timeline import Setting, contending, counted, epochs, holding, marked_by_threads, unevenness
 from pready.model.values import Array
 from pready.model.workload import Workload, check_transport_partitions
 
@@ -430,7 +430,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
-        "unevenness": first.uneven if x.shares_ports else 0.0 * first.uneven,
+        "unevenness": unevenness(first, x.approach) if x.shares_ports else np.asarray(0.0),
         "travel": x.each(lambda c: c.stream + c.wire),
         "completes": np.where(
             x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream - c.buffered)

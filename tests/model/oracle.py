@@ -170,7 +170,7 @@ def end_of_exchange(
     if setting.scattered:
         service = cost("gap") + cost("link")
         long = max(begun.values()) - min(begun.values()) + service
-        end += cost("uneven") * min(long, service * len(begun))
+        end += cost("uneven_active" if i.active_message else "uneven") * min(long, service * len(begun))
     if i.receivers == "master":
         end += (used - 1) * cost("poll")
     if i.one_sided:

@@ -377,6 +377,7 @@ def random_costs(draw: Any, threads: int) -> Costs:
         acknowledged=np.asarray(draw(st.booleans())),
         buffered=np.asarray(draw(times(1e-5))),
         uneven=np.asarray(draw(st.sampled_from([0.0, 0.25, 1.5]))),
+        uneven_active=np.asarray(draw(st.sampled_from([0.0, 0.75]))),
         size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
         cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
         stream=np.asarray(values["link"] + extra),

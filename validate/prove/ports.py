@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,13 @@ from pready.calibrate.records import Content
 from pready.model.approach import BULK
 from pready.model.files import validated
 from pready.model.machine import Machine
+from pready.model.predict import effective_library
 from pready.model.values import Value
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.session import nice
 from pready.validate.prove import design
-from pready.validate.prove.design import ROUNDS, way_of
+from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.performed import performed_in
 
@@ -52,6 +53,15 @@ def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, E
         yield workload, exchange_plan(workload, FIRST + ITERATIONS, seed)
 
 
+def ways(machine: Machine) -> dict[str, Way]:
+    """By the value that each tells: bulk, and where the library's partitions are active messages these."""
+    found = {"uneven": way_of(BULK, 1)}
+    part = effective_library(machine).part
+    if part is not None and part.active_message:
+        found["uneven_active"] = way_of(part.into(1), 1)
+    return found
+
+
 def measure_ring(
     machine: Machine,
     ranks: int,
@@ -64,7 +74,7 @@ def measure_ring(
 ) -> None:
     """Measure what `raw` does not hold yet; plans go to `folder`."""
     names = [plan.write(folder) for _, plan in plans(machine, ranks, seed)]
-    points = [way_of(BULK, 1).point(name, r, design.MOST) for r in range(ROUNDS) for name in names]
+    points = [w.point(name, r, design.MOST) for r in range(ROUNDS) for name in names for w in ways(machine).values()]
     if points:
         measure(
             points, launcher, raw, BUDGET_S, on_point,
@@ -74,21 +84,27 @@ def measure_ring(
 
 def known(machine: Machine, ranks: int, seed: int, content: Content, environment: str) -> Machine:
     """The machine with what was measured: by how much the ring took longer than with ports shared evenly."""
-    found: list[float] = []
-    even = machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": None})})
-    for workload, plan in plans(machine, ranks, seed):
-        done = performed_in(content, way_of(BULK, 1), environment, plan.name, FIRST, 1)
-        if done is not None:
-            expected = Expected(even, workload, seed, FIRST, ITERATIONS).of(BULK).time_s
-            together = 2 * float(machine.inter.segment(workload.buffer).G.value) * workload.buffer
-            found += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
-    if not found:
-        return machine
-    centre = float(np.median(found))
-    value = Value[float](
-        value=centre,
-        interval=(min(found), max(found)) if max(found) > min(found) > 0 else None,
-        source="measured",
-        why=f"a ring of {ranks} ranks that send both ways, {len(found)} rounds, against ports shared evenly",
-    )
-    return machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": value})})
+    even = _with(machine, dict.fromkeys(("uneven", "uneven_active")))
+    found: dict[str, Value[float] | None] = {}
+    for name, way in ways(machine).items():
+        shares = []
+        for workload, plan in plans(machine, ranks, seed):
+            done = performed_in(content, way, environment, plan.name, FIRST, 1)
+            if done is not None:
+                expected = Expected(even, workload, seed, FIRST, ITERATIONS).of(way.approach).time_s
+                together = 2 * float(machine.inter.segment(workload.buffer).G.value) * workload.buffer
+                shares += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
+        if shares:
+            low, high = min(shares), max(shares)
+            found[name] = Value[float](
+                value=float(np.median(shares)),
+                interval=(low, high) if high > low > 0 else None,
+                source="measured",
+                why=f"{way.approach.name} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds, "
+                "against ports shared evenly",
+            )
+    return _with(machine, found)
+
+
+def _with(machine: Machine, shares: Mapping[str, Value[float] | None]) -> Machine:
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update=dict(shares))})

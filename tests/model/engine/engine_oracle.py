@@ -137,7 +137,8 @@ class Oracle:
             return 0.0
         covered = sum(long for _, long in windows)
         whole = max(at + long for at, long in windows) - min(at for at, _ in windows)
-        return float(self.costs[0].uneven) * max(covered - whole, 0.0) / (len(windows) - 1)
+        u = self.costs[0].uneven_active if self.approach.interface.active_message else self.costs[0].uneven
+        return float(u) * max(covered - whole, 0.0) / (len(windows) - 1)
 
     def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
         if self.plan.pattern.name in ("halo3d", "halo3d26"):
