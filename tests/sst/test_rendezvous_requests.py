@@ -14,6 +14,7 @@ from pready.sst.firefly import Firefly
 from pready.sst.simulate import setup, simulate_approach, times
 
 REASON = "SST is not installed (no sst-config on PATH): its rendezvous are not measured"
+THREADS = 8
 pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
 
 
@@ -49,7 +50,7 @@ def work_conserving(machine: Machine, size: float, messages: int, peers: int) ->
         answer_all()
     for at in answered:
         left = max(left, at + segment.handshake.value - segment.L.value) + segment.G.value * size
-    return left + segment.L.value
+    return left + segment.L.value + machine.threads.barrier.at(THREADS)  # who received meets at the end
 
 
 def simulated(
@@ -59,7 +60,7 @@ def simulated(
     workload = Workload.model_validate(
         {
             "name": "halo",
-            "threads": 8,
+            "threads": THREADS,
             "buffer": f"{messages * size} B",
             "pattern": "halo3d",
             "receiver": "computing",
