@@ -91,7 +91,8 @@ def describe(
         "inter": {
             "segments": segments,
             "link_bandwidth": _reciprocal(link, _link_known_by(fit)),
-            **_burst(fit, notes),
+            **(burst := _burst(fit, notes)),
+            **(_UNEVEN if burst else {}),
             **send_completion.of_path(probes.completion),
         },
         "threads": {
@@ -465,6 +466,17 @@ def _borrowed(curve: Contention | Barrier) -> dict[str, Any]:
     data["why"] = f"not measured: as on {REFERENCE} ({curve.why})"
     data["time"] = [format_exact(t, Unit.TIME) for t in curve.time]
     return data | {"interval": 0.5} if isinstance(curve, Contention) else data
+
+
+_SHARED = (
+    "not measured: it takes three ranks; as four on shaped Ethernet links show it "
+    "(docs/notes/2026-11-21-send-completion.md)"
+)
+_UNEVEN = {
+    "uneven": {"value": "20 %", "interval": ["10 %", "50 %"], "source": "assumed", "why": _SHARED},
+    "uneven_active": {"value": "70 %", "interval": ["30 %", "130 %"], "source": "assumed", "why": _SHARED},
+}
+"""Of a shaped link, which is shared by flows of TCP."""
 
 
 def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:

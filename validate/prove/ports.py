@@ -12,6 +12,7 @@ from pready.calibrate.exchange_plan import ExchangePlan, exchange_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress, measure
 from pready.calibrate.records import Content
+from pready.model import units
 from pready.model.approach import BULK
 from pready.model.files import validated
 from pready.model.machine import Machine
@@ -43,7 +44,7 @@ def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, E
                 "threads": 1,
                 "buffer": f"{round(time * bytes_per_s / 2)} B",
                 "receiver": "computing",
-                "compute": {"time": "1 ms"},
+                "compute": {"time": f"{time:.6g} s"},  # ranks that hardly compute pull each other out of step
                 "arrivals": {"model": "none"},
                 "pattern": "neighbours",
                 "neighbour_list": [[(r + 1) % ranks, (r - 1) % ranks] for r in range(ranks)],
@@ -95,10 +96,10 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
                 together = 2 * float(machine.inter.segment(workload.buffer).G.value) * workload.buffer
                 shares += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
         if shares:
-            low, high = min(shares), max(shares)
-            found[name] = Value[float](
-                value=float(np.median(shares)),
-                interval=(low, high) if high > low > 0 else None,
+            centre, low, high = (f"{100 * x:.6g} %" for x in (np.median(shares), min(shares), max(shares)))
+            found[name] = Value[units.Share](
+                value=centre,  # type: ignore[arg-type]
+                interval=(low, high) if max(shares) > min(shares) > 0 else None,  # type: ignore[arg-type]
                 source="measured",
                 why=f"{way.approach.name} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds, "
                 "against ports shared evenly",
