@@ -223,7 +223,7 @@ WAITS: Mapping[str, str] = {
     "issue": "until the neighbours have issued what they send to this rank: epochs, barriers and locks",
     "nic": "until the last of it has left their adapters: handshakes and bandwidth",
     "wire": "until it has arrived: the last message's own bytes, and latency",
-    "receive": "until it is received, epochs are closed and the threads have met",
+    "receive": "until it is received from ports that others share, epochs are closed and the threads have met",
 }
 """What a rank waits for after its own last partition, by the engine's causes."""
 
