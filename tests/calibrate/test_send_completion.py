@@ -44,10 +44,9 @@ def test_a_library_that_asks_first_and_then_fills_a_socket() -> None:
 
 @pytest.mark.parametrize("size", [256, 16384])
 def test_one_size_that_is_not_acknowledged_moves_the_border(size: int) -> None:
-    send, received, _ = MPICH[size]
+    received = MPICH[size][1]
     found = of_path(of_records(records(MPICH | {size: (5e-6, received, 6e-6)})))
     assert found.get("acknowledged_from", {}).get("value") == {256: "16384 B", 16384: None}[size]
-    assert send > 0
 
 
 def test_nothing_is_said_of_sends_that_are_copied_or_not_measured() -> None:

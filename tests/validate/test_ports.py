@@ -11,7 +11,6 @@ import pytest
 
 from pready.calibrate.records import Content
 from pready.model import machine as machines
-from pready.model.approach import BULK
 from pready.model.machine_file import dumps
 from pready.validate.prove import design, ports
 from pready.validate.prove.expected import Expected
@@ -72,4 +71,3 @@ def test_no_shorter_than_shared_evenly() -> None:
     assert found.inter.uneven is not None
     assert found.inter.uneven.value == 0
     assert found.inter.uneven.interval is None
-    assert BULK in {way.approach for way in ports.ways(found).values()}

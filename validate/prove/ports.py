@@ -97,13 +97,15 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
                 shares += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
         if shares:
             centre, low, high = (f"{100 * x:.6g} %" for x in (np.median(shares), min(shares), max(shares)))
-            found[name] = Value[units.Share](
-                value=centre,  # type: ignore[arg-type]
-                interval=(low, high) if max(shares) > min(shares) > 0 else None,  # type: ignore[arg-type]
-                source="measured",
-                why=f"{way.approach.name} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds, "
-                "against ports shared evenly",
-            )
+            about = f"{way.approach.name} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds"
+            data: dict[str, object] = {
+                "value": centre,
+                "source": "measured",
+                "why": f"{about}, against ports shared evenly",
+            }
+            if max(shares) > min(shares) > 0:
+                data |= {"interval": (low, high)}
+            found[name] = validated(Value[units.Share], data, name)
     return _with(machine, found)
 
 
