@@ -94,7 +94,7 @@ struct Exchange {
     V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
     V begun = wide(kInf);     // when the first message leaves
-    V busy{};                 // how long all keep the NIC busy
+    V busy{};                 // how long all keep the NIC busy, where they differ in size
     V early{};                // messages that arrive before the rank's own join
 };
 

@@ -210,13 +210,11 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const bool numbered = p.send_sorts || p.mapped;
     const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0;
     std::fill_n(s.next, p.directions * W, 0);
-    if (alike) x.busy = x.messages * (p.transports * p.service[0]);
     if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {
         leave_everywhere(p, s, g, n, x);
     } else {
-        x.busy = V{};
         leave_each(p, s, g, n, x);
     }
 }

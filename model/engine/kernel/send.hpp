@@ -36,9 +36,8 @@ inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Excha
 inline V span(const Plan& p, const Senders& g, const Exchange& x) {
     V out{};
     for (int l = 0; l < W; ++l) {
-        const double n = x.messages[l] * p.transports;
-        if (!p.scattered[g.profile[l]] || !(x.busy[l] > 0)) continue;
-        out[l] = std::min(x.left[l] - x.begun[l] + x.busy[l] / n, x.busy[l]);
+        const double n = x.messages[l] * p.transports, busy = p.classes > 1 ? x.busy[l] : n * p.service[0];
+        if (p.scattered[g.profile[l]] && busy > 0) out[l] = std::min(x.left[l] - x.begun[l] + busy / n, busy);
     }
     return out;
 }
@@ -75,7 +74,6 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     if (p.burst) {
         issue_bursts(p, s, x);
         x.done = x.issued;
-        x.busy = x.messages * (p.transports * p.service[0]);
         land_bursts(p, s, g, x);
     } else {
         if (p.mapped) {
