@@ -27,8 +27,8 @@ REFINEMENTS = 20
 """Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
 CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
-BRACKET = 1.02
-"""Ratio of the sizes between which a rendezvous begins, below which no closer look is taken."""
+BRACKET, COARSE_BRACKET = 1.02, 1.5
+"""Ratio of the sizes between which a rendezvous begins, below which no closer look is taken; and before all else."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,14 @@ def run_measurements(
             pin=pin,
         )
 
+    outcome = go(plan(threads=threads, only=only, coarse=True))
+    # Where messages begin to wait for progress decides more than any finer curve, so it comes before these.
+    asked: list[Point] = []
+    while only is None or "overlap" in only:
+        more = [] if outcome.left else _stalls(from_records.load(raw), outcome.environment, COARSE_BRACKET)
+        if more == asked or not more:
+            break
+        outcome, asked = go(more), more
     outcome = go(plan(threads=threads, only=only))
     for n in range(REFINEMENTS):
         if outcome.left or (only is not None and "pingpong" not in only):
@@ -118,17 +126,17 @@ def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool
         for size in some
         for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
     ]
-    stalls = _stalls(content, key)
+    stalls = _stalls(content, key, BRACKET)
     return pings + trains + stalls, enough and not stalls
 
 
-def _stalls(content: Content, key: str) -> list[Point]:
-    """The size halfway between a message that moves by itself and one that waits for progress.
+def _stalls(content: Content, key: str, ratio: float) -> list[Point]:
+    """The size halfway between a message that moves by itself and one that waits for progress, unless within a ratio.
 
     The wait does not show in a ping-pong, so that the fit cannot find its limit.
     """
     bracket = stall_bracket(from_records.probes(content, key))
-    if bracket is None or bracket[1] <= BRACKET * bracket[0]:
+    if bracket is None or bracket[1] <= ratio * bracket[0]:
         return []
     size = round((bracket[0] * bracket[1]) ** 0.5)
     return [Point.of("overlap", bytes=size, who=who) for who in ("receiver", "sender")]

@@ -40,6 +40,7 @@ def plan(
     threads: int,
     only: Iterable[str] | None = None,
     largest: int = 4 << 20,
+    coarse: bool = False,
 ) -> list[Point]:
     """The points of a calibration, the most valuable first.
 
@@ -59,6 +60,8 @@ def plan(
         Names from `pready.calibrate.benchmark_list.MEASUREMENTS`; all of them if None.
     largest
         Largest message in bytes.
+    coarse
+        The first pass alone.
 
     Raises
     ------
@@ -73,11 +76,8 @@ def plan(
         raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
     powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
     teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # one is what the others are compared with
-    passes = chain(
-        _first_pass(teams, largest),
-        _second_pass(teams, largest),
-        _third_pass(teams, largest),
-    )
+    finer = () if coarse else (_second_pass(teams, largest), _third_pass(teams, largest))
+    passes = chain(_first_pass(teams, largest), *finer)
     return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
 
 

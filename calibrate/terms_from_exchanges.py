@@ -128,10 +128,14 @@ def _rest(data: dict[str, Any], e: Exchange) -> float:
 
 
 def _cold(found: Found) -> dict[str, Any]:
-    """What a message takes longer after a pause: a time per size, and one for how soon it is paid."""
+    """What a message takes longer after a pause: a time per size, and one for how soon it is paid.
+
+    Each difference counts as much as it is known: a neighbour's time slices in some repeats of one pause shall not
+    become a term. What is known of a size alone is drawn towards all sizes' mean by as much as it is uncertain.
+    """
     singles = found.ones("single")
     extra = {
-        size: {pause: e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0}
+        size: {pause: (e.after.value - at[0.0].after.value, _unsure(e, at[0.0])) for pause, e in at.items() if pause > 0}
         for size, at in singles.items()
         if 0.0 in at
     }
@@ -140,8 +144,10 @@ def _cold(found: Found) -> dict[str, Any]:
         return {}
     sizes = sorted(extra)
     pauses = np.array(sorted({d for at in extra.values() for d in at}))
-    times = np.array([[extra[s].get(d, np.nan) for d in pauses] for s in sizes])
-    mean = np.nanmean(times, axis=0)
+    unknown = (0.0, np.inf)
+    times, within = np.moveaxis(np.array([[extra[s].get(d, unknown) for d in pauses] for s in sizes]), -1, 0)
+    weights = within**-2.0
+    mean = (weights * times).sum(axis=0) / weights.sum(axis=0)
     if mean[-1] <= 0:
         return {}
 
@@ -154,11 +160,10 @@ def _cold(found: Found) -> dict[str, Any]:
     (_, after), _ = curve_fit(paid, pauses / pause, mean / time, p0=[1.0, 1.0], bounds=bounds)
     after *= pause
     shape = paid(pauses, 1.0, after)
-    known = np.isfinite(times)
-    fitted = [float(t[k] @ shape[k] / (shape[k] @ shape[k])) for t, k in zip(times, known, strict=True)]
-    most = np.maximum(fitted, 0.0)
-    left = times - most[:, None] * shape
-    half = float(np.nanstd(left) * 1.96 / most.mean()) if most.mean() > 0 else 0.0
+    precision = (weights * shape**2).sum(axis=1)
+    most = np.maximum(_drawn_together((weights * times * shape).sum(axis=1) / precision, 1 / precision), 0.0)
+    left = np.average((times - most[:, None] * shape) ** 2, weights=weights) ** 0.5
+    half = float(left * 1.96 / most.mean()) if most.mean() > 0 else 0.0
     why = "a send by one thread after sleeping, less one without"
     return {
         "cold": {
@@ -166,6 +171,23 @@ def _cold(found: Found) -> dict[str, Any]:
             "after": {"value": format_exact(float(after), Unit.TIME), "source": "measured", "why": why},
         }
     }
+
+
+def _unsure(a: Exchange, b: Exchange) -> float:
+    """Half of the interval of a difference, seconds."""
+    return max(float(np.hypot(a.after.high - a.after.low, b.after.high - b.after.low)) / 2, SHORTEST_S)
+
+
+def _drawn_together(values: Array, variances: Array) -> Array:
+    """Values drawn towards their mean: by none where they differ by more than they are uncertain.
+
+    Between-group variance by moments: DerSimonian and Laird 1986, doi:10.1016/0197-2456(86)90046-2.
+    """
+    weights = 1 / variances
+    mean = np.average(values, weights=weights)
+    scatter = (weights * (values - mean) ** 2).sum() - (len(values) - 1)
+    between = max(float(scatter), 0.0) / max(float(weights.sum() - (weights**2).sum() / weights.sum()), 1e-300)
+    return np.asarray((values * between + mean * variances) / (between + variances))
 
 
 def _active_message(found: Found) -> dict[str, Any]:

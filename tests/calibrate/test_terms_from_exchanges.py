@@ -119,6 +119,23 @@ def test_one_disturbed_point_does_not_count() -> None:
     assert [time(t) for t in found["threads"]["wake"]["time"][1 : len(TEAMS)]] == pytest.approx(list(WAKES), rel=0.05)
 
 
+def test_a_pause_whose_repeats_disagree_hardly_counts() -> None:
+    m = known()
+    seen = measured(m)
+    i = next(i for i, e in enumerate(seen) if e.approach == "single" and e.bytes == 256 << 10 and e.delay_s > 10e-3)
+    value = seen[i].after.value
+    sure = [replace(e, after=Sample(e.after.value, e.after.value - US, e.after.value + US)) for e in seen]
+    # Some repeats met a neighbour's time slices: the median lies within an interval of 10 ms.
+    sure[i] = replace(seen[i], after=Sample(value + 2e-3, value, value + 10e-3))
+    found = refined(plain(m), sure, active_messages=False)["cold"]
+    assert [time(t) for t in found["time"]] == pytest.approx([COLD] * len(found["time"]), rel=0.05)
+    assert time(found["after"]["value"]) == pytest.approx(AFTER, rel=0.05)
+    # Were all as sure as that one, it would stand: not its value is refused, but its doubt.
+    sure[i] = replace(sure[i], after=Sample(value + 2e-3, value + 2e-3 - US, value + 2e-3 + US))
+    found = refined(plain(m), sure, active_messages=False)["cold"]
+    assert time(found["time"][-1]) > 5 * COLD
+
+
 # What an exchange takes besides its bytes, 0.1 of 4 ms, counts as bytes here.
 @pytest.mark.parametrize(("room", "tolerance"), [(2.2e6, 0.05), (0.6e6, 0.15), (0.0, 0.0)])
 def test_the_room_that_puts_find_without_the_sender_comes_back(room: float, tolerance: float) -> None:
