@@ -135,7 +135,9 @@ def _cold(found: Found) -> dict[str, Any]:
     """
     singles = found.ones("single")
     extra = {
-        size: {pause: (e.after.value - at[0.0].after.value, _unsure(e, at[0.0])) for pause, e in at.items() if pause > 0}
+        size: {
+            pause: (e.after.value - at[0.0].after.value, _unsure(e, at[0.0])) for pause, e in at.items() if pause > 0
+        }
         for size, at in singles.items()
         if 0.0 in at
     }

@@ -38,6 +38,8 @@ PARTS = ("papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
 DEFAULT_BUDGET = "20 min"
 DEFAULT_RIG = "1Gbit"
+BOTH_WAYS = 0.25
+"""Share of the budget of two ranks for exchanges in which both send."""
 HOMES = ("PREADY_MPICH_PREFIX", "PREADY_OPENMPI_PREFIX")
 """Environment variables that name MPI libraries, if --mpi does not."""
 
@@ -243,8 +245,18 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
                 told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
 
             def conclude(budget_s: float) -> None:
-                done = live.validate(site, folder, budget_s=budget_s, seed=wanted.seed, on_progress=on_progress)
+                one_way = budget_s * (1 - BOTH_WAYS)
+                done = live.validate(site, folder, budget_s=one_way, seed=wanted.seed, on_progress=on_progress)
                 found.comparisons.append(_with_machine(done, library, folder / f"live-{library}.toml"))
+                try:
+                    both = many.both_ways(
+                        library, ranks, site.built, folder / f"live-{library}.jsonl", budget_s=budget_s * BOTH_WAYS,
+                        seed=wanted.seed, on_progress=on_progress,
+                    )  # fmt: skip
+                except many.NothingMeasured as error:
+                    found.skipped[f"{library}, both ways"] = str(error)
+                else:
+                    found.comparisons.append(both)
 
             try:
                 conclude(budget_s)

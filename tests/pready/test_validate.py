@@ -17,6 +17,7 @@ from pready.commands import validate as validating
 from pready.model.errors import PreadyError
 from pready.model.version import VERSION
 from pready.validate import live, papers, sst
+from pready.validate.prove import many
 from pready.validate.result import ClaimResult, Comparison
 
 GOOD = replace(findings.comparison(8), checks=(findings.GOOD,), controls=findings.comparison(8).controls[:1])
@@ -248,6 +249,10 @@ def measured(seen: list[Any], *, interrupt: bool = False, found: Comparison | No
     return validate
 
 
+def both_ways(*_: Any, **__: Any) -> Comparison:
+    raise many.NothingMeasured("no exchange was measured in every round")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("found", "status"), [(GOOD, 0), (findings.comparison(8), 1)])
 def test_live_on_two_libraries(
@@ -260,19 +265,39 @@ def test_live_on_two_libraries(
 ) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(live, "validate", measured(seen, found=found))
+    monkeypatch.setattr(many, "both_ways", both_ways)
     words = f"{library}/bin/mpiexec -n 2"
     mpi = ["--mpi", str(library), "--mpi", str(library)]
     report = tmp_path / "report"
     options = ["--launcher", words, *mpi, "--budget", "2 min", "-o", str(report), "--json", "--seed", "4"]
     assert main(["validate", "live", *options]) == status
     assert [(s.library, folder, budget, seed) for s, folder, budget, seed in seen] == [
-        ("mpich", report / "raw", 120.0, 4),
-        ("mpich-2", report / "raw", 120.0, 4),
+        ("mpich", report / "raw", 90.0, 4),
+        ("mpich-2", report / "raw", 90.0, 4),
     ]
-    data = json.loads(capsys.readouterr().out)
+    said = capsys.readouterr()
+    assert "skipped mpich-2, both ways: no exchange was measured in every round" in said.err
+    data = json.loads(said.out)
     assert [c["about"]["library"] for c in data["comparisons"]] == ["mpich", "mpich-2"]
     assert data["comparisons"][0]["about"]["machine file live-mpich.toml"] == 'name = "made up"\n'
     assert [c["ok"] for c in data["comparisons"][0]["checks"]] == [c.ok for c in found.checks]
+
+
+def test_exchanges_both_ways_are_a_comparison_of_their_own(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[Any] = []
+
+    def both(*given: Any, budget_s: float, **_: Any) -> Comparison:
+        asked.append((given[0], given[3].name, budget_s))
+        return findings.comparison(8)
+
+    monkeypatch.setattr(live, "validate", measured([], found=GOOD))
+    monkeypatch.setattr(many, "both_ways", both)
+    words = ["--launcher", f"{library}/bin/mpiexec -n 2", "--budget", "2 min", "--json"]
+    assert main(["validate", "live", *words, "--raw", str(tmp_path / "raw"), "-o", str(tmp_path / "r")]) == 1
+    assert asked == [("mpi", "live-mpi.jsonl", 30.0)]
+    assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 2
 
 
 @pytest.mark.parametrize("found", [GOOD, None], ids=["enough", "too little"])
@@ -281,8 +306,9 @@ def test_an_interrupted_measurement_concludes_from_what_it_has(
 ) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(live, "validate", measured(seen, interrupt=True, found=found))
+    monkeypatch.setattr(many, "both_ways", both_ways)
     words = ["--launcher", f"{library}/bin/mpiexec -n 2"]
     assert main(["validate", "live", *words, "--raw", str(tmp_path / "raw"), "-o", str(tmp_path / "r")]) == 130
-    assert [budget for _, _, budget, _ in seen] == [1200.0, 0.0]
+    assert [budget for _, _, budget, _ in seen] == [900.0, 0.0]
     data = json.loads((tmp_path / "r" / "report.json").read_text(encoding="utf-8"))
     assert len(data["comparisons"]) == (found is not None)

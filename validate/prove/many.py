@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,10 @@ MEASUREMENTS = ("approach", "bandwidth", "completion", "early", "memcpy", "overl
 and here do not, for here ranks nap."""
 
 
+class NothingMeasured(PreadyError):
+    """The budget ended before any exchange was measured in every round."""
+
+
 @dataclass(frozen=True)
 class Scene:
     """One workload and the ways that it is measured in."""
@@ -99,7 +103,15 @@ def grid(nodes: int, axes: int) -> tuple[int, ...]:
 
 
 def patterns(nodes: int) -> dict[str, dict[str, Any]]:
-    """By name: a ring, stencils in two and three dimensions, a wavefront, and a list in which ranks differ."""
+    """By name: a ring, stencils in two and three dimensions, a wavefront, and a list in which ranks differ.
+
+    Of two, all but the wavefront are the same: a pair that sends both ways.
+    """
+    if nodes == 2:
+        return {
+            "pair": {"pattern": "pt2pt", "both_ways": True},
+            "sweep": {"pattern": "sweep3d", "grid": grid(nodes, 2)},
+        }
     listed: list[list[int]] = [sorted({(r + 1) % nodes, *([0] if r > 1 else [])} - {r}) for r in range(nodes)]
     found: dict[str, dict[str, Any]] = {
         "ring": {"pattern": "neighbours", "neighbour_list": [[(r + 1) % nodes] for r in range(nodes)]},
@@ -128,7 +140,7 @@ def _scene(
     name = names[int(kind_of * len(names))]
     n = THREADS[int(threads * len(THREADS))]
     per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
-    peers = {"ring": 1, "halo 2-D": 4, "sweep": 2, "list": 2, "halo 3-D": 6}[name]
+    peers = {"pair": 1, "ring": 1, "halo 2-D": 4, "sweep": 2, "list": 2, "halo 3-D": 6}[name]
     steps = 8 if name == "sweep" else 1
     wanted = SMALLEST * (LARGEST / (peers * steps) / SMALLEST) ** float(size)
     buffer = max(round(wanted / (n * per_thread)), 8) * n * per_thread
@@ -196,38 +208,81 @@ def validate(
         The benchmark does not run, the raw file is damaged or in use, or too little was measured.
     """
     raw = folder / f"nodes-{nodes}-{library}.jsonl"
-
-    def told(stage: str) -> Callable[[Progress], None]:
-        def tell(p: Progress) -> None:
-            on_progress(Told(stage, p.done, p.total, p.left_s))
-
-        return tell
-
     run_measurements(
         launcher, built, raw, threads=1, budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
-        on_point=told("calibrating"), point_budget_s=POINT_BUDGET_S,
+        on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
-    ports.measure_ring(
-        calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told("ports")
-    )
-    machine = of_teams(_machine(calibration, from_records.load(raw), nodes, seed))
+    told = _tells("ports", on_progress)
+    ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
+    known = ports.known(
+        calibration.described.machine, nodes, seed, from_records.load(raw), calibration.environment
+    )  # fmt: skip
+    machine = of_teams(known)
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
-    profile = effective_library(machine)
+    return _compared(
+        library, launcher, built, raw, calibration, machine, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING),
+        seed=seed, on_progress=on_progress,
+    )  # fmt: skip
+
+
+def both_ways(
+    library: str,
+    launcher: Launcher,
+    built: Built,
+    raw: Path,
+    *,
+    budget_s: float,
+    seed: int = 0,
+    on_progress: Callable[[Told], object] = lambda _: None,
+) -> Comparison:
+    """Exchanges between two ranks that both send, on the machine whose calibration `raw` holds; resumes.
+
+    Raises
+    ------
+    PreadyError
+        As `validate`.
+    """
+    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
+    done = _compared(
+        library, launcher, built, raw, calibration, calibration.described.machine, nodes=2, budget_s=budget_s,
+        seed=seed, on_progress=on_progress,
+    )  # fmt: skip
+    return replace(done, title=f"{done.title}, both ways")
+
+
+def _tells(stage: str, on_progress: Callable[[Told], object]) -> Callable[[Progress], None]:
+    def tell(p: Progress) -> None:
+        on_progress(Told(stage, p.done, p.total, p.left_s))
+
+    return tell
+
+
+def _compared(
+    library: str,
+    launcher: Launcher,
+    built: Built,
+    raw: Path,
+    calibration: Calibration,
+    machine: Machine,
+    *,
+    nodes: int,
+    budget_s: float,
+    seed: int,
+    on_progress: Callable[[Told], object],
+) -> Comparison:
+    """Measure as many workloads as the budget allows, and hold the machine's predictions against them."""
+    profile, folder = effective_library(machine), raw.parent
     alone = len(os.sched_getaffinity(0)) >= nodes
     listed = scenes(
         MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed, rma=alone
     )
     plans = [exchange_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
     outcome = measure(
-        list(_points(listed, plans, seed)), launcher, raw, budget_s * (1 - CALIBRATING), told("measuring"),
-        built=built, tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
+        list(_points(listed, plans, seed)), launcher, raw, budget_s, _tells("measuring", on_progress), built=built,
+        tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
     )  # fmt: skip
-    return concluded(library, launcher, raw, calibration, listed, plans, seed, outcome)
-
-
-def _machine(calibration: Calibration, content: Content, ranks: int, seed: int) -> Machine:
-    return ports.known(calibration.described.machine, ranks, seed, content, calibration.environment)
+    return concluded(library, launcher, raw, calibration, machine, listed, plans, seed, outcome)
 
 
 def of_teams(machine: Machine) -> Machine:
@@ -251,6 +306,7 @@ def concluded(
     launcher: Launcher,
     raw: Path,
     calibration: Calibration,
+    machine: Machine,
     listed: Sequence[Scene],
     plans: Sequence[str],
     seed: int,
@@ -258,10 +314,9 @@ def concluded(
 ) -> Comparison:
     """The comparison from what the raw file holds."""
     content, key = from_records.load(raw), calibration.environment
-    machine = of_teams(_machine(calibration, content, launcher.ranks or 0, seed))
     found = judged(machine, listed, plans, content, key, library, seed)
     if not found:
-        raise PreadyError("no exchange was measured in every round", valid="a larger budget", source=str(raw))
+        raise NothingMeasured("no exchange was measured in every round", valid="a larger budget", source=str(raw))
     cases = tuple(c for one in found for c in one.cases)
     half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed)
     calm = judged(machine, listed, plans, content, key, library, seed, lag=False)

@@ -1,0 +1,138 @@
+"""Exchanges among many ranks, and both ways between two: a cluster that is the model keeps all limits, no other."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
+from machines import ideal
+
+from pready.calibrate.build import Built
+from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.launch import Launcher
+from pready.calibrate.measure import Outcome
+from pready.calibrate.records import Point, Records
+from pready.model.engine.layout import layout
+from pready.model.machine import Machine
+from pready.model.predict import effective_library
+from pready.validate.live.compare import halved_bandwidth
+from pready.validate.live.session import nice
+from pready.validate.prove import design, many
+from pready.validate.prove.expected import Expected
+from pready.validate.result import Comparison
+
+SEED = 5
+BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
+
+
+def machine() -> Machine:
+    """A link of 200 Mbit/s."""
+    return ideal(G=1 / 25e6, L=50e-6, o_s=5e-6, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], put=5e-6, epoch=9e-6)
+
+
+def listed(nodes: int) -> list[many.Scene]:
+    m = machine()
+    speed, profile = nice(m.bandwidth), effective_library(m)
+    return many.scenes(many.MOST_SCENES, nodes=nodes, bytes_per_s=speed, profile=profile, seed=SEED)
+
+
+def cluster_of(truth: Machine) -> Callable[..., Outcome]:
+    """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
+    of_plan = {exchange_plan(s.workload, s.first + s.iterations, SEED).name: s for s in listed(2)}
+
+    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **__: Any) -> Outcome:
+        with Records(out) as records:
+            records.add_environment("here", {"library": "the model", "settings": {}})
+            asked = list(points)
+            for point in records.missing(asked, "here"):
+                records.add_point(point, "here", record(of_plan[str(point.get("plan"))], point))
+        return Outcome("here", len(asked), 0, 0)
+
+    def record(scene: many.Scene, point: Point) -> dict[str, Any]:
+        plan = exchange_plan(scene.workload, scene.first + scene.iterations, SEED)
+        asked = (point.get("approach"), point.get("transport"))
+        way = next(w for w in scene.ways if (w.name, w.transport) == asked)
+        ends = Expected(truth, scene.workload, SEED, 0, plan.iterations).simulated(way.approach, record=True).ends_s
+        assert ends is not None
+        ends = ends.reshape(plan.iterations, -1, plan.ranks)[:, -1]
+        begins = np.vstack([np.zeros(plan.ranks), ends[:-1]])
+        computed = plan.ready.max(axis=3).sum(axis=2).T
+        rows = np.stack([begins, computed, ends], axis=2).reshape(plan.iterations, -1)
+        return {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
+
+    return measured
+
+
+def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Comparison:
+    monkeypatch.setattr(many, "MOST_SCENES", 8)
+    monkeypatch.setattr(many, "KINDS", ("normal", "laggard"))
+    monkeypatch.setattr(many, "patterns", lambda _: {"pair": PAIR})
+    found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
+    monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)
+    monkeypatch.setattr(many, "measure", cluster_of(truth))
+    return many.both_ways("mpi", Launcher(("mpiexec",), ranks=2), BUILT, folder / "raw.jsonl", budget_s=1.0, seed=SEED)
+
+
+PAIR = many.patterns(2)["pair"]
+
+
+def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared(machine(), tmp_path, monkeypatch)
+    assert done.title.endswith(", both ways")
+    assert len(done.cases) >= 8 * 3
+    assert [check.name for check in done.checks if not check.ok] == []
+    for case in done.cases:
+        assert case.measured_s == pytest.approx(case.predicted_s, rel=1e-6)
+    # Each wrong prediction breaks a limit.
+    assert all(control.rejected for control in done.controls)
+
+
+def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared(halved_bandwidth(machine()), tmp_path, monkeypatch)
+    assert "error of communication, median" in [check.name for check in done.checks if not check.ok]
+
+
+def test_nothing_measured_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **__: Any) -> Outcome:
+        with Records(out) as records:
+            records.add_environment("here", {"library": "the model", "settings": {}})
+        return Outcome("here", len(list(points)), 0, 0)
+
+    found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
+    monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)
+    monkeypatch.setattr(many, "measure", nothing)
+    launcher = Launcher(("mpiexec",), ranks=2)
+    with pytest.raises(many.NothingMeasured, match="valid: a larger budget"):
+        many.both_ways("mpi", launcher, BUILT, tmp_path / "raw.jsonl", budget_s=1.0, seed=SEED)
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 8])
+def test_scenes_have_so_many_ranks_and_bytes(nodes: int) -> None:
+    found = listed(nodes)
+    assert len(found) == many.MOST_SCENES
+    assert {name.split(" ", 1)[1] for name in (s.workload.name for s in found)} == set(many.patterns(nodes))
+    for scene in found:
+        what = layout(scene.workload)
+        assert np.prod(what.grid) == nodes
+        plan = exchange_plan(scene.workload, 1, SEED)
+        sent = np.zeros(nodes)
+        for phase in plan.phases:
+            for edge in phase.edges:
+                sent[edge.sender] += edge.bytes
+        # Rounding up to whole partitions of at least 8 B is all that goes beyond.
+        assert sent.max() <= many.LARGEST + 8 * scene.workload.n_partitions * len(plan.phases) * 6
+        assert scene.first >= design.WARM_UP / scene.steps
+
+
+def test_two_nodes_send_both_ways() -> None:
+    for scene in listed(2):
+        (first, *_) = exchange_plan(scene.workload, 1, SEED).phases
+        ways = {(e.sender, e.receiver) for e in first.edges}
+        assert ways == ({(0, 1), (1, 0)} if "pair" in scene.workload.name else {(0, 1)})
