@@ -27,7 +27,7 @@ REFINEMENTS = 20
 """Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
 CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
-BRACKET, COARSE_BRACKET = 1.02, 1.5
+BRACKET, COARSE_BRACKET = 1.02, 1.1
 """Ratio of the sizes between which a rendezvous begins, below which no closer look is taken; and before all else."""
 
 

@@ -118,12 +118,14 @@ def observations(content: Content, key: str) -> Observations:
     trains = [r for r in rtts if r["parameters"]["n"] > 1]
     plain = [r for r in trains if r["parameters"]["delay_s"] == 0]
     delayed = [r for r in trains if r["parameters"]["delay_s"] != 0]
+    received = [r for r in _select(content, "receive", key) if r["median_s"] > 0]
     windows = _select(content, "bandwidth", key)
     return Observations(
         ping_pong=_curve(pings),
         prtt_1=_curve(one) if one else None,
         prtt_n=_train(plain),
         prtt_n_delay=_train(delayed),
+        receive_overhead=_curve(_by(received, "bytes")) if received else None,
         window=_window(windows),
         message_rate=_rates(_select(content, "rate", key), cores_per_rank(content.environments[key])),
         matching={

@@ -12,6 +12,7 @@ TELLS = {
     "early": "whether MPI_Pready sends",
     "bandwidth": "several messages in flight",
     "prtt": "o_s and g",
+    "receive": "o_r",
     "completion": "when a send is complete",
     "rate": "contexts",
     "contention": "taken locks",

@@ -42,6 +42,8 @@ FAST_BELOW = 0.5
 """Time per byte over that of large messages, below which messages fit into the bucket of a shaped link."""
 BURST_SHOWS = 2.0
 """A link counts as shaped if large messages are early by more than this multiple of the smallest's time."""
+UNSURE = 2.0
+"""Factor within which larger messages are assumed to cost a CPU what smaller ones do."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 
@@ -140,13 +142,16 @@ def stalls_from(probes: Probes, thresholds: Sequence[float]) -> float | None:
 
     Such messages need an answer before they move: a rendezvous, whether or not its latency shows in a
     ping-pong. A threshold of the fit between the last size that moves and the first that waits is
-    taken as the limit; else all between are taken to wait, which advises the less.
+    taken as the limit, else the only power of two there, as libraries have it by default; else all between are taken
+    to wait, which advises the less.
     """
     bracket = stall_bracket(probes)
     if bracket is None:
         return None
     moving, stalled = bracket
-    return next((t for t in thresholds if moving < t <= stalled), moving + 1.0)
+    powers = [2.0**k for k in range(stalled.bit_length()) if moving < 2**k]
+    defaults = powers if len(powers) == 1 else []
+    return next((t for t in (*thresholds, *defaults) if moving < t <= stalled), moving + 1.0)
 
 
 def _with_rendezvous(
@@ -259,7 +264,7 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
         before = _overheads(fit, k - 1, [])
         limit = 0.5 * smallest
         # A guess is a share of the intercept, which a handshake raises and a CPU does not see.
-        o_s, o_r = (b if o.assumed and b.assumed else o for o, b in zip((o_s, o_r), before, strict=False))
+        o_s, o_r = (_as_of_smaller(b) if o.assumed else o for o, b in zip((o_s, o_r), before, strict=False))
         if o_s.value > limit or o_s.value <= 0:
             notes.append(f"o_s from {s.from_bytes:g} B is a wait for the link; that of smaller messages is taken")
             o_s = before[0]
@@ -270,6 +275,11 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
         scale = 0.9 * total.value / (o_s.value + o_r.value)
         o_s, o_r = _times(o_s, scale), _times(o_r, scale)
     return o_s, o_r, total
+
+
+def _as_of_smaller(e: Estimate) -> Estimate:
+    """What larger messages are assumed to take, if it was measured of smaller ones."""
+    return e if e.assumed else Estimate(e.value, e.value / UNSURE, e.value * UNSURE, assumed=True)
 
 
 def _times(e: Estimate, factor: float) -> Estimate:

@@ -23,6 +23,8 @@ def sizes(largest: int = 4 << 20) -> list[int]:
     return sorted(size for size in found if size <= largest)
 
 
+LARGEST_RECEIVED = 8 << 10
+"""Bytes; several larger ones are not all there before somebody receives them, and what is timed is their transfer."""
 DRAINS_FROM = 4096
 """Bytes from which repeats in a row may find the token bucket of a shaped link drained."""
 REFILL_S = 1e-3
@@ -98,6 +100,8 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
             yield Point.of("early", bytes=size, delay_by=delay_by)
     for size in (1, 1 << 10, 1 << 14):
         yield from trains(size)
+    for size in (1, 256, 4 << 10):
+        yield Point.of("receive", bytes=size)
     for approach in APPROACHES:
         if approach.startswith("rma"):
             yield exchange(approach, SMALL_EXCHANGE)
@@ -153,6 +157,8 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
         yield ping(size)
     for size in _powers(1, min(largest, 1 << 20), 2):
         yield from trains(size)
+    for size in _powers(1, LARGEST_RECEIVED, 1):
+        yield Point.of("receive", bytes=size)
     yield from exchanges(teams)
     for window in (1, 2, 4, 8, 16, 32, 64):
         for size in _powers(1 << 12, min(largest, 1 << 20), 4):

@@ -241,7 +241,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
 
     control = fixed(0)
     stream = size * draw("G", segment.G)
-    wire = draw("L", segment.L)
+    # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
+    wire = np.maximum(draw("L", segment.L), -stream)
     bandwidth = sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth)
     if segment.G_link is not None and path.burst is None:
         link = np.minimum(size * draw("G_link", segment.G_link), stream)

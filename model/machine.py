@@ -418,8 +418,8 @@ class Machine(Strict):
         if self.intra is None:
             raise PreadyError(
                 f"{self.name} has no intra-node path",
-                valid="an [intra] table, measured by 'pready calibrate' with two ranks on one node "
-                '(--launcher "srun -N 1 -n 2")',
+                valid="an [intra] table, measured by 'pready calibrate --intra' with two ranks on one node "
+                '(--launcher "srun -N 1 -n 2") into the same file',
             )
         return self.intra
 

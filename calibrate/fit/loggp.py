@@ -40,6 +40,7 @@ DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
 FEWEST_OF_OTHERS = {"gap": 3, "send": 2, "receive": 2}
+DEMANDED = ("gap", "send")  # not receives: several large messages are not all there before somebody receives them
 WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold
 WIDEST_TIME = 0.10  # relative half width of a fitted time
 
@@ -78,7 +79,7 @@ def fit(
     ------
     ThinDataError
         Fewer than 6 sizes; a segment with fewer than 4 (or, for a curve that is measured
-        elsewhere, 3 gaps or 2 overheads); sizes around a threshold more than a factor of 2 apart;
+        elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart;
         or a fitted time that is not known to ±10 %. It carries the estimate and the sizes to
         measure next.
     PreadyError
@@ -297,11 +298,11 @@ def _thin(
                 f"at least {FEWEST_PER_SEGMENT}",
                 _between(start, end, sizes),
             )
-        for name, fewest in FEWEST_OF_OTHERS.items():
-            if name in lines and lines[name].points[k] < fewest:
+        for name in DEMANDED:
+            if name in lines and lines[name].points[k] < FEWEST_OF_OTHERS[name]:
                 return (
                     f"the segment from {start:g} B has {lines[name].points[k]} sizes of {MEASURED_BY[name]}",
-                    f"at least {fewest}",
+                    f"at least {FEWEST_OF_OTHERS[name]}",
                     _between(start, end, lines[name].series.size),
                 )
     for threshold in fitted.thresholds:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from pready.calibrate import within_node
 from pready.calibrate.benchmark_list import MEASUREMENTS
 from pready.calibrate.build import built_for
 from pready.calibrate.calibration import Calibration, provenance, run_measurements
@@ -65,6 +66,9 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--slurm", type=click.Path(path_type=Path), metavar="JOB.sh", help="Write a job script that runs this, and stop."
 )
+@click.option(
+    "--intra", is_flag=True, help="Two ranks on one node: add the path between them to the machine file of -o."
+)
 @click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
 @options.seed("Of payloads and intervals.", bits=32)
@@ -86,6 +90,7 @@ def calibrate(
     only: str | None,
     name: str | None,
     slurm: Path | None,
+    intra: bool,
     allow_thin: bool,
     fit_only: bool,
     seed: int,
@@ -101,22 +106,34 @@ def calibrate(
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
     budget_s = parse(budget, Unit.TIME, "--budget")
-    raw = raw or output.with_suffix(".jsonl")
+    raw = raw or output.with_suffix(".intra.jsonl" if intra else ".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
+    if intra:
+        _check_intra(output, rig, name)
+        chosen = chosen or list(within_node.MEASUREMENTS)
     if slurm is not None:
-        _write_job(slurm, launcher, budget_s, threads, pin=not no_pin)
+        _write_job(slurm, launcher, budget_s, threads, nodes=1 if intra else 2, pin=not no_pin)
         return
     if not fit_only:
         _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
-    _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin)
+    _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin, intra=intra)
 
 
-def _write_job(path: Path, launcher: str | None, budget_s: float, threads: int, *, pin: bool) -> None:
+def _check_intra(output: Path, rig: str | None, name: str | None) -> None:
+    """Before anything is measured."""
+    if rig is not None:
+        raise PreadyError("--intra with --rig", valid='--launcher with two ranks on one node, such as "srun -N 1 -n 2"')
+    if name is not None:
+        raise PreadyError("--name with --intra", valid="one of them: a machine that is added to keeps its name")
+    within_node.base(output)
+
+
+def _write_job(path: Path, launcher: str | None, budget_s: float, threads: int, *, nodes: int, pin: bool) -> None:
     words = [w for w in sys.argv[1:] if w]
     at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
     del words[at : at + (1 if "=" in words[at] else 2)]
     if launcher is None:
-        words += ["--launcher", f"srun -N 2 -n 2 -c {threads}"]
+        words += ["--launcher", f"srun -N {nodes} -n 2 -c {threads}"]
     command = [shutil.which("pready") or "pready", *words]
     write_text(path, slurm_script(command, time_s=budget_s + 600, threads=threads, pin=pin))
     click.echo(f"wrote {path}: submit it with 'sbatch {path}'; submitted again, it resumes", err=True)
@@ -170,16 +187,21 @@ def _measure(
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
-def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool) -> None:
+def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool, intra: bool) -> None:
     try:
         with status("fitting"):
             done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
     except ThinDataError as thin:
         raise _thin(thin, str(raw)) from None
-    write_text(output, sealed(done.described.machine, provenance(raw, done, seed)))
-    for note in done.described.notes:
-        click.echo(f"  note: {note}", err=True)
-    _warn(done)
+    if intra:
+        text, told = within_node.added(output, done, raw)
+    else:
+        text, told = sealed(done.described.machine, provenance(raw, done, seed)), ()
+    write_text(output, text)
+    for line in (*(f"note: {note}" for note in done.described.notes), *told):
+        click.echo(f"  {line}", err=True)
+    if not intra:
+        _warn(done)
     click.echo(_written(output, seed), err=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,8 @@ def time_of(point: Point) -> float | None:
             round_trip = 2 * one_way(size)
             between = O_S + round_trip if delay == -1.0 else gap(size)
             return round_trip + (n - 1) * between
+        case "receive":
+            return O_R
         case "bandwidth":
             return int(p["window"]) * gap(size) + 2 * WIRE
         case "rate":
@@ -131,12 +134,13 @@ def test_the_machine_comes_back(raw: Path) -> None:
     low, *_, high = m.inter.segments
     assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):
-        # o_r was not measured (it is assumed within what is left), so o_s and the sum are what can be told. o_s is
-        # what 15 delays of 40 us or more leave of a train: 1 % of noise leaves it an interval of a quarter.
+        # What 15 delays of 40 us or more leave of a train: 1 % of noise leaves o_s an interval of a quarter.
         assert segment.o_s.interval is not None
         assert segment.o_s.interval[0] <= O_S <= segment.o_s.interval[1]
         assert segment.o_s.source == "measured"
-        assert segment.o_r.source == "assumed"
+    # Receives were timed of messages up to 8 KiB: of larger ones o_r is taken as of these.
+    assert (low.o_r.source, high.o_r.source) == ("measured", "assumed")
+    assert high.o_r.value == low.o_r.value
     assert low.o_s.value + low.L.value + low.o_r.value == pytest.approx(O_S + WIRE + O_R, rel=0.02)
     assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
     assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
@@ -248,6 +252,10 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
     assert stalls_from(probes([0.9, moves, waits, waits, waits]), []) == 16385
     assert stalls_from(probes([0.9, moves, waits, waits, waits]), [0, 4000, 40000]) == 40000  # a fitted threshold
     assert stalls_from(probes([0.9, moves, moves, moves, waits]), []) == 262145
+    close = from_records.Probes(exposed_share={60000: moves, 70000: waits})
+    assert stalls_from(close, []) == 65536  # the only power of two there
+    assert stalls_from(close, [0, 61000]) == 61000
+    assert stalls_from(replace(close, exposed_share={66000: moves, 70000: waits}), []) == 66001
 
 
 def test_a_stalling_library_gets_no_early_bird_from_part(raw: Path) -> None:
@@ -335,6 +343,56 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
         assert said in error
         assert error.count("\n") == 1
     assert machine.load(out).name == "paper"  # untouched
+
+
+def test_what_completing_a_message_takes_is_measured(raw: Path) -> None:
+    segment = calibrate(raw, name="paper").described.machine.inter.segments[0]
+    assert segment.o_r.source == segment.L.source == "measured"
+    assert segment.o_r.value == pytest.approx(O_R, rel=0.05)
+    assert segment.L.value == pytest.approx(WIRE, rel=0.05)
+
+
+def on_hosts(folder: Path, hosts: list[str]) -> Path:
+    """The measurements, by ranks of these hosts."""
+    path = folder / f"{'-'.join(hosts)}.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", {**ENVIRONMENT, "hosts": hosts})
+        for point, record in records():
+            out.add_point(point, "e", record)
+    return path
+
+
+def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "paper.toml"
+    fit = ["calibrate", "--fit-only", "-o", str(out)]
+    within, between = (on_hosts(tmp_path, hosts) for hosts in (["a", "a"], ["a", "b"]))
+    assert main([*fit, "--intra", "--raw", str(within)]) == 2
+    assert "--intra adds to a machine file, and there is none" in capsys.readouterr().err
+    assert main([*fit, "--raw", str(raw)]) == 0
+    before = machine.load(out)
+    assert before.intra is None
+    for words, said in (
+        (["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),
+        (["--raw", str(within), "--rig", "1Gbit"], "--intra with --rig"),
+        (["--raw", str(within), "--name", "x"], "--name with --intra"),
+    ):
+        assert main([*fit, "--intra", *words]) == 2
+        assert said in capsys.readouterr().err
+        assert machine.load(out) == before
+    for _ in range(2):  # the second time it is replaced by what it is
+        assert main([*fit, "--intra", "--raw", str(within)]) == 0
+        after = machine.load(out)
+        assert after.intra is not None
+        assert after.intra.segments == before.inter.segments
+        assert after.model_copy(update={"intra": None}) == before
+    capsys.readouterr()
+    nodes = tmp_path / "nodes.toml"
+    nodes.write_text(
+        'format = 2\nthreads = 2\nbuffer = "64 KiB"\npattern = "halo3d"\ngrid = [4, 2]\nranks_per_node = 2\n'
+        'compute = { time = "1 ms" }\n',
+        encoding="utf-8",
+    )
+    assert main(["predict", str(nodes), "--machine", str(out)]) == 0
 
 
 def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

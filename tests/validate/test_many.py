@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice
 from pready.validate.prove import design, many
 from pready.validate.prove.expected import Expected
+from pready.validate.prove.many_checks import Judged, checks
 from pready.validate.result import Comparison
 
 SEED = 5
@@ -129,6 +131,24 @@ def test_scenes_have_so_many_ranks_and_bytes(nodes: int) -> None:
         # Rounding up to whole partitions of at least 8 B is all that goes beyond.
         assert sent.max() <= many.LARGEST + 8 * scene.workload.n_partitions * len(plan.phases) * 6
         assert scene.first >= design.WARM_UP / scene.steps
+
+
+def test_a_regret_is_told_of_ways_that_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared(machine(), tmp_path, monkeypatch)
+    scene = tuple(c for c in done.cases if c.id.startswith("000 "))
+    chosen = max(range(len(scene)), key=lambda i: scene[i].saving_predicted)
+    slow = [1.0] * len(scene)
+    slow[chosen] = 1.2
+    best = next(i for i in range(len(scene)) if i != chosen)
+    slow[best] = 0.9
+    one = Judged(scene, tuple(slow))
+    assert one.regret == pytest.approx(1.2 / 0.9 - 1)
+    assert one.tells_regret
+    for doubtful in (chosen, best):
+        cases = tuple(replace(c, spread=0.06) if i == doubtful else c for i, c in enumerate(scene))
+        assert not Judged(cases, tuple(slow)).tells_regret
+        (*_, regret) = checks([one, Judged(cases, tuple(slow))])
+        assert regret.cases == 1
 
 
 def test_two_nodes_send_both_ways() -> None:

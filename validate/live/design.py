@@ -77,7 +77,9 @@ class Scene:
         return self.threads * self.partitions_per_thread
 
 
-def scenes(count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = ()) -> list[Scene]:
+def scenes(
+    count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = (), crowded: bool = False
+) -> list[Scene]:
     """`count` workloads that fill the space evenly; the same seed gives the same.
 
     Parameters
@@ -86,13 +88,16 @@ def scenes(count: int, *, bytes_per_s: float, seed: int, avoid: Iterable[int] = 
         Of the link, to choose delays that matter.
     avoid
         Message sizes of the calibration; no message of a scene has one of them.
+    crowded
+        Threads have no core each: no windows per thread, whose threads poll inside MPI until an epoch ends, and would
+        show each other's time slices.
     """
     avoided = set(avoid)
     sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
-    return [_scene(i, row, bytes_per_s, seed, avoided) for i, row in enumerate(sample)]
+    return [_scene(i, row, bytes_per_s, seed, avoided, crowded) for i, row in enumerate(sample)]
 
 
-def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[int]) -> Scene:
+def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[int], crowded: bool) -> Scene:
     size, threads, theta, kind, delay = row
     n = THREADS[int(threads * len(THREADS))]
     per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
@@ -105,7 +110,7 @@ def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[
     chosen = KINDS[int(kind * len(KINDS))]
     late = float(np.clip(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** float(delay) * buffer / bytes_per_s, SHORTEST, LONGEST))
     ready = _ready(chosen, n, per_thread, late, seed + number)
-    return Scene(f"{number:03d}", n, per_thread, buffer, chosen, ready, _ways(n, per_thread, seed + number))
+    return Scene(f"{number:03d}", n, per_thread, buffer, chosen, ready, _ways(n, per_thread, seed + number, crowded))
 
 
 def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) -> tuple[float, ...]:
@@ -124,12 +129,13 @@ def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) ->
     return tuple(round(float(t), 7) for t in times)
 
 
-def _ways(threads: int, per_thread: int, seed: int) -> tuple[Way, ...]:
+def _ways(threads: int, per_thread: int, seed: int, crowded: bool) -> tuple[Way, ...]:
     n = threads * per_thread
     rng = np.random.default_rng([seed, 1])
-    some = rng.choice(len(RMA), size=RMA_PER_SCENE, replace=False)
+    known = [name for name in RMA if not (crowded and "many" in name)]
+    some = rng.choice(len(known), size=RMA_PER_SCENE, replace=False)
     many = [Way("many", t) for t in sorted({threads, n})]
-    rma = [Way(RMA[i], threads if "many" in RMA[i] else n) for i in sorted(some)]
+    rma = [Way(known[i], threads if "many" in known[i] else n) for i in sorted(some)]
     return (Way("single", 1), Way("part", n), *many, *rma)
 
 

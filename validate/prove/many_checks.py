@@ -23,10 +23,23 @@ class Judged:
     """As measured, of each case."""
 
     @property
+    def _chosen(self) -> int:
+        """What the model would take."""
+        return max(range(len(self.cases)), key=lambda i: self.cases[i].saving_predicted)
+
+    @property
+    def _best(self) -> int:
+        return int(np.argmin(self.iterations_s))
+
+    @property
     def regret(self) -> float:
         """Of an iteration: what following the model costs against the best that was measured."""
-        chosen = max(range(len(self.cases)), key=lambda i: self.cases[i].saving_predicted)
-        return self.iterations_s[chosen] / min(self.iterations_s) - 1
+        return self.iterations_s[self._chosen] / self.iterations_s[self._best] - 1
+
+    @property
+    def tells_regret(self) -> bool:
+        """Are the chosen and the best way both measured well enough?"""
+        return all(self.cases[i].spread < STEADY for i in (self._chosen, self._best))
 
 
 def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
@@ -36,7 +49,7 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
         c for one in judged for c in one.cases if c.approach != "single" and c.spread < STEADY and _steady_bulk(one)
     ]
     clear = [c for c in split if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]
-    regrets = [one.regret for one in judged]
+    regrets = [one.regret for one in judged if one.tells_regret]
     return (
         _at_most("error of communication, median", _percentile([abs(c.error) for c in cases], 50), 0.10, len(cases)),
         _at_most("error of η, median", _percentile([abs(c.eta_error) for c in split], 50), 0.07, len(split)),

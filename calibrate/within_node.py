@@ -1,0 +1,68 @@
+"""The path between ranks of one node, added to a machine whose path between nodes is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from pready.calibrate.calibration import Calibration
+from pready.calibrate.from_records import load
+from pready.calibrate.merging import Merged, merged
+from pready.model.errors import PreadyError
+from pready.model.files import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
+from pready.model.machine import Machine
+from pready.model.machine_file import dumps
+
+PART = "intra"
+MEASUREMENTS = ("bandwidth", "completion", "overlap", "pingpong", "prtt", "receive")
+"""What a path consists of; all else a machine has once."""
+
+
+def base(path: Path) -> str:
+    """The text of the machine file that the path is added to.
+
+    Raises
+    ------
+    PreadyError
+        There is none, or it is no machine.
+    """
+    if not path.exists():
+        raise PreadyError(
+            "--intra adds to a machine file, and there is none",
+            valid="first 'pready calibrate' with two ranks on two nodes, into the same file",
+            source=str(path),
+        )
+    text = decoded(read_bytes(path, LARGEST_TOML), str(path))
+    validated(Machine, parsed_toml(text.encode(), str(path)), str(path))
+    return text
+
+
+def added(path: Path, done: Calibration, raw: Path) -> Merged:
+    """The machine file at `path` with the measured path as its `[intra]`; one that it has already is replaced.
+
+    Parameters
+    ----------
+    done
+        Of two ranks on one node.
+    raw
+        What was measured, for the hosts.
+
+    Raises
+    ------
+    PreadyError
+        The two ranks were on two hosts; or a machine file that is none.
+    """
+    text = base(path)
+    hosts = list(dict.fromkeys(map(str, load(raw).environments[done.environment].get("hosts", ()))))
+    if len(hosts) > 1:
+        raise PreadyError(
+            f"--intra with ranks on {' and '.join(hosts)}", valid='two ranks on one node, such as "srun -N 1 -n 2"'
+        )
+    measured: Any = tomlkit.parse(dumps(done.described.machine))["inter"]
+    for name in ("uneven", "uneven_active"):
+        measured.pop(name, None)  # of ports, and no rank has one to another of its node
+    out = merged(text, str(path), {PART: measured}, (PART,))
+    validated(Machine, parsed_toml(out.text.encode(), str(path)), f"{path} with {raw}")
+    return out
