@@ -127,6 +127,14 @@ def test_every_case_is_measured_in_every_round_beside_bulk(designed: list[design
     assert first != second  # the order is drawn anew: drift falls on all ways alike
 
 
+def test_threads_without_a_core_each_have_no_windows_of_their_own() -> None:
+    few = design.scenes(32, bytes_per_s=1e8, seed=3, crowded=True)
+    assert {w.approach for s in few for w in s.ways if w.approach.startswith("rma")} == {
+        "rma-single-active",
+        "rma-single-passive",
+    }
+
+
 # ---- the checks, and what they must reject --------------------------------------------------------------------------
 
 

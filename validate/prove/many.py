@@ -64,7 +64,18 @@ BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
 PATIENCE_S = 20.0
-MEASUREMENTS = ("approach", "bandwidth", "completion", "early", "memcpy", "overlap", "pingpong", "pready", "prtt")
+MEASUREMENTS = (
+    "approach",
+    "bandwidth",
+    "completion",
+    "early",
+    "memcpy",
+    "overlap",
+    "pingpong",
+    "pready",
+    "prtt",
+    "receive",
+)
 """What the calibration's share of the budget is for: nothing of teams, whose threads wait for a core where ranks poll,
 and here do not, for here ranks nap."""
 
