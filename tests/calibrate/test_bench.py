@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.benchmark_list import APPROACHES, EXCHANGE, MEASUREMENTS
 from pready.calibrate.build import (
@@ -34,12 +35,6 @@ pytestmark = pytest.mark.thorough
 
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
 STRICT = "-Wall -Wextra -Wpedantic -Werror"
-LIBRARIES = {
-    "mpich": ("PREADY_MPICH_PREFIX", ()),
-    "openmpi": ("PREADY_OPENMPI_PREFIX", ("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx")),
-}
-"""Of each library: the variable that names where it is, and the options of its mpiexec."""
-
 LINES = [
     "pingpong bytes=0",
     "pingpong bytes=1000 mode=send",
@@ -115,8 +110,8 @@ class Library:
 
 
 @pytest.fixture(scope="module", params=[pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in sorted(LIBRARIES)])
-def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(request.param, tmp_path_factory.mktemp("build"))
+def library(request: pytest.FixtureRequest) -> Library:
+    return Library(request.param, kept(request))
 
 
 @pytest.fixture(scope="module")
@@ -327,7 +322,7 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
 
 
 def test_a_library_without_partitions_says_so(library: Library) -> None:
-    old = library.build(CFLAGS="-O2 -DPREADY_HAS_PARTITIONED=0")
+    old = library.build(CFLAGS="-O1 -DPREADY_HAS_PARTITIONED=0")
     found, done = library.run(
         old, quick(["early", "pready", "approach approach=part", "approach approach=many threads=2"])
     )

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from real_mpi import kept
 
 from pready.calibrate.build import Built, build, find_mpicc, find_mpiexec
 
@@ -32,8 +35,10 @@ def mpicc() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    return build(mpicc(), cache=tmp_path_factory.mktemp("build"))
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A copy: its processes are found by its name, and others run the one that is kept."""
+    made = build(mpicc(), flags={"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}, cache=kept(request))
+    return replace(made, program=Path(shutil.copy(made.program, tmp_path_factory.mktemp("build"))))
 
 
 def masks(program: Path) -> dict[int, set[str]]:

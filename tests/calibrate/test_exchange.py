@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from real_mpi import LIBRARIES, kept
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
@@ -158,21 +159,17 @@ def test_who_is_blamed() -> None:
 
 # ---- real MPI -------------------------------------------------------------------------------------------------------
 
-LIBRARIES = {
-    "mpich": ("PREADY_MPICH_PREFIX", ()),
-    "openmpi": ("PREADY_OPENMPI_PREFIX", ("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx")),
-}
 RANKS = 4
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Launcher, Built]:
+def started(request: pytest.FixtureRequest) -> tuple[Launcher, Built]:
     variable, options = LIBRARIES[request.param]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {request.param} to test with")
     prefix = Path(os.environ[variable])
     flags = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
-    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=tmp_path_factory.mktemp("build"))
+    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=kept(request))
     words = (str(prefix / "bin" / "mpiexec"), *options, "-n", str(RANKS))
     return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
 

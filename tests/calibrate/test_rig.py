@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from real_mpi import kept
 
 from pready.calibrate import rig as rig_module
 from pready.calibrate.build import Built, build, find_mpicc
@@ -219,14 +220,13 @@ LIBRARIES = {
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def linked(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Rig, Launcher, Built, str]]:
+def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Rig, Launcher, Built, str]]:
     variable, name, netmod = LIBRARIES[request.param]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {name} to test with")
     prefix = Path(os.environ[variable])
-    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), cache=tmp_path_factory.mktemp("build"))
+    flags = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
+    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=kept(request))
     try:
         with Rig("500 Mbit") as rig:
             yield rig, rig.mpich(prefix, netmod) if name == "mpich" else rig.openmpi(prefix), built, name

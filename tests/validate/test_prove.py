@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from real_mpi import LIBRARIES
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
@@ -207,18 +208,12 @@ def test_bad_words_are_one_line(
     assert said in line
 
 
-LIBRARIES = {
-    "mpich": ("PREADY_MPICH_PREFIX", ""),
-    "openmpi": ("PREADY_OPENMPI_PREFIX", "--allow-run-as-root --oversubscribe --mca osc ^ucx"),
-}
-
-
 def launched(name: str) -> list[str]:
     variable, words = LIBRARIES[name]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {name} to test with")
     home = Path(os.environ[variable])
-    return ["--launcher", f"{home / 'bin' / 'mpiexec'} {words} -n 4", "--mpicc", str(home / "bin" / "mpicc")]
+    return ["--launcher", f"{home / 'bin' / 'mpiexec'} {' '.join(words)} -n 4", "--mpicc", str(home / "bin" / "mpicc")]
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -12,24 +13,27 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from real_mpi import LIBRARIES, one_at_a_time
 
-from pready.calibrate.build import find_mpicc, find_mpiexec
+from pready.calibrate.build import find_mpicc, find_mpiexec, version_of
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.library import Library, build_library
 from pready.calibrate.capture.records import Run, read_run
 
 HERE = Path(__file__).resolve().parent
-LIBRARIES = {
-    "mpich": ("PREADY_MPICH_PREFIX", ()),
-    "openmpi": ("PREADY_OPENMPI_PREFIX", ("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx")),
-}
-"""Of each library: the variable that names where it is, and the options of its mpiexec."""
 TIMEOUT_S = 120
+
+
+@cache
+def preloaded(mpicc: tuple[str, ...], folder: Path) -> Library:
+    """The library for an MPI, built once."""
+    with one_at_a_time(folder):
+        return build_library(mpicc, cache=folder, flags=["-Werror"])
 
 
 @dataclass(frozen=True)
 class Mpi:
-    """An MPI library, and where programs for it are built."""
+    """An MPI library, and the folder where programs for it are kept."""
 
     name: str
     folder: Path
@@ -52,7 +56,7 @@ class Mpi:
     @property
     def library(self) -> Library:
         """What is preloaded."""
-        return build_library(self.mpicc, cache=self.folder, flags=["-Werror"])
+        return preloaded(tuple(self.mpicc), self.folder)
 
     def compiled(
         self,
@@ -63,10 +67,18 @@ class Mpi:
         libraries: Sequence[str] = ("-lm",),
     ) -> Path:
         """A program of this folder."""
-        program = self.folder / (name or Path(source).stem)
-        if not program.exists():
-            words = [*(cc or self.mpicc), "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags]
-            subprocess.run([*words, "-o", str(program), str(HERE / source), *libraries], check=True, timeout=TIMEOUT_S)
+        compiler = list(cc or self.mpicc)
+        words = [*compiler, "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags, str(HERE / source), *libraries]
+        wrapped = [os.environ.get(variable, "") for variable in ("MPICH_CC", "OMPI_CC")]
+        made_of = "\0".join([*words, version_of(compiler), *wrapped, (HERE / source).read_text()])
+        folder = self.folder / "captured" / hashlib.sha256(made_of.encode()).hexdigest()[:20]
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / (name or Path(source).stem)
+        with one_at_a_time(folder):
+            if not program.exists():
+                made = program.with_suffix(".made")
+                subprocess.run([*words, "-o", str(made)], check=True, timeout=TIMEOUT_S)
+                made.replace(program)
         return program
 
     def stencil(self) -> Path:

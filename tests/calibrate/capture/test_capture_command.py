@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import HERE, LIBRARIES, Mpi, pready
+from programs import HERE, Mpi, pready
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.records import ANY, read_run
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return Mpi(request.param, tmp_path_factory.mktemp("command"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return Mpi(request.param, kept(request))
 
 
 @pytest.mark.thorough

@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import LIBRARIES, Mpi
+from programs import Mpi
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.records import Process, read_run
 from pready.calibrate.capture.regions import stretches
@@ -21,8 +22,8 @@ MPI_OPENMP = ("-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return Mpi(request.param, tmp_path_factory.mktemp("endings"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return Mpi(request.param, kept(request))
 
 
 def endings(mpi: Mpi) -> Path:
@@ -204,9 +205,9 @@ def test_static_openmp(mpi: Mpi, tmp_path: Path, how: str) -> None:
     assert run is None
 
 
-def test_another_family_of_mpi(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_another_family_of_mpi(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """The wrappers of one would break programs of the other: they are started again without them."""
-    found = [Mpi(name, tmp_path_factory.mktemp(name)) for name in sorted(LIBRARIES) if LIBRARIES[name][0] in os.environ]
+    found = [Mpi(name, kept(request)) for name in sorted(LIBRARIES) if LIBRARIES[name][0] in os.environ]
     if len(found) < 2:
         pytest.skip("needs two MPI libraries")
     for mpi, other in (found, found[::-1]):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import LIBRARIES, Mpi, has_clang_openmp
+from programs import Mpi, has_clang_openmp
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.records import RECEIVES, SENDS, Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
@@ -23,8 +24,8 @@ LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal", 0
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return Mpi(request.param, tmp_path_factory.mktemp("capture"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return Mpi(request.param, kept(request))
 
 
 def halo(program: Path, folder: Path, *, model: str = "laggard", amount: float = 0.1, how: str = "isend") -> list[str]:

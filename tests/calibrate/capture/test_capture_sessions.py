@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from programs import LIBRARIES, Mpi
+from programs import Mpi
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.found import find
 from pready.calibrate.capture.summary import notes
@@ -20,8 +21,8 @@ MODELS = {"one": 1, "two": 2, "again": 2, "world": 2}
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return Mpi(request.param, tmp_path_factory.mktemp("sessions"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return Mpi(request.param, kept(request))
 
 
 @pytest.mark.parametrize("way", sorted(RUNS))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import LIBRARIES, Mpi
+from programs import Mpi
+from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.found import find
 from pready.cli import main
@@ -14,8 +15,8 @@ from pready.model import arrivals, workload
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return Mpi(request.param, tmp_path_factory.mktemp("workload"))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return Mpi(request.param, kept(request))
 
 
 def stencil(mpi: Mpi, folder: Path, words: str) -> list[str | Path]:

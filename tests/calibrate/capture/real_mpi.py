@@ -1,0 +1,43 @@
+"""The real MPI libraries to test with, and where what is compiled for them is kept."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+OPENMPI_OPTIONS = (
+    *("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx"),
+    # The ranks share a machine, and looking for libfabric's networks takes a second of every start.
+    *("--mca", "btl", "^ofi", "--mca", "mtl", "^ofi"),
+)
+LIBRARIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "mpich": ("PREADY_MPICH_PREFIX", ()),
+    "openmpi": ("PREADY_OPENMPI_PREFIX", OPENMPI_OPTIONS),
+}
+"""Of each library: the variable that names where it is, and the options of its mpiexec."""
+
+
+def kept(request: pytest.FixtureRequest) -> Path:
+    """A folder for compiled programs that all workers, and later runs, share.
+
+    Whatever is kept there is named by a hash of all that it is made of: sources, compiler and flags.
+    """
+    cache = request.config.cache
+    folder = None if cache is None else cache.mkdir("programs")
+    # LD_PRELOAD separates its libraries by these.
+    if folder is None or any(c in str(folder) for c in " :;"):
+        made: Path = request.getfixturevalue("tmp_path_factory").mktemp("programs")
+        return made
+    return folder
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Two workers that want the same program: one builds it, the other takes it."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
