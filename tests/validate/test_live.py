@@ -36,7 +36,7 @@ from pready.validate.live.compare import (
 )
 from pready.validate.result import Check
 
-pytestmark = [pytest.mark.thorough, pytest.mark.alone]
+pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("live")]
 
 LINK = 1e8  # bytes per second
 REPEATS = 6
@@ -205,6 +205,7 @@ def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) 
 # ---- on the rig -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_a_short_comparison_on_the_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not os.environ.get("PREADY_MPICH_PREFIX"):
         pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")

@@ -23,7 +23,6 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
     done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
@@ -39,7 +38,6 @@ def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     said = pready("capture", "-o", folder, "--env", "--mpicc", mpi.mpicc[0])
@@ -51,7 +49,6 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
     done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
     assert (done.returncode, done.stdout) == (5, "mine\n")

@@ -83,7 +83,6 @@ def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
     mpi.captured(1, [program, "plain"], tmp_path / "alone")
