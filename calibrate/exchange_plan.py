@@ -1,4 +1,4 @@
-"""A workload's exchange as `pready-bench exchange` performs it: who sends what to whom, and when partitions are ready.
+"""A workload's exchanges as `pready-bench exchange` performs them: who sends what to whom, when partitions are ready.
 
 Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern`), the moments its draws
 (`pready.model.arrivals`): the same seed gives both the same iterations. The benchmark's side is
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pready.model import arrivals
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import Layout, layout, of_a_step
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
 from pready.model.values import Array
@@ -50,7 +50,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class ExchangePlan:
-    """An exchange of some ranks.
+    """One exchange of some ranks.
 
     Attributes
     ----------
@@ -69,13 +69,8 @@ class ExchangePlan:
         """How often."""
         return int(self.ready.shape[1])
 
-    @property
-    def name(self) -> str:
-        """Names the files: a hash of what they hold, so that a point means the same in every folder."""
-        return hashlib.sha256(self.text().encode() + self.ready.tobytes()).hexdigest()[:16]
-
     def text(self) -> str:
-        """The plan's file, as `bench/exchange_plan.c` reads it."""
+        """Its part of the plan's file, as `bench/exchange_plan.c` reads it."""
         out_free, in_free = [0] * self.ranks, [0] * self.ranks
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
@@ -91,16 +86,49 @@ class ExchangePlan:
         lines += [f"arena {r} {o} {i}" for r, (o, i) in enumerate(zip(out_free, in_free, strict=True))]
         return "\n".join([*lines, "end", ""])
 
+
+@dataclass(frozen=True)
+class StepPlan:
+    """The exchanges of an iteration, one after the other."""
+
+    exchanges: tuple[ExchangePlan, ...]
+
+    @property
+    def ranks(self) -> int:
+        """As many in all of them."""
+        return self.exchanges[0].ranks
+
+    @property
+    def iterations(self) -> int:
+        """How often."""
+        return self.exchanges[0].iterations
+
+    @property
+    def text(self) -> str:
+        """The plan's file."""
+        return "".join(e.text() for e in self.exchanges)
+
+    @property
+    def ready(self) -> bytes:
+        """The file of ready times."""
+        return b"".join(np.ascontiguousarray(e.ready, dtype=np.float64).tobytes() for e in self.exchanges)
+
+    @property
+    def name(self) -> str:
+        """Names the files: a hash of what they hold, so that a point means the same in every folder."""
+        return hashlib.sha256(self.text.encode() + self.ready).hexdigest()[:16]
+
     def write(self, folder: Path) -> str:
         """Write both files; returns their name."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{self.name}.plan").write_text(self.text(), encoding="ascii")
-        (folder / f"{self.name}.ready").write_bytes(np.ascontiguousarray(self.ready, dtype=np.float64).tobytes())
-        return self.name
+        name = self.name
+        (folder / f"{name}.plan").write_text(self.text, encoding="ascii")
+        (folder / f"{name}.ready").write_bytes(self.ready)
+        return name
 
 
-def exchange_plan(workload: Workload, iterations: int, seed: int) -> ExchangePlan:
-    """The plan of a workload's first iterations.
+def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
+    """The plan of a workload's first iterations: of its one exchange, or of all in a step.
 
     Parameters
     ----------
@@ -114,14 +142,32 @@ def exchange_plan(workload: Workload, iterations: int, seed: int) -> ExchangePla
     PreadyError
         What the benchmark cannot perform.
     """
-    for name, given in (("thread_grid", workload.thread_grid), ("exchanges", workload.exchanges)):
-        if given is not None:
-            raise PreadyError(f"{name} is nothing that the benchmark performs", valid=f"no {name}")
-    what = layout(workload)
-    pattern = what.pattern(workload)
-    steps = pattern.exchanges(what.blocks)
+    each = list(zip(workload.parts, of_a_step(workload), strict=True))
+    plans = []
+    for number, (part, of) in enumerate(each):
+        try:
+            plans.append(_of_exchange(part, of, iterations, arrivals.exchange_seed(seed, number)))
+        except PreadyError as error:
+            where = "" if workload.exchanges is None else f"exchanges[{number}]: "
+            raise PreadyError(f"{where}{error.problem}", valid=error.valid, source=error.source) from None
+    return StepPlan(tuple(plans))
+
+
+def exchange_plan(workload: Workload, iterations: int, seed: int) -> ExchangePlan:
+    """The same of a workload with one exchange."""
+    return _of_exchange(workload, layout(workload), iterations, seed)
+
+
+def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> ExchangePlan:
+    if workload.thread_grid is not None:
+        raise PreadyError(
+            "thread_grid is not performed: the benchmark's threads own a part of every buffer",
+            valid="a file without thread_grid, for prediction and measurement",
+        )
+    pattern = of.pattern(workload)
+    steps = pattern.exchanges(of.blocks)
     if steps > MOST_PHASES:
-        raise PreadyError(f"blocks = {what.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
+        raise PreadyError(f"blocks = {of.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
     sweep = pattern.name == "sweep3d"
     phases = tuple(_sweep(pattern, workload.buffer, steps)) if sweep else (_together(workload, pattern),)
     for edge in (e for phase in phases for e in phase.edges):

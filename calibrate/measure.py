@@ -197,6 +197,18 @@ def measure(
             session.close()
 
 
+def environment_of(launcher: Launcher, built: Built) -> dict[str, Any]:
+    """Where the benchmark runs, as it says itself; measures nothing. Errors as of `measure`."""
+    environ = {**os.environ, **launcher.environment}
+    session = _Session(launcher.command([str(built.program), "points=-"]), environ)
+    try:
+        return session.ask("environment", START_PATIENCE_S)
+    except _Lost as lost:
+        raise MeasureError("the benchmark does not run", str(lost)) from None
+    finally:
+        session.close()
+
+
 def _outcome(key: str, done: int, failures: dict[str, str], missing: int) -> Outcome:
     return Outcome(key, done - len(failures), len(failures), missing - done, failures)
 

@@ -232,8 +232,10 @@ class Rig:
         for namespace in self.every_namespace:
             _remove(namespace)
 
-    def mpich(self, prefix: Path, netmod: str = "ofi", *, pin: bool = False, ranks: int | None = None) -> Launcher:
-        """Ranks of an MPICH found under `prefix` (the wheel's environment), one on each node, over TCP.
+    def mpich(
+        self, prefix: Path, netmod: str = "ofi", *, pin: bool = False, ranks: int | None = None, per_node: int = 1
+    ) -> Launcher:
+        """Ranks of an MPICH found under `prefix` (the wheel's environment), over TCP between nodes.
 
         Parameters
         ----------
@@ -243,7 +245,13 @@ class Rig:
             Give each rank its share of the cores. Steadier small messages on few cores, unsteadier threads.
         ranks
             Only so many, on the first nodes.
+        per_node
+            So many on each node, one node after the other; they share memory.
         """
+        count = ranks or self.nodes * per_node
+        local = {"MPIR_CVAR_NOLOCAL": "1"}  # no shared memory between the ranks
+        if per_node > 1:  # all have one host name: MPICH is told which of them share memory
+            local = {"MPIR_CVAR_NUM_CLIQUES": str(self.nodes), "MPIR_CVAR_CLIQUES_BY_BLOCK": "1"}
         settings = {
             # libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank behind them hangs
             "ofi": {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": DEVICE, "FI_TCP_MAX_SAVED": "65536"},
@@ -253,33 +261,36 @@ class Rig:
             raise PreadyError(f"netmod = '{netmod}' is not valid", valid="ofi or ucx")
         return Launcher(
             prefix=(_executable(prefix),),
-            parts=tuple(("-n", "1", *self._inside(node, pin)) for node in range(ranks or self.nodes)),
+            parts=tuple(("-n", "1", *self._inside(rank // per_node, pin)) for rank in range(count)),
             environment={
-                "MPIR_CVAR_NOLOCAL": "1",  # no shared memory between the ranks
+                **local,
                 "MPIR_CVAR_CH4_NETMOD": netmod,
                 "OMP_WAIT_POLICY": "passive",
                 **settings[netmod],
             },
-            label=f"rig {self._size}, MPICH over {netmod}{', pinned' if pin else ''}",
-            ranks=ranks or self.nodes,
+            label=f"rig {self._size}{_each(per_node)}, MPICH over {netmod}{', pinned' if pin else ''}",
+            ranks=count,
         )
 
-    def openmpi(self, prefix: Path, *, pin: bool = False, crowded: bool = False, ranks: int | None = None) -> Launcher:
-        """Ranks of an Open MPI found under `prefix`, one on each node, over TCP.
+    def openmpi(
+        self, prefix: Path, *, pin: bool = False, crowded: bool = False, ranks: int | None = None, per_node: int = 1
+    ) -> Launcher:
+        """Ranks of an Open MPI found under `prefix`, over TCP.
 
         Its runtime runs on the first node and is told to listen on the link instead of the loopback, so that ranks
         on other nodes reach it (`ptl_base_if_include`). The runtime's own traffic is idle while ranks measure.
 
         Parameters
         ----------
-        pin, ranks
-            As for `mpich`.
+        pin, ranks, per_node
+            As for `mpich`; ranks of a node reach each other over TCP, too.
         crowded
             More threads than cores will wait inside MPI at once. Its RMA waits busily, so that without
             yielding, threads take turns of whole time slices: 4 puts of 90 KiB took 7 ms instead of 1.3 ms.
         """
+        count = ranks or self.nodes * per_node
         options = (
-            *("--allow-run-as-root", "--bind-to", "none", *(["--oversubscribe"] if self.nodes > 2 else [])),
+            *("--allow-run-as-root", "--bind-to", "none", *(["--oversubscribe"] if count > 2 else [])),
             *("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", DEVICE),
             *("--mca", "osc", "^ucx"),
             # a yielding rank loses a time slice to any busy neighbour
@@ -290,11 +301,11 @@ class Rig:
             prefix=("ip", "netns", "exec", self.namespaces[0], _executable(prefix), *options),
             parts=(
                 ("-n", "1", *_preferred(), *self._cores(0, pin)),
-                *(("-n", "1", *self._inside(node, pin)) for node in range(1, ranks or self.nodes)),
+                *(("-n", "1", *self._inside(rank // per_node, pin)) for rank in range(1, count)),
             ),
             environment={"OMP_WAIT_POLICY": "passive"},
-            label=f"rig {self._size}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
-            ranks=ranks or self.nodes,
+            label=f"rig {self._size}{_each(per_node)}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
+            ranks=count,
         )
 
     @property
@@ -317,6 +328,10 @@ class Rig:
 _RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'
 PREFER = f'{{ {_RAISE}; }} 2>/dev/null; exec "$@"'
 """Gives the session that runs it precedence over its neighbours, unless it is the session named by $0."""
+
+
+def _each(per_node: int) -> str:
+    return f", {per_node} ranks each" if per_node > 1 else ""
 
 
 def _preferred() -> tuple[str, ...]:

@@ -31,7 +31,9 @@ def two_ranks(
     """
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
-        raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2" or --rig 1Gbit')
+        raise PreadyError(
+            f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2 -c 8" or --rig 1Gbit'
+        )
     check_nodes(nodes, rig)
     if launcher is not None:
         yield Launcher.parse(launcher), prefix

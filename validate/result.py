@@ -51,6 +51,29 @@ class ClaimResult:
 
 
 @dataclass(frozen=True)
+class ExchangeResult:
+    """One exchange of a case's step. Times in seconds after its last partition is ready, as of `CaseResult`."""
+
+    name: str
+    approach: str
+    transport_partitions: int
+    vcis: int
+    partitions_per_thread: int
+    buffer: int
+    arrivals: str
+    measured_s: float
+    measured_low_s: float
+    measured_high_s: float
+    predicted_s: float
+    until_ready_s: float
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured time, minus 1."""
+        return self.predicted_s / self.measured_s - 1
+
+
+@dataclass(frozen=True)
 class CaseResult:
     """One configuration, measured (or simulated by SST) and predicted.
 
@@ -91,6 +114,8 @@ class CaseResult:
     saving_predicted: float = 0.0
     suspect: str = ""
     """The term of the model that the error points at, from a measurement that isolates it where there is one."""
+    exchanges: tuple[ExchangeResult, ...] = ()
+    """Of a step with several; where ways differ, `approach` is "each" and `transport_partitions` the most."""
 
     @property
     def error(self) -> float:

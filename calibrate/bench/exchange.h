@@ -1,8 +1,9 @@
-/* One rank's part of an exchange among many ranks, and the ways to send it.
+/* One rank's part of the exchanges among many ranks, and the ways to send them.
  *
- * A step consists of phases; in a phase a rank has messages to send and to receive, each an Edge. Buffers lie one after
- * the other in two arenas, one for what is sent and one for what is received. Who talks to whom, how much, and when
- * threads are ready is read from a plan (exchange_plan.c), which Python has made.
+ * An iteration performs one exchange after the other, each in its own way. An exchange consists of phases; in a phase a
+ * rank has messages to send and to receive, each an Edge. Buffers lie one after the other in two arenas of the exchange,
+ * one for what is sent and one for what is received. Who talks to whom, how much, and when threads are ready is read
+ * from a plan (exchange_plan.c), which Python has made.
  */
 #ifndef PREADY_EXCHANGE_H
 #define PREADY_EXCHANGE_H
@@ -44,6 +45,7 @@ typedef struct Exchange {
     int bins, per_bin;              /* transport partitions, and user partitions in each */
     int parts;                      /* requests per edge: bins or 1 */
     int phases, iterations;
+    int before;    /* phases of the exchanges before this one */
     int most_tags; /* tags of edges are below */
     Phase *phase, *now;
     int step; /* of `now` in `phase` */
@@ -66,6 +68,7 @@ typedef struct Exchange {
 typedef struct ExchangeWay {
     bool partitioned;                                /* needs MPI 4.0 */
     bool splits;                                     /* a message per bin; else one after the threads have joined */
+    bool windows_per_bin;                            /* of each phase */
     void (*init)(Exchange *e);                       /* collective */
     void (*begin_receives)(Exchange *e);             /* master */
     void (*wait_receives)(Exchange *e);              /* master */
@@ -81,9 +84,19 @@ typedef struct ExchangeWay {
 #include "exchange_ways.def"
 #undef WAY
 
-/* exchange_plan.c: reads FOLDER/NAME.plan and NAME.ready. False with a reason; the same on all ranks. */
-bool plan_read(Exchange *e, const char *name, char reason[MAX_REASON]);
-void plan_free(Exchange *e);
+/* What an iteration performs, in order. */
+typedef struct {
+    Exchange *each;
+    int count;
+} Exchanges;
+
+/* exchange_plan.c: reads FOLDER/NAME.plan and NAME.ready, with the ways that the point names. False with a reason; the
+ * same on all ranks. */
+bool plan_read(Exchanges *all, const Run *run, char reason[MAX_REASON]);
+void plan_free(Exchanges *all);
+
+/* exchange_ways.c: sets `way` and `bins` of an exchange, 0 for as many as partitions; false if the point says none. */
+bool exchange_choose(Exchange *e, int number);
 
 /* measure_exchange.c */
 void nap(void);

@@ -1,4 +1,5 @@
-/* The plan of an exchange: FOLDER/NAME.plan says who sends what to whom, FOLDER/NAME.ready when partitions are ready.
+/* The plan of an iteration: FOLDER/NAME.plan says who sends what to whom, FOLDER/NAME.ready when partitions are ready.
+ * One after the other, its exchanges:
  *
  *   exchange RANKS THREADS THETA PHASES ITERATIONS
  *   first PHASE                                        receives come before computing in this phase
@@ -6,7 +7,8 @@
  *   arena RANK OUT_BYTES IN_BYTES
  *   end
  *
- * NAME.ready: doubles, [rank][iteration][phase][user partition], seconds. Python's side is calibrate/exchange_plan.py.
+ * NAME.ready: of each exchange, doubles [rank][iteration][phase][user partition], seconds. Python's side is
+ * calibrate/exchange_plan.py.
  */
 #include "exchange.h"
 
@@ -17,13 +19,13 @@
 enum { MAX_PATH = 4096 };
 static const size_t MAX_ARENA = (size_t)4 << 30;
 
-static FILE *open_file(const Exchange *e, const char *name, const char *suffix, char reason[MAX_REASON])
+static FILE *open_file(const Bench *b, const char *name, const char *suffix, char reason[MAX_REASON])
 {
     char path[MAX_PATH];
-    snprintf(path, sizeof path, "%s/%s%s", e->bench->folder == NULL ? "." : e->bench->folder, name, suffix);
+    snprintf(path, sizeof path, "%s/%s%s", b->folder == NULL ? "." : b->folder, name, suffix);
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        snprintf(reason, MAX_REASON, "rank %d cannot read %.150s: %s", e->bench->rank, path, strerror(errno));
+        snprintf(reason, MAX_REASON, "rank %d cannot read %.150s: %s", b->rank, path, strerror(errno));
     }
     return file;
 }
@@ -93,14 +95,23 @@ static int *unique_peers(const Edge *edges, int count, int *found)
     return peers;
 }
 
-static bool read_plan(Exchange *e, FILE *file, char reason[MAX_REASON])
+static bool end_exchange(Exchange *e)
 {
-    char line[256];
-    int ranks, number = 1;
-    if (fgets(line, sizeof line, file) == NULL ||
-        sscanf(line, "exchange %d %d %d %d %d", &ranks, &e->threads, &e->theta, &e->phases, &e->iterations) != 5 ||
+    for (int i = 0; i < e->phases; i++) {
+        Phase *p = &e->phase[i];
+        p->from = unique_peers(p->receive, p->receives, &p->from_count);
+        p->to = unique_peers(p->send, p->sends, &p->to_count);
+    }
+    return true;
+}
+
+/* Lines up to "end"; `line` holds the first. */
+static bool read_exchange(Exchange *e, int number, FILE *file, char *line, int size, int *at, char reason[MAX_REASON])
+{
+    int ranks;
+    if (sscanf(line, "exchange %d %d %d %d %d", &ranks, &e->threads, &e->theta, &e->phases, &e->iterations) != 5 ||
         e->threads < 1 || e->theta < 1 || e->phases < 1 || e->iterations < 1) {
-        snprintf(reason, MAX_REASON, "the plan's first line makes no sense");
+        snprintf(reason, MAX_REASON, "line %d of the plan is no exchange", *at);
         return false;
     }
     if (ranks != e->bench->ranks) {
@@ -108,26 +119,24 @@ static bool read_plan(Exchange *e, FILE *file, char reason[MAX_REASON])
         return false;
     }
     e->partitions = e->threads * e->theta;
-    long asked = run_integer(e->run, "transport");
-    e->bins = asked == 0 ? e->partitions : (int)asked;
-    if (e->partitions % e->bins != 0) {
+    if (!exchange_choose(e, number)) {
+        snprintf(reason, MAX_REASON, "ways = %.100s says none of exchange %d", run_word(e->run, "ways"), number);
+        return false;
+    }
+    e->bins = e->bins == 0 ? e->partitions : e->bins;
+    if (e->bins < 0 || e->partitions % e->bins != 0) {
         snprintf(reason, MAX_REASON, "transport = %d is not valid: a divisor of %d", e->bins, e->partitions);
         return false;
     }
     e->per_bin = e->partitions / e->bins;
     e->phase = calloc((size_t)e->phases, sizeof *e->phase);
-    while (fgets(line, sizeof line, file) != NULL) {
-        number++;
+    while (fgets(line, size, file) != NULL) {
+        ++*at;
         if (strncmp(line, "end", 3) == 0) {
-            for (int i = 0; i < e->phases; i++) {
-                Phase *p = &e->phase[i];
-                p->from = unique_peers(p->receive, p->receives, &p->from_count);
-                p->to = unique_peers(p->send, p->sends, &p->to_count);
-            }
-            return true;
+            return end_exchange(e);
         }
         if (!take_line(e, line)) {
-            snprintf(reason, MAX_REASON, "line %d of the plan makes no sense here", number);
+            snprintf(reason, MAX_REASON, "line %d of the plan makes no sense here", *at);
             return false;
         }
     }
@@ -135,51 +144,100 @@ static bool read_plan(Exchange *e, FILE *file, char reason[MAX_REASON])
     return false;
 }
 
-static bool read_ready(Exchange *e, FILE *file, char reason[MAX_REASON])
+static Exchange *one_more(Exchanges *all, const Run *run)
 {
-    size_t count = (size_t)e->iterations * (size_t)e->phases * (size_t)e->partitions;
-    e->ready = allocate(count * sizeof *e->ready);
-    if (fseek(file, (long)(count * sizeof(double)) * e->bench->rank, SEEK_SET) != 0 ||
-        fread(e->ready, sizeof(double), count, file) != count) {
-        snprintf(reason, MAX_REASON, "the ready times end before those of rank %d", e->bench->rank);
-        return false;
+    Exchange *longer = realloc(all->each, ((size_t)all->count + 1) * sizeof *longer);
+    if (longer == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+        exit(3);
+    }
+    all->each = longer;
+    const Exchange *last = all->count > 0 ? &longer[all->count - 1] : NULL;
+    longer[all->count] = (Exchange){
+        .run = run, .bench = run->bench, .before = last == NULL ? 0 : last->before + last->phases};
+    return &longer[all->count++];
+}
+
+static bool read_plan(Exchanges *all, const Run *run, FILE *file, char reason[MAX_REASON])
+{
+    char line[256];
+    int at = 0, most_tags = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        at++;
+        Exchange *e = one_more(all, run);
+        if (!read_exchange(e, all->count - 1, file, line, (int)sizeof line, &at, reason)) {
+            return false;
+        }
+        most_tags = e->most_tags > most_tags ? e->most_tags : most_tags;
+        if (e->threads != all->each->threads || e->iterations != all->each->iterations) {
+            snprintf(reason, MAX_REASON, "exchanges of different threads or iterations");
+            return false;
+        }
+    }
+    for (int i = 0; i < all->count; i++) {
+        all->each[i].most_tags = most_tags; /* so that no two edges of an iteration check the same bytes */
+    }
+    if (all->count == 0) {
+        snprintf(reason, MAX_REASON, "the plan is empty");
+    }
+    return all->count > 0;
+}
+
+static bool read_ready(Exchanges *all, FILE *file, char reason[MAX_REASON])
+{
+    size_t begin = 0;
+    for (int i = 0; i < all->count; i++) {
+        Exchange *e = &all->each[i];
+        size_t count = (size_t)e->iterations * (size_t)e->phases * (size_t)e->partitions;
+        e->ready = allocate(count * sizeof *e->ready);
+        if (fseek(file, (long)((begin + count * (size_t)e->bench->rank) * sizeof(double)), SEEK_SET) != 0 ||
+            fread(e->ready, sizeof(double), count, file) != count) {
+            snprintf(reason, MAX_REASON, "the ready times end before those of rank %d", e->bench->rank);
+            return false;
+        }
+        begin += count * (size_t)e->bench->ranks;
     }
     return true;
 }
 
-static bool read_both(Exchange *e, const char *name, char reason[MAX_REASON])
+static bool read_both(Exchanges *all, const Run *run, char reason[MAX_REASON])
 {
-    FILE *file = open_file(e, name, ".plan", reason);
-    bool good = file != NULL && read_plan(e, file, reason);
+    const char *name = run_word(run, "plan");
+    FILE *file = open_file(run->bench, name, ".plan", reason);
+    bool good = file != NULL && read_plan(all, run, file, reason);
     if (file != NULL) {
         fclose(file);
     }
-    file = good ? open_file(e, name, ".ready", reason) : NULL;
-    good = file != NULL && read_ready(e, file, reason);
+    file = good ? open_file(run->bench, name, ".ready", reason) : NULL;
+    good = file != NULL && read_ready(all, file, reason);
     if (file != NULL) {
         fclose(file);
     }
     return good;
 }
 
-bool plan_read(Exchange *e, const char *name, char reason[MAX_REASON])
+bool plan_read(Exchanges *all, const Run *run, char reason[MAX_REASON])
 {
-    int good = read_both(e, name, reason), least;
-    MPI_Allreduce(&good, &least, 1, MPI_INT, MPI_MIN, e->bench->control);
+    int good = read_both(all, run, reason), least;
+    MPI_Allreduce(&good, &least, 1, MPI_INT, MPI_MIN, run->bench->control);
     if (!least && good) {
         snprintf(reason, MAX_REASON, "another rank cannot read the plan");
     }
     return least != 0;
 }
 
-void plan_free(Exchange *e)
+void plan_free(Exchanges *all)
 {
-    for (int i = 0; e->phase != NULL && i < e->phases; i++) {
-        free(e->phase[i].send);
-        free(e->phase[i].receive);
-        free(e->phase[i].from);
-        free(e->phase[i].to);
+    for (int k = 0; k < all->count; k++) {
+        Exchange *e = &all->each[k];
+        for (int i = 0; e->phase != NULL && i < e->phases; i++) {
+            free(e->phase[i].send);
+            free(e->phase[i].receive);
+            free(e->phase[i].from);
+            free(e->phase[i].to);
+        }
+        free(e->phase);
+        free(e->ready);
     }
-    free(e->phase);
-    free(e->ready);
+    free(all->each);
 }

@@ -159,6 +159,7 @@ const ExchangeWay exchange_rma_single_active = {
 
 const ExchangeWay exchange_rma_many_active = {
     .splits = true,
+    .windows_per_bin = true,
     .init = many_active_init,
     .begin_receives = active_receives,
     .wait_receives = active_wait,
@@ -174,7 +175,7 @@ static void passive_receives(Exchange *e)
         MPI_Win_sync(e->windows[i]);
     }
     for (int i = 0; i < e->now->from_count; i++) {
-        MPI_Send(NULL, 0, MPI_BYTE, e->now->from[i], TAG_EXPOSED + e->step, e->bench->data);
+        MPI_Send(NULL, 0, MPI_BYTE, e->now->from[i], TAG_EXPOSED + e->before + e->step, e->bench->data);
     }
 }
 
@@ -182,7 +183,8 @@ static void passive_sends(Exchange *e)
 {
     atomic_store(&e->is_open, false);
     for (int i = 0; i < e->now->to_count; i++) {
-        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->to[i], TAG_EXPOSED + e->step, e->bench->data, &e->now->opened[i]);
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->to[i], TAG_EXPOSED + e->before + e->step, e->bench->data,
+                  &e->now->opened[i]);
     }
 }
 
@@ -218,7 +220,7 @@ static void many_passive_ready(Exchange *e, int bin)
 static void say_written(Exchange *e)
 {
     for (int i = 0; i < e->now->to_count; i++) {
-        MPI_Send(NULL, 0, MPI_BYTE, e->now->to[i], TAG_WRITTEN + e->step, e->bench->data);
+        MPI_Send(NULL, 0, MPI_BYTE, e->now->to[i], TAG_WRITTEN + e->before + e->step, e->bench->data);
     }
 }
 
@@ -234,7 +236,7 @@ static void passive_wait(Exchange *e)
 {
     for (int i = 0; i < e->now->from_count; i++) {
         MPI_Request written;
-        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->from[i], TAG_WRITTEN + e->step, e->bench->data, &written);
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->from[i], TAG_WRITTEN + e->before + e->step, e->bench->data, &written);
         exchange_wait(e, 1, &written);
     }
     for (int i = 0; i < e->handles; i++) {
@@ -255,6 +257,7 @@ const ExchangeWay exchange_rma_single_passive = {
 
 const ExchangeWay exchange_rma_many_passive = {
     .splits = true,
+    .windows_per_bin = true,
     .init = many_passive_init,
     .begin_receives = passive_receives,
     .wait_receives = passive_wait,

@@ -1,11 +1,12 @@
-/* An exchange among all ranks as an application performs it: iteration after iteration without a barrier, so that a
- * delay travels from rank to rank. Threads are ready when the plan says, which are the model's own draws.
+/* The exchanges of a step among all ranks as an application performs them: iteration after iteration without a barrier,
+ * so that a delay travels from rank to rank. Threads are ready when the plan says, which are the model's own draws.
  *
  * iteration      = from a rank's start of an iteration to its end, mean over the ranks
  * communication  = of that, what is not computing: from the last ready partition (of each phase) to the end
  *
  * lists.ranks_s, a row per iteration: for each rank when it began, how long it computed, and when it ended; in seconds
- * on that rank's clock since all ranks began together.
+ * on that rank's clock since all ranks began together. Then, where there are several exchanges, for each rank how long
+ * it computed in each of them, and when it ended it.
  *
  * Before the timed iterations and after them one is checked: every byte of every buffer.
  *
@@ -22,17 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIELDS = 3, MAX_WINDOWS = 256 };
+enum { FIELDS = 3, FIELDS_OF_EACH = 2, MAX_WINDOWS = 256 };
 static const long NAP_NS = 20000;
-
-static const struct {
-    const char *name;
-    const ExchangeWay *way;
-} ways[] = {
-#define WAY(variable, name) {name, &exchange_##variable},
-#include "exchange_ways.def"
-#undef WAY
-};
 
 #define WAY(variable, name) "|" name
 static const char names[] = /* with a | before each */
@@ -44,6 +36,7 @@ static const Parameter parameters[] = {
     {"approach", WORD, "single", names + 1},
     {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
+    {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: exchange_ways.c */
     {"compute_by", WORD, "auto", "auto|sleep|spin"},
     {"wait_by", WORD, "auto", "auto|poll|nap"},
     {"wait", WORD, "auto", "auto|thread|master"}, /* who completes messages of "many" */
@@ -52,16 +45,6 @@ static const Parameter parameters[] = {
     {"fault_iteration", INTEGER, "0", "0 to 1000000"},
     END_OF_PARAMETERS,
 };
-
-static const ExchangeWay *way_of(const Run *run)
-{
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        if (run_is(run, "approach", ways[i].name)) {
-            return ways[i].way;
-        }
-    }
-    return NULL;
-}
 
 void nap(void)
 {
@@ -85,8 +68,9 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
 /* ---- setting up ------------------------------------------------------------------------------------------------- */
 
 /* A choice that all ranks make alike: the most careful one. */
-static void choose_waiting(Exchange *e, Run *run)
+static void choose_waiting(const Exchanges *all, Run *run)
 {
+    Exchange *e = all->each;
     int ranks, cores = binding_here(&ranks), mine[2], least[2];
     mine[0] = cores >= ranks * e->threads;
     mine[1] = cores >= ranks;
@@ -100,11 +84,15 @@ static void choose_waiting(Exchange *e, Run *run)
     run_derive(run, "spins", e->computing == SPINNING);
     run_derive(run, "naps", e->naps);
     run_derive(run, "threads_wait", e->wait_in_thread);
+    for (int i = 1; i < all->count; i++) {
+        all->each[i].computing = e->computing;
+        all->each[i].naps = e->naps;
+        all->each[i].wait_in_thread = e->wait_in_thread;
+    }
 }
 
-static void set_up(Exchange *e, Run *run)
+static void set_up(Exchange *e)
 {
-    choose_waiting(e, run);
     e->parts = e->way->splits ? e->bins : 1;
     e->out = allocate(e->out_bytes);
     e->in = allocate(e->in_bytes);
@@ -169,16 +157,16 @@ static double perform(Exchange *e, long iteration, const double *ready)
     for (int bin = 0; bin < e->bins; bin++) {
         atomic_store(&e->missing[bin], e->per_bin);
     }
-    board_note(iteration, e->step, STARTING);
+    board_note(iteration, e->before + e->step, STARTING);
     call(e->way->begin_receives, e);
     double start = now_s(), last = 0;
     if (e->now->receives_first) {
-        board_note(iteration, e->step, RECEIVING);
+        board_note(iteration, e->before + e->step, RECEIVING);
         call(e->way->wait_receives, e);
         start = now_s();
     }
     call(e->way->begin_sends, e);
-    board_note(iteration, e->step, COMPUTING);
+    board_note(iteration, e->before + e->step, COMPUTING);
 #pragma omp parallel num_threads(e->threads)
     {
         team_check(e->threads);
@@ -187,7 +175,7 @@ static double perform(Exchange *e, long iteration, const double *ready)
         }
         compute(e, omp_get_thread_num(), start, ready);
     }
-    board_note(iteration, e->step, FINISHING);
+    board_note(iteration, e->before + e->step, FINISHING);
     call(e->way->join, e);
     if (!e->now->receives_first) {
         call(e->way->wait_receives, e);
@@ -199,7 +187,8 @@ static double perform(Exchange *e, long iteration, const double *ready)
     return last - start;
 }
 
-static double iterate(Exchange *e, long iteration, bool ready_at_once)
+/* One exchange; returns how long the threads computed in all its phases. */
+static double perform_all(Exchange *e, long iteration, bool ready_at_once)
 {
     double computed = 0;
     for (e->step = 0; e->step < e->phases; e->step++) {
@@ -224,12 +213,11 @@ static bool faulty(const Exchange *e, const char *kind)
 /* An edge's place in the pattern of its sender: both ends know phase and tag. */
 static size_t place(const Exchange *e, int phase, const Edge *edge)
 {
-    return ((size_t)phase * (size_t)e->most_tags + (size_t)edge->tag) << 33;
+    return ((size_t)(e->before + phase) * (size_t)e->most_tags + (size_t)edge->tag) << 33;
 }
 
-static Wrong check(Exchange *e)
+static void fill(Exchange *e)
 {
-    Wrong mine = {-1, -1, -1};
     for (int p = 0; p < e->phases; p++) {
         for (int i = 0; i < e->phase[p].sends; i++) {
             const Edge *s = &e->phase[p].send[i];
@@ -240,20 +228,38 @@ static Wrong check(Exchange *e)
         }
     }
     payload_spoil(e->in, e->in_bytes);
-    MPI_Barrier(e->bench->control);
-    iterate(e, 0, true);
-    board_note(0, 0, CHECKING);
+}
+
+static Wrong look(const Exchange *e)
+{
     for (int p = 0; p < e->phases; p++) {
-        for (int i = 0; i < e->phase[p].receives && mine.rank < 0; i++) {
+        for (int i = 0; i < e->phase[p].receives; i++) {
             const Edge *r = &e->phase[p].receive[i];
             if (!payload_right(e->run, e->in + r->at, r->bytes, r->peer, place(e, p, r))) {
-                mine = (Wrong){e->bench->rank, r->peer, p};
+                return (Wrong){e->bench->rank, r->peer, e->before + p};
             }
         }
     }
-    Wrong *all = allocate((size_t)e->bench->ranks * sizeof mine), found = {-1, -1, -1};
-    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, e->bench->control);
-    for (int i = e->bench->ranks - 1; i >= 0; i--) {
+    return (Wrong){-1, -1, -1};
+}
+
+static Wrong check(const Exchanges *step)
+{
+    const Bench *b = step->each->bench;
+    Wrong mine = {-1, -1, -1}, found = mine, *all = allocate((size_t)b->ranks * sizeof mine);
+    for (int k = 0; k < step->count; k++) {
+        fill(&step->each[k]);
+    }
+    MPI_Barrier(b->control);
+    for (int k = 0; k < step->count; k++) {
+        perform_all(&step->each[k], 0, true);
+    }
+    board_note(0, 0, CHECKING);
+    for (int k = 0; k < step->count && mine.rank < 0; k++) {
+        mine = look(&step->each[k]);
+    }
+    MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
+    for (int i = b->ranks - 1; i >= 0; i--) {
         found = all[i].rank >= 0 ? all[i] : found;
     }
     free(all);
@@ -277,47 +283,71 @@ static void misbehave(const Exchange *e, long iteration)
     }
 }
 
-static void record(Run *run, const Exchange *e, const double *all)
+/* Of one rank and iteration, FIELDS for the whole and as many as these for each of several exchanges. */
+static size_t fields(const Exchanges *step)
 {
-    int n = e->iterations, ranks = e->bench->ranks;
-    double *iteration = allocate((size_t)n * sizeof(double)), *communication = allocate((size_t)n * sizeof(double));
-    double *rows = allocate((size_t)n * (size_t)ranks * FIELDS * sizeof(double));
-    for (int i = 0; i < n; i++) {
-        for (int r = 0; r < ranks; r++) {
-            const double *one = all + ((size_t)r * (size_t)n + (size_t)i) * FIELDS;
-            memcpy(rows + ((size_t)i * (size_t)ranks + (size_t)r) * FIELDS, one, FIELDS * sizeof(double));
-            iteration[i] += (one[2] - one[0]) / ranks;
-            communication[i] += (one[2] - one[0] - one[1]) / ranks;
+    return FIELDS + (step->count > 1 ? (size_t)step->count * FIELDS_OF_EACH : 0);
+}
+
+/* `all` is [rank][iteration][field]. */
+static void record(Run *run, const Exchanges *step, const double *all)
+{
+    size_t n = (size_t)step->each->iterations, ranks = (size_t)run->bench->ranks, width = fields(step);
+    double *iteration = allocate(n * sizeof(double)), *communication = allocate(n * sizeof(double));
+    double *rows = allocate(n * ranks * width * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        double *whole = rows + i * ranks * width, *each = whole + ranks * FIELDS;
+        for (size_t r = 0; r < ranks; r++) {
+            const double *one = all + (r * n + i) * width;
+            memcpy(whole + r * FIELDS, one, FIELDS * sizeof(double));
+            memcpy(each + r * (width - FIELDS), one + FIELDS, (width - FIELDS) * sizeof(double));
+            iteration[i] += (one[2] - one[0]) / (double)ranks;
+            communication[i] += (one[2] - one[0] - one[1]) / (double)ranks;
         }
     }
-    Samples samples = {.count = n, .quantities = 2, .inner = 1};
+    Samples samples = {.count = (long)n, .quantities = 2, .inner = 1};
     samples.values[0] = iteration;
     samples.values[1] = communication;
-    run_list(run, "ranks_s", rows, n, (long)ranks * FIELDS);
+    run_list(run, "ranks_s", rows, (long)n, (long)(ranks * width));
     record_samples(run, &samples);
     free(iteration);
     free(communication);
     free(rows);
 }
 
-/* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */
-static double *time_all(Exchange *e)
+static void time_one(const Exchanges *step, long i, double zero, double *into)
 {
-    size_t mine = (size_t)e->iterations * FIELDS;
+    double *each = into + FIELDS;
+    into[0] = now_s() - zero;
+    into[1] = 0;
+    for (int k = 0; k < step->count; k++) {
+        double computed = perform_all(&step->each[k], i, false);
+        into[1] += computed;
+        into[2] = now_s() - zero;
+        if (step->count > 1) {
+            *each++ = computed;
+            *each++ = into[2];
+        }
+    }
+}
+
+/* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */
+static double *time_all(const Exchanges *step)
+{
+    const Bench *b = step->each->bench;
+    long iterations = step->each->iterations;
+    size_t mine = (size_t)iterations * fields(step);
     double *own = allocate(mine * sizeof(double)), *all = NULL;
-    if (e->bench->rank == 0) {
-        all = allocate(mine * (size_t)e->bench->ranks * sizeof(double));
+    if (b->rank == 0) {
+        all = allocate(mine * (size_t)b->ranks * sizeof(double));
     }
-    MPI_Barrier(e->bench->control);
+    MPI_Barrier(b->control);
     double zero = now_s();
-    for (long i = 0; i < e->iterations; i++) {
-        misbehave(e, i);
-        double begun = now_s(), computed = iterate(e, i, false);
-        own[i * FIELDS] = begun - zero;
-        own[i * FIELDS + 1] = computed;
-        own[i * FIELDS + 2] = now_s() - zero;
+    for (long i = 0; i < iterations; i++) {
+        misbehave(step->each, i);
+        time_one(step, i, zero, own + (size_t)i * fields(step));
     }
-    MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, e->bench->control);
+    MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, b->control);
     free(own);
     return all;
 }
@@ -337,54 +367,72 @@ static int say_wrong(Run *run, Wrong wrong, const char *when)
     return 1;
 }
 
-static int whole(Run *run)
+/* Why the exchanges cannot be performed here; NULL: they can. */
+static const char *unable(const Exchanges *step, char reason[MAX_REASON])
 {
-    Exchange e = {.run = run, .bench = run->bench, .way = way_of(run)};
-    char reason[MAX_REASON] = "";
-    if (e.way->partitioned && !PREADY_HAS_PARTITIONED) {
-        return refuse(run, REFUSED_UNSUPPORTED, NO_PARTITIONED);
+    long windows = 0;
+    for (int k = 0; k < step->count; k++) {
+        const Exchange *e = &step->each[k];
+        if (e->way->partitioned && !PREADY_HAS_PARTITIONED) {
+            return NO_PARTITIONED;
+        }
+        if (e->threads > 1 && e->way->ready != NULL && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
+            return NO_THREADS;
+        }
+        windows += e->way->windows_per_bin ? (long)e->bins * e->phases : 0;
     }
-    board_point();
-    if (!plan_read(&e, run_word(run, "plan"), reason)) {
-        plan_free(&e);
-        return refuse(run, REFUSED_ERROR, reason);
+    if (windows > MAX_WINDOWS) {
+        snprintf(reason, MAX_REASON, "transport × exchanges of an iteration = %ld: at most %d windows", windows,
+                 MAX_WINDOWS);
+        return reason;
     }
-    if (strncmp(run_word(run, "approach"), "rma-many", 8) == 0 && (long)e.bins * e.phases > MAX_WINDOWS) {
-        snprintf(reason, sizeof reason, "transport × exchanges of an iteration = %ld: at most %d windows",
-                 (long)e.bins * e.phases, MAX_WINDOWS);
-        plan_free(&e);
-        return refuse(run, REFUSED_UNSUPPORTED, reason);
-    }
-    if (e.threads > 1 && e.way->ready != NULL && run->bench->thread_level < MPI_THREAD_MULTIPLE) {
-        plan_free(&e);
-        return refuse(run, REFUSED_UNSUPPORTED, NO_THREADS);
-    }
-    set_up(&e, run);
-    int status = 0;
-    Wrong wrong = check(&e);
+    return NULL;
+}
+
+static int perform_checked(Run *run, Exchanges *step)
+{
     const char *when = "before";
+    choose_waiting(step, run);
+    for (int k = 0; k < step->count; k++) {
+        set_up(&step->each[k]);
+    }
+    Wrong wrong = check(step);
     if (wrong.rank < 0) {
-        double *all = time_all(&e);
+        double *all = time_all(step);
         run->iteration++; /* another pattern */
-        wrong = check(&e);
+        wrong = check(step);
         when = "after";
         if (wrong.rank < 0 && all != NULL) {
-            record(run, &e, all);
+            record(run, step, all);
         }
         free(all);
     }
-    if (wrong.rank >= 0) {
-        status = say_wrong(run, wrong, when);
+    for (int k = 0; k < step->count; k++) {
+        tear_down(&step->each[k]);
     }
-    tear_down(&e);
-    plan_free(&e);
+    return wrong.rank < 0 ? 0 : say_wrong(run, wrong, when);
+}
+
+static int whole(Run *run)
+{
+    Exchanges step = {NULL, 0};
+    char reason[MAX_REASON] = "";
+    int status;
+    board_point();
+    if (!plan_read(&step, run, reason)) {
+        status = refuse(run, REFUSED_ERROR, reason);
+    } else {
+        const char *why = unable(&step, reason);
+        status = why == NULL ? perform_checked(run, &step) : refuse(run, REFUSED_UNSUPPORTED, why);
+    }
+    plan_free(&step);
     board_note(-1, 0, IDLE);
     return status;
 }
 
 static const Measurement exchange = {
     .name = "exchange",
-    .summary = "an exchange among all ranks, iteration after iteration, threads ready when a plan says",
+    .summary = "exchanges among all ranks, iteration after iteration, threads ready when a plan says",
     .parameters = parameters,
     .quantities = {"iteration", "communication"},
     .flags = LOCAL, /* no half round trip */

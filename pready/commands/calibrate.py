@@ -37,7 +37,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2", "mpiexec -n 2 --hosts a,b".'
+    "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2 --hosts a,b".'
 )
 @click.option(
     "--rig", metavar="BANDWIDTH", help="Instead: a two-node cluster on this machine, such as 1Gbit (needs root)."

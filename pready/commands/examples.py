@@ -6,7 +6,7 @@ import click
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": (
-        'pready calibrate --launcher "srun -N 2 -n 2" -o mymachine.toml',
+        'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
         "pready calibrate --rig 1Gbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
         "pready calibrate --launcher 'srun -n 2 -c 8' --slurm job.sh -o mymachine.toml",
@@ -67,7 +67,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (
-        'pready prove halo.toml --launcher "srun -N 8 -n 64" --ranks 4,4,4 --machine mymachine.toml -o p/',
+        'pready prove halo.toml --launcher "srun -N 8 -n 64 -c 8" --ranks 4,4,4 --machine mymachine.toml -o p/',
         'pready prove halo.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
         "pready prove halo.toml --rig 200Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
         "pready prove halo.toml --rig 200Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
@@ -112,7 +112,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready validate papers --json",
         'pready validate live --rig 1Gbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
         "pready validate live --rig 200Mbit --nodes 4 --mpi .venv-mpich -o report/",
-        'pready validate live --launcher "srun -N 2 -n 2" --raw raw/ -o report/',
+        'pready validate live --launcher "srun -N 2 -n 2 -c 8" --raw raw/ -o report/',
         "pready validate sst --machine bebop --raw raw/",
     ),
     "workload": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import platform
 import shlex
 import sys
@@ -24,12 +23,12 @@ from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
 from pready.model import workload as workloads
 from pready.model.approach import Approach
-from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.libraries import EMULATED
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.predict import effective_library, predict
+from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import Unit, parse
 from pready.model.version import VERSION
 from pready.model.workload import Workload
@@ -38,11 +37,15 @@ from pready.show.terminal import console, print_json, progress
 from pready.show.validation import report_data
 from pready.validate.prove import Prover, Told
 from pready.validate.prove import prove as proved
-from pready.validate.prove.session import as_performed
+from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.placement import nodes_of
+from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import PORTABLE, program
 from pready.validate.report.page import html
 from pready.validate.result import Report
 
+Ways = tuple[Approach, ...]
+"""Of the exchanges of a workload."""
 PAGE, DATA, RAW = "index.html", "report.json", "raw"
 DEFAULT_BUDGET = "3 min"
 
@@ -55,7 +58,7 @@ DEFAULT_BUDGET = "3 min"
     help="A profile or a machine file.  [default: calibrated first, within the budget]",
 )
 @options.library()
-@click.option("--launcher", metavar="WORDS", help='How all ranks are started, such as "srun -N 8 -n 96".')
+@click.option("--launcher", metavar="WORDS", help='How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
 @click.option("--rig", metavar="BANDWIDTH", help="Instead: nodes on this machine, such as 200Mbit (needs root).")
 @options.nodes()
 @click.option(
@@ -67,7 +70,7 @@ DEFAULT_BUDGET = "3 min"
     "named",
     multiple=True,
     metavar="KEY[:T[:V]]",
-    help="Beside bulk; repeat it for several.  [default: what is advised, and the two next]",
+    help="Beside bulk, for every exchange; repeat it for several.  [default: what is advised, and the two next]",
 )
 @options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
 @click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
@@ -114,7 +117,7 @@ def prove(
     what = workloads.load(workload)
     what = what if ranks is None else what.changed(grid=ranks)
     on = None if machine is None else machines.load(machine)
-    approaches = [options.parse_approach(text, what) for text in named]
+    approaches = [tuple(options.parse_approach(text, part) for part in what.parts) for text in named]
     if source is not None:
         _write_source(source, what, on, library, approaches, seed)
         return
@@ -127,7 +130,7 @@ def prove(
         done = proved(
             what,
             on,
-            Prover(started, built_for(home, mpicc)),
+            Prover(started, built_for(home, mpicc), placed=rig is not None),
             output / RAW,
             budget_s=budget_s,
             seed=seed,
@@ -150,7 +153,7 @@ def prove(
 
 
 def _write_source(
-    folder: Path, workload: Workload, on: Machine | None, library: str | None, named: list[Approach], seed: int
+    folder: Path, workload: Workload, on: Machine | None, library: str | None, named: list[Ways], seed: int
 ) -> None:
     """The program of one approach: the one that is named, or the best of those that a program is written for."""
     if len(named) > 1 or (not named and on is None):
@@ -161,15 +164,24 @@ def _write_source(
         chosen = named[0]
     else:
         assert on is not None
-        rows = predict(on, workload, library=library, seed=seed, draws=0).approaches
-        chosen = max(
-            (r for r in rows if r.approach.interface in PORTABLE and r.available), key=lambda r: r.eta
-        ).approach
+        chosen = _best_of_portable(predict(on, workload, library=library, seed=seed, draws=0))
     files = program(as_performed(workload)[0], chosen, profile, seed)
     _make_folder(folder, tuple(files))
     for name, text in files.items():
         write_text(folder / name, text)
     click.echo(f"wrote {', '.join(str(folder / name) for name in files)}: make -C {shlex.quote(str(folder))}", err=True)
+
+
+def _best_of_portable(prediction: Prediction) -> Ways:
+    """One interface for all exchanges, each in its best number of messages."""
+    each = prediction.exchanges or (prediction,)
+    found: list[list[ApproachPrediction]] = []
+    for interface in PORTABLE:
+        rows = [[r for r in e.approaches if r.approach.interface is interface and r.available] for e in each]
+        if all(rows):
+            found.append([max(some, key=lambda r: r.eta) for some in rows])
+    best = min(found, key=lambda rows: sum(r.time_s for r in rows))
+    return tuple(r.approach for r in best)
 
 
 @contextmanager
@@ -179,20 +191,27 @@ def _launched(
     """What starts all ranks, and the MPI's home if it is known."""
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
-        raise PreadyError(f"{given} given", valid='one of them, such as --launcher "srun -N 8 -n 96" or --rig 200Mbit')
+        raise PreadyError(
+            f"{given} given", valid='one of them, such as --launcher "srun -N 8 -n 96 -c 8" or --rig 200Mbit'
+        )
     check_nodes(nodes, rig)
     if launcher is not None:
         yield Launcher.parse(launcher), prefix
         return
-    count = math.prod(layout(workload).grid)
-    if nodes not in (None, count):
+    count, each = ranks_of(workload), workload.ranks_of_a_node or 1
+    if nodes not in (None, count // each):
         raise PreadyError(
-            f"--nodes {nodes} for a workload of {count} ranks",
-            valid=f"{count}: the rig has a rank on each node; or --ranks",
+            f"--nodes {nodes} for a workload of {count} ranks, {each} of a node", valid=f"{count // each}; or --ranks"
         )
+    places = nodes_of(workload) or range(count)
+    if [*places] != [rank // each for rank in range(count)]:
+        raise PreadyError("node_grid on the rig, which fills its nodes rank by rank", valid="ranks_per_node alone")
     home = mpi_home(prefix)
-    with Rig(str(rig), count) as made:
-        yield (made.openmpi(home, crowded=count > 2) if is_open_mpi(home) else made.mpich(home)), home
+    with Rig(str(rig), count // each) as made:
+        if is_open_mpi(home):
+            yield made.openmpi(home, crowded=count > 2, per_node=each), home
+        else:
+            yield made.mpich(home, per_node=each), home
 
 
 @contextmanager

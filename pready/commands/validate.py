@@ -88,7 +88,7 @@ class Skipped(Exception):
     "--rig", metavar="BANDWIDTH", help=f"Of live: a two-node cluster on this machine.  [default for all: {DEFAULT_RIG}]"
 )
 @options.nodes()
-@click.option("--launcher", metavar="WORDS", help='Of live, instead: your own nodes, such as "srun -N 2 -n 2".')
+@click.option("--launcher", metavar="WORDS", help='Of live, instead: your own nodes, such as "srun -N 2 -n 2 -c 8".')
 @click.option(
     "--mpi",
     "prefixes",

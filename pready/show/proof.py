@@ -8,16 +8,18 @@ from rich.table import Table
 from rich.text import Text
 
 from pready.model.units import format_size, format_time
+from pready.model.workload import Workload
 from pready.show.prediction import VERDICT_STYLE
 from pready.validate.prove import Proof
 from pready.validate.prove.session import Case
+from pready.validate.report.summary import signed
 
 
 def proof_view(proof: Proof) -> RenderableType:
     """The table, the verdict, and what is suspected where they differ."""
     w = proof.workload
     table = Table(
-        title=f"{w.name} on {proof.machine.name}: {format_size(w.buffer)} per peer, {w.pattern}",
+        title=f"{w.name} on {proof.machine.name}: {_what(w)}",
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
@@ -34,25 +36,52 @@ def proof_view(proof: Proof) -> RenderableType:
     ):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for case in proof.cases:
-        _add(table, case, chosen=case.way.approach == proof.advised, today=case.way.approach == w.baseline)
+        _add(table, case, chosen=case.way == proof.advised, today=case.way.approach == w.baseline)
     lines = [_verdict(proof)]
     for check in proof.comparison.checks:
         if not check.ok and check.name != "verdict kept":
             lines.append(Text(f"{check.name}: {check.value:.1%}, more than {check.limit:.0%}", style="yellow"))
     lines += [
-        Text(f"{c.way.approach.name}, {c.way.approach.transport_partitions} parts: suspected: {c.result.suspect}")
+        Text(f"{c.way.interface.name}, {c.way.transports} parts: suspected: {c.result.suspect}")
         for c in proof.cases
         if c.result.suspect
     ]
     lines += [Text(f"note: {note}", style="dim") for note in proof.comparison.notes]
-    return Group(table, *lines)
+    return Group(table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *lines)
+
+
+def _of_exchanges(proof: Proof) -> Table:
+    """What each exchange of the step takes, beside the same in the other ways."""
+    table = Table(
+        title="each exchange's communication",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    for name in ("exchange", "approach", "parts\n× VCIs", "predicted", "measured\n(rounds)", "error"):
+        table.add_column(name, justify="left" if name in ("exchange", "approach") else "right", no_wrap=True)
+    for number, part in enumerate(proof.workload.parts):
+        for case in proof.cases:
+            r = case.result.exchanges[number]
+            last = case is proof.cases[-1]
+            table.add_row(
+                part.name if case is proof.cases[0] else "",
+                ("→ " if case.way == proof.advised else "  ") + case.way.approaches[number].name,
+                f"{r.transport_partitions} × {r.vcis}",
+                format_time(r.predicted_s),
+                f"{format_time(r.measured_s)} ({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})",
+                signed(r.error),
+                end_section=last,
+            )
+    return table
 
 
 def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
-    a, r, e = case.way.approach, case.result, case.expected
+    r, e = case.result, case.expected
     table.add_row(
-        ("→ " if chosen else "  ") + a.name,
-        f"{a.transport_partitions} × {a.vcis}",
+        ("→ " if chosen else "  ") + case.way.interface.name,
+        f"{case.way.transports} × {case.way.vcis}",
         "predicted",
         format_time(e.iteration_s),
         f"{format_time(e.time_s)} ({format_time(e.time_low_s)}-{format_time(e.time_high_s)})",
@@ -70,6 +99,13 @@ def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
         style="bold" if chosen else "",
         end_section=True,
     )
+
+
+def _what(w: Workload) -> str:
+    patterns = " + ".join(dict.fromkeys(part.pattern for part in w.parts))
+    if w.exchanges is None:
+        return f"{format_size(w.buffer)} per peer, {patterns}"
+    return f"{len(w.parts)} exchanges, up to {format_size(w.buffer)} per peer, {patterns}"
 
 
 def _verdict(proof: Proof) -> Text:

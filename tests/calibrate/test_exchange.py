@@ -22,13 +22,15 @@ from machines import ideal
 from pready.calibrate import board
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.build import Built, build, find_mpicc
-from pready.calibrate.exchange_plan import Edge, ExchangePlan, exchange_plan
+from pready.calibrate.exchange_plan import Edge, ExchangePlan, StepPlan, exchange_plan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
 from pready.calibrate.records import Point, read
 from pready.model import arrivals
 from pready.model.approach import BULK
 from pready.model.engine import simulate
+from pready.model.engine.simulate import run_step
+from pready.model.engine.step import plans
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.workload import Workload
@@ -120,9 +122,9 @@ def test_a_plan_is_named_by_what_it_holds() -> None:
         compute={"time": "1 ms"},
         arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"},
     )
-    assert exchange_plan(what, 3, 1).name == exchange_plan(what, 3, 1).name
-    assert exchange_plan(what, 3, 1).name != exchange_plan(what, 3, 2).name
-    assert exchange_plan(what, 3, 1).name != exchange_plan(what.changed(buffer="128 KiB"), 3, 1).name
+    assert step_plan(what, 3, 1).name == step_plan(what, 3, 1).name
+    assert step_plan(what, 3, 1).name != step_plan(what, 3, 2).name
+    assert step_plan(what, 3, 1).name != step_plan(what.changed(buffer="128 KiB"), 3, 1).name
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,77 @@ def test_a_plan_is_named_by_what_it_holds() -> None:
 def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str) -> None:
     with pytest.raises(PreadyError, match=named):
         exchange_plan(workload(**fields), 1, 0)
+
+
+def step(**fields: Any) -> Workload:
+    """A halo that computes, then a ring that does not, in as many partitions of its own."""
+    told = {
+        "threads": 2,
+        "grid": [2, 2],
+        "pattern": "halo3d",
+        "exchanges": [
+            {
+                "name": "faces",
+                "partitions_per_thread": 2,
+                "faces": ["64 KiB", "4 KiB", "4 KiB"],
+                "compute": {"time": "3 ms"},
+                "arrivals": {"model": "normal", "noise": 0.2},
+            },
+            {
+                "name": "ring",
+                "pattern": "neighbours",
+                "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0]],
+                "buffer": "32 KiB",
+            },
+            {
+                "name": "again",
+                "buffer": "8 KiB",
+                "compute": {"time": "1 ms"},
+                "arrivals": {"model": "uniform", "spread": 0.1},
+            },
+        ],
+        **fields,
+    }
+    return validated(Workload, told, "step")
+
+
+def test_a_step_is_its_exchanges_in_order() -> None:
+    faces, ring, again = step_plan(step(), 3, seed=5).exchanges
+    assert [p.partitions_per_thread for p in (faces, ring, again)] == [2, 1, 1]
+    # two ranks along x and y, both wrapping around: four neighbours each, by direction
+    assert sorted((e.tag, e.bytes) for e in faces.phases[0].edges if e.sender == 3) == [
+        (0, 65536), (1, 65536), (2, 4096), (3, 4096)
+    ]  # fmt: skip
+    assert ring.phases[0].edges == (
+        Edge(0, 1, 32768, 0), Edge(1, 2, 1024, 0), Edge(2, 3, 32768, 0), Edge(3, 0, 32768, 0)
+    )  # fmt: skip
+    assert {e.bytes for e in again.phases[0].edges} == {8192}
+    assert [p.ready.shape for p in (faces, ring, again)] == [(4, 3, 1, 4), (4, 3, 1, 2), (4, 3, 1, 2)]
+    lines = step_plan(step(), 3, seed=5).text.splitlines()
+    assert [line for line in lines if line.startswith("exchange")] == [
+        "exchange 4 2 2 1 3", "exchange 4 2 1 1 3", "exchange 4 2 1 1 3"
+    ]  # fmt: skip
+    assert lines.count("end") == 3
+
+
+def test_each_exchange_draws_as_the_engine_draws_for_it() -> None:
+    what, seed, iterations = step(), 5, 6
+    plan = step_plan(what, iterations, seed)
+    for number, (part, one) in enumerate(zip(what.parts, plan.exchanges, strict=True)):
+        for rank in range(4):
+            drawn = arrivals.draw(part, iterations, arrivals.exchange_seed(seed, number), rank=rank)
+            assert np.array_equal(one.ready[rank, :, 0], drawn)
+    # the engine says itself how long ranks computed: until the last partition, the mean of the ranks
+    runs = run_step(plans(ideal(), what, [BULK] * 3, seed), iterations)
+    for run, one in zip(runs, plan.exchanges, strict=True):
+        computed = one.ready[:, :, 0].max(axis=2).mean(axis=0)
+        assert run.causes_s["compute"] == pytest.approx(computed, abs=2e-9)  # the kernel counts nanoseconds
+
+
+def test_what_an_exchange_of_a_step_cannot_is_said_of_it() -> None:
+    grid = step().changed(**{"exchanges[2].thread_grid": [2, 1, 1]})
+    with pytest.raises(PreadyError, match=r"exchanges\[2\]: thread_grid is not performed"):
+        step_plan(grid, 1, 0)
 
 
 # ---- boards ---------------------------------------------------------------------------------------------------------
@@ -176,14 +249,14 @@ def started(request: pytest.FixtureRequest) -> tuple[Launcher, Built]:
 
 def performed(
     started: tuple[Launcher, Built],
-    plan: ExchangePlan,
+    plan: ExchangePlan | StepPlan,
     out: Path,
     points: list[dict[str, Any]],
     patience_s: float = 60.0,
 ) -> Outcome:
     launcher, built = started
     folder = out / "plans"
-    name = plan.write(folder)
+    name = (plan if isinstance(plan, StepPlan) else StepPlan((plan,))).write(folder)
     each = [Point.of("exchange", plan=name, **p) for p in points]
     return measure(
         each, launcher, out / "raw.jsonl", 300.0, built=built, folder=folder, point_budget_s=0.1, patience_s=patience_s
@@ -209,6 +282,42 @@ def test_every_way_performs_it_and_every_byte_is_right(
         assert (ended - begun >= computed).all()
         assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
         assert record["median_s"] >= late
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    iterations = 3
+    plan = step_plan(step(), iterations, seed=0)
+    mixed = ["many.4_single.1_part.2", "rma-many-active.2_persistent.1_rma-single-passive.2", "part.4_part.1_part.2"]
+    wrong = [{"ways": "many.4_single.1"}, {"ways": "many.3_single.1_single.1"}, {"ways": "single.1", "fault": "none"}]
+    outcome = performed(started, plan, tmp_path, [{"approach": "single"}, *({"ways": w} for w in mixed), *wrong])
+    assert sorted(outcome.failures.values()) == [
+        "transport = 3 is not valid: a divisor of 4",
+        "ways = many.4_single.1 says none of exchange 2",
+        "ways = single.1 says none of exchange 1",
+    ]
+    assert outcome.measured == 4
+    for line in read(tmp_path / "raw.jsonl").points.values():
+        rows = np.array(line["record"]["lists"]["ranks_s"])
+        assert rows.shape == (iterations, RANKS * (3 + 3 * 2))
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
+        each_computed, each_ended = np.moveaxis(rows[:, 3 * RANKS :].reshape(iterations, RANKS, 3, 2), 3, 0)
+        assert np.allclose(each_computed.sum(axis=2), computed)
+        assert np.array_equal(each_ended[:, :, 2], ended)
+        assert (np.diff(each_ended, axis=2) > 0).all()
+        assert (each_ended[:, :, 0] > begun).all()
+        for number, one in enumerate(plan.exchanges):
+            late = one.ready[:, :, 0].max(axis=2).T
+            assert (each_computed[:, :, number] >= late).all()
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_wrong_bytes_of_a_step_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    wrong = {"ways": "single.1_many.2_single.1", "fault": "corrupt", "fault_rank": 2}
+    (reason,) = performed(started, step_plan(step(), 2, 0), tmp_path, [wrong]).failures.values()
+    assert re.match("wrong bytes: rank [0-3] received from rank 2 what was not sent, in phase [0-2]", reason), reason
 
 
 @pytest.mark.thorough

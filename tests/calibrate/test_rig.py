@@ -264,3 +264,20 @@ def test_every_way_of_sending_works_over_the_link(linked: tuple[Rig, Launcher, B
         for way in ways
     ]
     assert len(taken(linked, points, tmp_path / "raw.jsonl")) == len(ways)
+
+
+def test_ranks_of_a_node_share_its_namespace(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    executable = tmp_path / "bin" / "mpiexec"
+    executable.write_text("")
+    executable.chmod(0o755)
+    rig = Rig("200Mbit", nodes=2)
+    for launcher in (rig.mpich(tmp_path, per_node=2), rig.openmpi(tmp_path, per_node=2)):
+        assert launcher.ranks == len(launcher.parts) == 4
+        assert "2 ranks each" in launcher.name
+    mpich = rig.mpich(tmp_path, per_node=2)
+    assert [part[-1] for part in mpich.parts] == [rig.namespaces[node] for node in (0, 0, 1, 1)]
+    # names of hosts are the same in all namespaces
+    assert mpich.environment["MPIR_CVAR_NUM_CLIQUES"] == "2"
+    assert "MPIR_CVAR_NOLOCAL" not in mpich.environment
+    assert rig.mpich(tmp_path).environment["MPIR_CVAR_NOLOCAL"] == "1"

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.exchange_plan import exchange_plan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records, read
@@ -30,8 +30,9 @@ from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
-from pready.validate.prove import Proof, Prover, design, prove, session
-from pready.validate.prove.expected import Expected
+from pready.validate.prove import Proof, Prover, design, placement, prove, session
+from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.expected import Expected, ExpectedStep
 from pready.validate.prove.performed import Performed
 
 LINK = 25e6  # bytes per second
@@ -128,7 +129,7 @@ def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch
 def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Overheads of 20 ms per message: what the machine file says would pay does not.
     slow = ideal(G=1 / LINK, L=50e-6, o_s=20e-3, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], contexts=4)
-    proof = proof_on(slow, machine(), tmp_path, monkeypatch, approaches=[Approach(MANY, 4)])
+    proof = proof_on(slow, machine(), tmp_path, monkeypatch, approaches=[[Approach(MANY, 4)]])
     assert (proof.predicted, proof.measured, proof.kept) == ("port", "do not port", False)
     assert proof.regret > 0.1
 
@@ -167,6 +168,142 @@ def test_medians_over_iterations_of_means_over_ranks() -> None:
     seen = Performed(np.stack([begin, computing, end], axis=3), first=1, steps=2)
     assert seen.iteration_s == pytest.approx([3.5])  # of 4 and 3
     assert seen.communication_s == pytest.approx([1.25])  # (3.5 - 1) / 2 exchanges
+
+
+# ---- several exchanges ----------------------------------------------------------------------------------------------
+
+
+def step(**fields: Any) -> Workload:
+    told = {
+        "name": "step",
+        "threads": 4,
+        "grid": [2, 2],
+        "pattern": "halo3d",
+        "exchanges": [
+            {
+                "name": "faces",
+                "buffer": "256 KiB",
+                "partitions_per_thread": 2,
+                "compute": {"time": "5 ms"},
+                "arrivals": {"model": "laggard", "delay": "20 ms", "late": "thread"},
+            },
+            {"name": "ring", "pattern": "neighbours", "neighbour_list": [[1], [2], [3], [0]], "buffer": "64 KiB"},
+        ],
+        **fields,
+    }
+    return validated(Workload, told, "step")
+
+
+def cluster_of_step(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
+    """As `cluster_of`, of a step."""
+
+    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
+        with Records(out) as records:
+            records.add_environment("here", {"library": "the model", "settings": {}})
+            listed = list(points)
+            for point in records.missing(listed, "here"):
+                plan = step_plan(what, _iterations(told["folder"], point), seed)
+                ways = [w.split(".") for w in str(point.get("ways")).split("_")]
+                approaches = [Approach(BY_KEY[name], int(transport), 1) for name, transport in ways]
+                runs = ExpectedStep(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
+                ends = np.stack([np.asarray(r.ends_s) for r in runs], axis=2)
+                computed = np.stack([e.ready[:, :, 0].max(axis=2).T for e in plan.exchanges], axis=2)
+                last = ends[:, :, -1]
+                whole = np.stack([np.vstack([np.zeros(plan.ranks), last[:-1]]), computed.sum(axis=2), last], axis=2)
+                each = np.stack([computed, ends], axis=3)
+                rows = np.hstack([whole.reshape(plan.iterations, -1), each.reshape(plan.iterations, -1)])
+                record = {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
+                records.add_point(point, "here", record)
+        return Outcome("here", len(listed), 0, 0)
+
+    return measured
+
+
+def step_proof(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:
+    monkeypatch.setattr(session, "measure", cluster_of_step(truth, step(), 5))
+    prover = Prover(Launcher(("mpiexec",), ranks=4), BUILT)
+    return prove(step(), machine(), prover, folder, budget_s=60.0, seed=5, **options)
+
+
+def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = step_proof(machine(), tmp_path, monkeypatch)
+    today, chosen, *uniform = proof.cases
+    assert today.way.approaches == (BULK, BULK)
+    assert chosen.way == proof.advised
+    assert uniform
+    assert all(c.way.interface in {a.interface for a in c.way.approaches} for c in uniform)
+    for case in proof.cases:
+        assert case.result.measured_s == pytest.approx(case.result.predicted_s, rel=1e-6)
+        assert case.iteration_s == pytest.approx(case.expected.iteration_s, rel=1e-6)
+        assert [e.name for e in case.result.exchanges] == ["faces", "ring"]
+        for exchange, own in zip(case.result.exchanges, case.expected.exchanges_s, strict=True):
+            assert exchange.predicted_s == own
+            assert exchange.measured_s == pytest.approx(own, rel=1e-6)
+        assert case.result.suspect == ""
+    # bulk's faces: four neighbours, 256 KiB each, are 42 ms of the cable; the ring's 64 KiB are 2.6 ms
+    faces, ring = today.result.exchanges
+    assert faces.predicted_s > 4 * 262144 / LINK > ring.predicted_s >= 65536 / LINK
+    assert proof.kept
+    assert all(check.ok for check in proof.comparison.checks)
+
+
+def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proof = step_proof(halved_bandwidth(machine()), tmp_path, monkeypatch)
+    assert proof.cases[0].result.error < -0.4
+    assert "exchange 'faces' is off most" in proof.cases[0].result.suspect
+    assert not proof.comparison.checks[0].ok
+
+
+def test_an_approach_of_each_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed = (Approach(MANY, 8), BULK)
+    proof = step_proof(machine(), tmp_path, monkeypatch, approaches=[mixed])
+    today, one = proof.cases
+    assert one.way.approaches == mixed
+    assert (one.result.approach, one.way.transports, str(one.way)) == ("each", "8/1", "many-8-1+single-1-1")
+    assert one.result.exchanges[0].predicted_s < today.result.exchanges[0].predicted_s
+
+
+def test_sizes_become_whole_partitions() -> None:
+    odd = step(
+        exchanges=[
+            {"name": "a", "faces": ["1001 B", "16 B", "16 B"], "pattern": "halo3d26", "edges": ["8 B", "8 B", "6 B"],
+             "corner": "1 B"},
+            {"name": "b", "pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "5 B"}], [3], [0]],
+             "buffer": "64 B"},
+        ]
+    )  # fmt: skip
+    (a, b), notes = as_performed(odd)[0].parts, as_performed(odd)[1]
+    assert (a.faces, a.edges, a.corner) == ((1004, 16, 16), (8, 8, 8), 4)
+    assert b.neighbour_sizes == ((64,), (8,), (64,), (64,))
+    assert len(notes) == 2
+    step_plan(as_performed(odd)[0], 1, 0)
+    assert as_performed(step()) == (step(), [])
+
+
+# ---- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def test_hosts_are_the_workload_s_nodes() -> None:
+    what = workload(ranks_per_node=2)
+    placement.check(what, ["a", "a", "b", "b"])
+    placement.check(what, ["b", "b", "a", "a"])
+    with pytest.raises(PreadyError, match=r"ranks 0 and 1 are of the same node .*different hosts \(a: 0 2; b: 1 3\)"):
+        placement.check(what, ["a", "b", "a", "b"])
+    with pytest.raises(PreadyError, match=r"ranks 0 and 2 are of different nodes .*one host \(a: 0 1 2 3\)"):
+        placement.check(what, ["a", "a", "a", "a"])
+    # 2 × 2 ranks, two of a node along y: 0 and 2 share one
+    placement.check(workload(node_grid=[1, 2]), ["a", "b", "a", "b"])
+    placement.check(workload(), ["a", "a", "a", "b"])
+
+
+def test_ranks_of_a_node_need_the_path_within_it(tmp_path: Path) -> None:
+    what, prover = workload(ranks_per_node=2), Prover(Launcher(("x",), ranks=4), BUILT)
+    with pytest.raises(PreadyError, match="has no intra-node path"):
+        prove(what, machine(), prover, tmp_path, budget_s=1.0)
+    with pytest.raises(PreadyError, match="ranks_per_node without --machine"):
+        prove(what, None, prover, tmp_path, budget_s=1.0)
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------
@@ -234,6 +371,46 @@ def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pyte
     assert main(words) in (0, 1)
     capsys.readouterr()
     assert (out / "raw" / session.RAW).read_bytes() == raw
+
+
+STEP = """format = 2
+threads = 2
+grid = [2, 2]
+pattern = "halo3d"
+[[exchanges]]
+name = "faces"
+faces = ["16 KiB", "4 KiB", "1 KiB"]
+partitions_per_thread = 2
+compute = { time = "1 ms" }
+arrivals = { model = "laggard", delay = "2 ms" }
+[[exchanges]]
+name = "ring"
+pattern = "neighbours"
+neighbour_list = [[1], [2], [3], [0]]
+buffer = "8 KiB"
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_real_mpi_performs_a_step(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "step.toml").write_text(STEP)
+    out = tmp_path / "proof"
+    words = ["prove", str(tmp_path / "step.toml"), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
+    assert main([*words, "--approach", "many", "--approach", "part", *launched(library)]) in (0, 1)
+    assert "faces" in capsys.readouterr().out
+    cases = json.loads((out / "report.json").read_text())["comparisons"][0]["cases"]
+    assert [c["approach"] for c in cases] == ["single", "many", "part"]
+    for case in cases:
+        faces, ring = case["exchanges"]
+        assert (faces["name"], faces["buffer"], ring["name"], ring["buffer"]) == ("faces", 16384, "ring", 8192)
+        assert faces["until_ready_s"] >= 3e-3
+        assert ring["measured_s"] > 0
+        assert faces["measured_low_s"] <= faces["measured_s"] <= faces["measured_high_s"]
+    page = (out / "index.html").read_text()
+    assert "faces" in page
+    assert "ring" in page
 
 
 @pytest.mark.slow

@@ -69,14 +69,22 @@ class Predicting(Protocol):
         """Seconds after the last partition is ready."""
 
 
-def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str:
-    """The suspected term in words; empty where the case is predicted well enough."""
+def beside_terms(case: CaseResult) -> str | None:
+    """What is to say without looking for a term: nothing of a case that is predicted well enough; None: look."""
     if abs(case.error) < CLEAR and abs(case.eta_error) < CLEAR:
         return ""
     if case.measured_s > 0 and abs(case.error) < case.spread:
         return f"the measurement itself: its spread is {case.spread:.0%}"
     if abs(case.error) < CLEAR:
         return "the time of bulk, not of this approach"
+    return None
+
+
+def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str:
+    """The suspected term in words; empty where the case is predicted well enough."""
+    plain = beside_terms(case)
+    if plain is not None:
+        return plain
     found: list[tuple[float, str]] = []
     size = approach.message_size(evaluation.workload.buffer)
     for name, terms in by_name().items():

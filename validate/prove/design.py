@@ -10,10 +10,13 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
-from pready.model.approach import PART_AM, Approach
+from pready.model.approach import EACH, PART_AM, Approach, Interface
+from pready.model.engine.step import whole
 from pready.model.errors import PreadyError
-from pready.model.prediction import ApproachPrediction
+from pready.model.predict import chosen_ways
+from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.verdict import candidates
+from pready.model.workload import Workload
 
 MOST_ADVISED = 3
 """Approaches beside bulk, if nobody names them."""
@@ -28,8 +31,8 @@ START_S = 3.0
 
 
 @dataclass(frozen=True)
-class Way:
-    """An approach, and what ``pready-bench exchange`` calls it."""
+class Sent:
+    """One exchange: an approach, and what ``pready-bench exchange`` calls it."""
 
     approach: Approach
     name: str
@@ -39,9 +42,50 @@ class Way:
     def __str__(self) -> str:
         return f"{self.name}-{self.transport}-{self.approach.vcis}"
 
+
+@dataclass(frozen=True)
+class Way:
+    """How a workload's exchanges are performed, each in turn."""
+
+    each: tuple[Sent, ...]
+
+    @property
+    def approaches(self) -> tuple[Approach, ...]:
+        """Of the exchanges."""
+        return tuple(s.approach for s in self.each)
+
+    @property
+    def approach(self) -> Approach:
+        """What stands for them."""
+        return whole(self.approaches)
+
+    @property
+    def interface(self) -> Interface:
+        """Theirs, if it is one, in however many messages."""
+        return self.each[0].approach.interface if len({a.interface for a in self.approaches}) == 1 else EACH
+
+    @property
+    def transports(self) -> str:
+        """Transport partitions of each exchange in words, once if all have as many."""
+        counts = [str(a.transport_partitions) for a in self.approaches]
+        return "/".join(counts if len(set(counts)) > 1 else counts[:1])
+
+    @property
+    def vcis(self) -> int:
+        """Of the process, as many as any exchange asks for."""
+        return max(a.vcis for a in self.approaches)
+
+    def __str__(self) -> str:
+        words = [*map(str, self.each)]
+        return "+".join(words if len(set(words)) > 1 else words[:1])
+
     def point(self, plan: str, round_: int, keep: int) -> Point:
         """One round."""
-        return Point.of("exchange", approach=self.name, plan=plan, transport=self.transport, round=round_, keep=keep)
+        if len(self.each) > 1:
+            ways = "_".join(f"{s.name}.{s.transport}" for s in self.each)
+            return Point.of("exchange", ways=ways, plan=plan, round=round_, keep=keep)
+        (one,) = self.each
+        return Point.of("exchange", approach=one.name, plan=plan, transport=one.transport, round=round_, keep=keep)
 
 
 def way_of(approach: Approach, n_partitions: int) -> Way:
@@ -52,21 +96,48 @@ def way_of(approach: Approach, n_partitions: int) -> Way:
     PreadyError
         It cannot.
     """
+    return Way((_sent(approach, n_partitions),))
+
+
+def way_of_step(approaches: Sequence[Approach], workload: Workload) -> Way:
+    """How it performs an approach for each exchange of a workload; errors as of `way_of`."""
+    return Way(tuple(_sent(a, w.n_partitions) for a, w in zip(approaches, workload.parts, strict=True)))
+
+
+def _sent(approach: Approach, n_partitions: int) -> Sent:
     interface = approach.interface
     if interface is PART_AM:
-        return Way(approach, "part", n_partitions)
+        return Sent(approach, "part", n_partitions)
     if interface.key not in EXCHANGE_WAYS:
         raise PreadyError(f"approach = '{interface.key}' cannot be measured", valid=", ".join(EXCHANGE_WAYS))
-    return Way(approach, interface.key, approach.transport_partitions)
+    return Sent(approach, interface.key, approach.transport_partitions)
 
 
-def advised(rows: Sequence[ApproachPrediction], best: ApproachPrediction, today: Approach) -> list[Approach]:
-    """What the application does today, what is advised, and the best of the interfaces that come next."""
-    found: dict[str, ApproachPrediction] = {best.key: best}
-    for row in sorted(candidates(rows, today), key=lambda p: -p.eta):
+def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, ...]]:
+    """What the application does today, what is advised, and the best of the interfaces that come next.
+
+    Of a step with several exchanges: each as it is advised, then one interface for all of them, those that are
+    advised for any exchange first.
+    """
+    each = prediction.exchanges or (prediction,)
+    today = tuple(w.baseline for w in workload.parts)
+    usable = [_best_of_interfaces(e, w.baseline) for e, w in zip(each, workload.parts, strict=True)]
+    chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
+    common = [i for i in usable[0] if all(i in some for some in usable)]
+    own = {a.interface for a in chosen}
+    common.sort(key=lambda i: (i not in own, sum(some[i].time_s for some in usable)))
+    uniform = [tuple(some[i].approach for some in usable) for i in common]
+    return [*dict.fromkeys([today, tuple(chosen), *uniform])][: 1 + MOST_ADVISED]
+
+
+def _best_of_interfaces(prediction: Prediction, today: Approach) -> dict[Interface, ApproachPrediction]:
+    """Of those that can be measured, the best transport partitions and VCIs; the advised ones of the advised."""
+    best = prediction.advised
+    found = {best.approach.interface: best} if best.approach != today else {}
+    for row in sorted(candidates(prediction.approaches, today), key=lambda p: -p.eta):
         if row.key in EXCHANGE_WAYS or row.approach.interface is PART_AM:
-            found.setdefault(row.key, row)
-    return [today, *(row.approach for row in list(found.values())[:MOST_ADVISED])]
+            found.setdefault(row.approach.interface, row)
+    return found
 
 
 def iterations(iteration_s: float, ways: int, budget_s: float, steps: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +11,8 @@ from pready.model.approach import Approach
 from pready.model.costs import Costs
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import ManyRanks
-from pready.model.engine.simulate import Simulation, simulate
+from pready.model.engine.simulate import Simulation, run_step, simulate, together
+from pready.model.engine.step import WholeStep, plans, whole
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.values import Replaced
@@ -31,14 +33,43 @@ class Expectation:
     saving: float
     saving_low: float
     saving_high: float
+    exchanges_s: tuple[float, ...] = ()
+    """Communication of each exchange of a step, the others sent in their ways."""
+
+
+def _expectation(
+    run: Simulation, today: Simulation, row: ApproachPrediction, exchanges_s: tuple[float, ...] = ()
+) -> Expectation:
+    """From the iterations that count; intervals are those of a prediction, as shares of their values."""
+    time, bulk = exchange_s(run), exchange_s(today)
+    iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, today))
+    eta, saving = bulk / time, 1 - iteration / iteration_bulk
+    shift = saving - row.speedup_percent / 100
+    return Expectation(
+        time_s=time,
+        time_low_s=time * row.time_low_s / row.time_s,
+        time_high_s=time * row.time_high_s / row.time_s,
+        eta=eta,
+        eta_low=eta * row.eta_low / row.eta,
+        eta_high=eta * row.eta_high / row.eta,
+        iteration_s=iteration,
+        saving=saving,
+        saving_low=row.speedup_low_percent / 100 + shift,
+        saving_high=row.speedup_high_percent / 100 + shift,
+        exchanges_s=exchanges_s,
+    )
+
+
+def exchange_s(run: Simulation) -> float:
+    """The median communication; of a sweep, of one of its exchanges."""
+    return float(np.median(run.communication_s)) / run.exchanges
 
 
 @dataclass
 class Expected:
-    """Predictions for one machine and workload.
+    """Predictions for one machine and a workload of one exchange.
 
-    Values are simulated with every rank and the very draws that the benchmark performs; intervals are those of a
-    prediction, as shares of their values.
+    Values are simulated with every rank and the very draws that the benchmark performs.
 
     Attributes
     ----------
@@ -74,31 +105,12 @@ class Expected:
             self._runs[approach] = self.simulated(approach).after(self.first)
         return self._runs[approach]
 
-    def _exchange(self, approach: Approach) -> float:
-        run = self._counted(approach)
-        return float(np.median(run.communication_s)) / run.exchanges
-
     def of(self, approach: Approach) -> Expectation:
         """Time, η and saving."""
         if approach not in self._rows:
             self._rows[approach] = self._many.predict(approach)
-        row = self._rows[approach]
-        time, bulk = self._exchange(approach), self._exchange(self.workload.baseline)
-        whole, whole_bulk = (float(np.median(self._counted(a).mean_s)) for a in (approach, self.workload.baseline))
-        eta, saving = bulk / time, 1 - whole / whole_bulk
-        shift = saving - row.speedup_percent / 100
-        return Expectation(
-            time_s=time,
-            time_low_s=time * row.time_low_s / row.time_s,
-            time_high_s=time * row.time_high_s / row.time_s,
-            eta=eta,
-            eta_low=eta * row.eta_low / row.eta,
-            eta_high=eta * row.eta_high / row.eta,
-            iteration_s=whole,
-            saving=saving,
-            saving_low=row.speedup_low_percent / 100 + shift,
-            saving_high=row.speedup_high_percent / 100 + shift,
-        )
+        run, today = self._counted(approach), self._counted(self.workload.baseline)
+        return _expectation(run, today, self._rows[approach])
 
     def costs(self, approach: Approach) -> Costs:
         """Of the approach's messages, parameters at their values."""
@@ -106,7 +118,44 @@ class Expected:
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """An exchange's communication, with some costs replaced."""
-        as_it_is = self._exchange(approach)
+        as_it_is = exchange_s(self._counted(approach))
         if not replaced:
             return as_it_is
         return as_it_is * self._many.mean_time(approach, **replaced) / self._many.mean_time(approach)
+
+
+@dataclass
+class ExpectedStep:
+    """The same of a step with several exchanges, each with an approach of its own."""
+
+    machine: Machine
+    workload: Workload
+    seed: int
+    first: int
+    iterations: int
+    _runs: dict[tuple[Approach, ...], list[Simulation]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        many = ManyRanks(self.machine, self.workload.parts[0], self.seed, step=self.workload, number=0)
+        self._step = WholeStep(self.machine, self.workload, self.seed, many)
+
+    def simulated(self, approaches: Sequence[Approach], *, record: bool = False) -> list[Simulation]:
+        """Of each exchange all iterations, those that go before included."""
+        made = plans(self.machine, self.workload, approaches, self.seed)
+        return run_step(made, self.first + self.iterations, record=record)
+
+    def _counted(self, approaches: tuple[Approach, ...]) -> list[Simulation]:
+        if approaches not in self._runs:
+            self._runs[approaches] = [s.after(self.first) for s in self.simulated(approaches)]
+        return self._runs[approaches]
+
+    def of(self, approaches: tuple[Approach, ...]) -> Expectation:
+        """Time, η and saving of the step."""
+        today = tuple(w.baseline for w in self.workload.parts)
+        runs = self._counted(approaches)
+        return _expectation(
+            together(runs, whole(approaches)),
+            together(self._counted(today), whole(today)),
+            self._step.predict(approaches)[-1],
+            tuple(map(exchange_s, runs)),
+        )

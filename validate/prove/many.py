@@ -17,7 +17,7 @@ from scipy.stats import qmc
 from pready.calibrate import from_records
 from pready.calibrate.build import Built
 from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
-from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
@@ -288,7 +288,7 @@ def _compared(
     listed = scenes(
         MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed, rma=alone
     )
-    plans = [exchange_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
+    plans = [step_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
     outcome = measure(
         list(_points(listed, plans, seed)), launcher, raw, budget_s, _tells("measuring", on_progress), built=built,
         tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,

@@ -24,12 +24,15 @@ class Performed:
     first
         Iterations that do not count.
     steps
-        Exchanges of an iteration.
+        Times that the pattern is exchanged in an iteration: of a sweep, octants × blocks.
+    exchanges
+        Of a step with several, each by itself.
     """
 
     times: Array
     first: int
     steps: int
+    exchanges: tuple[Performed, ...] = ()
 
     @cached_property
     def _counted(self) -> Array:
@@ -59,10 +62,18 @@ class Performed:
         return float(np.ptp(centres) / 2 / np.median(centres))
 
 
-def of_records(records: list[dict[str, Any]], first: int, steps: int) -> Performed:
-    """The rounds of one way."""
-    rows = [np.array(r["lists"]["ranks_s"]) for r in records]
-    return Performed(np.stack([r.reshape(len(r), -1, 3) for r in rows]), first, steps)
+def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges: int = 1) -> Performed:
+    """The rounds of one way, of so many exchanges in an iteration."""
+    rows = np.stack([np.array(r["lists"]["ranks_s"]) for r in records])
+    ranks = rows.shape[2] // (3 + (2 * exchanges if exchanges > 1 else 0))
+    times = rows[:, :, : 3 * ranks].reshape(*rows.shape[:2], ranks, 3)
+    if exchanges == 1:
+        return Performed(times, first, steps)
+    each = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, exchanges, 2)
+    ends = each[..., 1]
+    begins = np.concatenate([times[..., :1], ends[..., :-1]], axis=-1)
+    parts = np.stack([begins, each[..., 0], ends], axis=-1)
+    return Performed(times, first, steps, tuple(Performed(parts[..., e, :], first, 1) for e in range(exchanges)))
 
 
 def performed_in(
@@ -73,4 +84,4 @@ def performed_in(
     records = [content.points[key]["record"] for key in keys if key in content.points]
     if len(records) < design.ROUNDS or not all("lists" in r for r in records):
         return None
-    return of_records(records, first, steps)
+    return of_records(records, first, steps, len(way.each))

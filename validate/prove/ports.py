@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import ExchangePlan, exchange_plan
+from pready.calibrate.exchange_plan import StepPlan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress, measure
 from pready.calibrate.records import Content
@@ -33,7 +33,7 @@ ITERATIONS, FIRST = 12, 3
 BUDGET_S = 30.0
 
 
-def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, ExchangePlan]]:
+def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, StepPlan]]:
     """The exchanges, all in step; none for fewer ranks than three."""
     bytes_per_s = nice(machine.bandwidth)
     for time in TIMES_S if ranks >= FEWEST_RANKS else ():
@@ -51,7 +51,7 @@ def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, E
             },
             "ring",
         )
-        yield workload, exchange_plan(workload, FIRST + ITERATIONS, seed)
+        yield workload, step_plan(workload, FIRST + ITERATIONS, seed)
 
 
 def ways(machine: Machine) -> dict[str, Way]:

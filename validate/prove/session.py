@@ -11,13 +11,13 @@ import numpy as np
 
 from pready.calibrate.build import Built
 from pready.calibrate.calibration import calibrate, provenance, run_measurements
-from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome, Progress, measure
+from pready.calibrate.measure import Outcome, Progress, environment_of, measure
 from pready.calibrate.records import Content, read
-from pready.model import abilities, machine
+from pready.model import machine
 from pready.model.approach import Approach
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import of_a_step
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
@@ -28,9 +28,11 @@ from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
-from pready.validate.prove import design, ports
+from pready.validate.prove import design, placement, ports
+from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.design import Way
-from pready.validate.prove.expected import Expectation, Expected
+from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
+from pready.validate.prove.expected import Expectation, Expected, ExpectedStep
 from pready.validate.prove.performed import Performed, performed_in
 from pready.validate.result import CaseResult, Check, Comparison
 
@@ -60,7 +62,8 @@ class Prover:
 
     launcher: Launcher
     built: Built
-    notes: tuple[str, ...] = ()
+    placed: bool = False
+    """Ranks are known to share nodes as the workload says: names of hosts do not tell (on the rig)."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Proof:
 
     workload: Workload
     machine: Machine
-    advised: Approach
+    advised: Way
     cases: tuple[Case, ...]
     predicted: Verdict
     measured: Verdict
@@ -110,7 +113,7 @@ def prove(
     budget_s: float,
     seed: int = 0,
     library: str | None = None,
-    approaches: Sequence[Approach] = (),
+    approaches: Sequence[Sequence[Approach]] = (),
     min_gain: float = MIN_GAIN,
     on_progress: Callable[[Told], object] = lambda _: None,
 ) -> Proof:
@@ -125,7 +128,8 @@ def prove(
     folder
         Of raw records, plans and the machine.
     approaches
-        Beside bulk; empty: what is advised and the best of the interfaces that come next.
+        Beside bulk, one for each exchange of the workload; empty: what is advised and the best of the interfaces that
+        come next.
 
     Raises
     ------
@@ -133,21 +137,23 @@ def prove(
         A workload that cannot be performed, a benchmark that does not run, or nothing to compare.
     """
     workload, notes = as_performed(workload)
-    ranks = math.prod(layout(workload).grid)
+    step_plan(workload, 1, seed)  # refuses what cannot be performed before anything is measured
+    ranks = ranks_of(workload)
     if prover.launcher.ranks not in (None, ranks):
         raise PreadyError(
             f"the launcher starts {prover.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
         )
+    _check_nodes(workload, given, prover)
     on = given if given is not None else _calibrated(workload, prover, folder, budget_s, seed, on_progress)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
-    best = prediction.advised
-    today = workload.baseline
-    wanted = [today, *approaches] if approaches else design.advised(prediction.approaches, best, today)
-    ways = [design.way_of(a, workload.n_partitions) for a in dict.fromkeys(wanted)]
-    steps = layout(workload).pattern(workload).exchanges(workload.blocks)
-    first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, steps)
-    plan = exchange_plan(workload, first + count, seed)
+    today = design.way_of_step([w.baseline for w in workload.parts], workload)
+    advised = design.advised(prediction, workload)
+    wanted = [today.approaches, *map(tuple, approaches)] if approaches else advised
+    ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
+    (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
+    first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)))
+    plan = step_plan(workload, first + count, seed)
     name = plan.write(folder / PLANS)
     environments, failures = _measure(
         ways, name, prover, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, on_progress
@@ -155,34 +161,39 @@ def prove(
     content = read(folder / RAW)
     unsupported = content.unsupported()
     failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
-    expected = Expected(on, workload, seed, first, count)
+    kind = Expected if workload.exchanges is None else ExpectedStep
+    expected = kind(on, workload, seed, first, count)
     seen = {
         way: found
         for way in ways
-        if (found := performed_in(content, way, environments[way.approach.vcis], name, first, steps)) is not None
+        if (found := performed_in(content, way, environments[way.vcis], name, first, steps)) is not None
     }
-    if all(way.approach != workload.baseline for way in seen) or len(seen) < 2:
+    if today not in seen or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
     cases = cases_of(workload, expected, seen, effective_library(on, library).name)
-    return _concluded(workload, on, best.approach, cases, failures, prover, content, notes, min_gain, seed, folder)
+    return _concluded(workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder)
 
 
-def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
-    """The workload as it is measured, and what to say where that is not what the file says.
+def ranks_of(workload: Workload) -> int:
+    """How many, of all exchanges."""
+    return math.prod(of_a_step(workload)[0].grid)
 
-    Raises
-    ------
-    PreadyError
-        The engine, which predicts it, cannot.
-    """
-    abilities.check(workload, "engine")
-    if workload.pattern == "pt2pt" and not workload.both_ways:
-        both = workload.changed(both_ways=True)
-        return both, ["pairs were predicted and measured with both ranks sending (both_ways = true)"]
-    return workload, []
+
+def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> None:
+    """Refuse ranks that share a node where the machine knows nothing of it, or the launcher places them otherwise."""
+    if placement.nodes_of(workload) is None:
+        return
+    if given is None:
+        raise PreadyError(
+            "ranks_per_node without --machine: what is calibrated here is the path between nodes",
+            valid="--machine FILE with an [intra] table, measured by 'pready calibrate' with two ranks on one node",
+        )
+    given.path("intra")
+    if not prover.placed:
+        placement.check(workload, environment_of(prover.launcher, prover.built)["hosts"])
 
 
 def _calibrated(
@@ -213,7 +224,7 @@ def _calibrated(
         point_budget_s=POINT_BUDGET_S,
     )
     done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
-    on, ranks = done.described.machine, math.prod(layout(workload).grid)
+    on, ranks = done.described.machine, ranks_of(workload)
     ports.measure_ring(on, ranks, prover.launcher, prover.built, raw, folder / PLANS, seed, told)
     on = ports.known(on, ranks, seed, read(raw), done.environment)
     file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
@@ -240,8 +251,8 @@ def _measure(
     total, done = len(listed), 0
     environments: dict[int, str] = {}
     failures: dict[str, str] = {}
-    for vcis in sorted({way.approach.vcis for way in ways}):
-        some = {w.point(plan, r, design.MOST): w for w, r in listed if w.approach.vcis == vcis}
+    for vcis in sorted({way.vcis for way in ways}):
+        some = {w.point(plan, r, design.MOST): w for w, r in listed if w.vcis == vcis}
 
         def told(p: Progress, before: int = done) -> None:
             on_progress(Told("measuring", before + p.done, total, p.left_s))
@@ -273,22 +284,24 @@ def _with_vcis(launcher: Launcher, vcis: int) -> Launcher:
     return replace(launcher, environment={**launcher.environment, VCIS: str(vcis)})
 
 
-def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
+def cases_of(
+    workload: Workload, expected: Expected | ExpectedStep, seen: Mapping[Way, Performed], library: str
+) -> tuple[Case, ...]:
     """Each way, predicted and measured; bulk is among `seen`."""
     bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
     cases = []
     for way, performed in seen.items():
-        here = expected.of(way.approach)
+        here = expected.of(way.approaches) if isinstance(expected, ExpectedStep) else expected.of(way.approach)
         result = CaseResult(
             id=f"{workload.name}-{way}",
             library=library,
-            approach=way.approach.interface.key,
-            transport_partitions=way.approach.transport_partitions,
-            vcis=way.approach.vcis,
+            approach=way.interface.key,
+            transport_partitions=max(a.transport_partitions for a in way.approaches),
+            vcis=way.vcis,
             threads=workload.threads,
             partitions_per_thread=workload.partitions_per_thread,
             buffer=int(workload.buffer),
-            arrivals=workload.arrivals.model,
+            arrivals=", ".join(dict.fromkeys(w.arrivals.model for w in workload.parts)),
             spread=performed.spread,
             predicted_s=here.time_s,
             predicted_low_s=here.time_low_s,
@@ -298,9 +311,14 @@ def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performe
             eta_predicted_high=here.eta_high,
             until_ready_s=performed.computing_s,
             saving_predicted=here.saving,
+            exchanges=exchanges_of(workload, way, here, performed),
             **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
         )
-        cases.append(Case(way, here, performed, replace(result, suspect=suspect(expected, way.approach, result))))
+        if isinstance(expected, ExpectedStep):
+            suspected = suspect_in_step(result)
+        else:
+            suspected = suspect(expected, way.approach, result)
+        cases.append(Case(way, here, performed, replace(result, suspect=suspected)))
     return tuple(cases)
 
 
@@ -313,7 +331,7 @@ def _verdict(saving: float, low: float, min_gain: float) -> Verdict:
 def _concluded(
     workload: Workload,
     on: Machine,
-    advised: Approach,
+    advised: tuple[Approach, ...],
     cases: tuple[Case, ...],
     failures: Mapping[str, str],
     prover: Prover,
@@ -325,7 +343,7 @@ def _concluded(
 ) -> Proof:
     """Verdicts, regret and the limits that a careful reader would set."""
     fine = [c for c in cases if c.way.approach != workload.baseline]
-    chosen = next((c for c in fine if c.way.approach == advised), max(fine, key=lambda c: c.expected.eta))
+    chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
     predicted = _verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
     measured = _verdict(chosen.saving, chosen.result.saving_measured_low, min_gain)
     kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
@@ -344,12 +362,17 @@ def _concluded(
     about = list(content.environments.values())[-1]
     steady = max(c.performed.spread for c in cases)
     said = [
-        *prover.notes,
         *notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, "
         f"{design.ROUNDS} rounds; communication repeats itself within {steady:.1%}",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
+    hosts = set(about.get("hosts", ()))
+    if not prover.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
+        said.append(
+            f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
+            "an adapter of its own (ranks_per_node says otherwise)"
+        )
     comparison = Comparison(
         source="prove",
         title=f"{workload.name}: {prover.launcher.name}",
@@ -367,4 +390,4 @@ def _concluded(
             "raw": str(folder / RAW),
         },
     )
-    return Proof(workload, on, chosen.way.approach, cases, predicted, measured, kept, regret, failures, comparison)
+    return Proof(workload, on, chosen.way, cases, predicted, measured, kept, regret, failures, comparison)

@@ -1,15 +1,17 @@
-"""A workload's exchange as a small C program, bulk and ported side by side: what the port will look like."""
+"""A workload's exchanges as a small C program, bulk and ported side by side: what the port will look like."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.exchange_plan import ExchangePlan, step_plan
 from pready.model.approach import MANY, PART, PART_AM, Approach
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
 from pready.model.libraries import LibraryProfile
@@ -39,13 +41,13 @@ def _environment() -> Environment:
     )
 
 
-def program(workload: Workload, approach: Approach, library: LibraryProfile, seed: int) -> dict[str, str]:
+def program(workload: Workload, approaches: Sequence[Approach], library: LibraryProfile, seed: int) -> dict[str, str]:
     """The program's files by name.
 
     Parameters
     ----------
-    approach
-        What the ported half does: "part" or "many".
+    approaches
+        What the ported half does, for each exchange of the workload: "part" in all, or "many".
     library
         Whose settings the head names.
     seed
@@ -56,44 +58,72 @@ def program(workload: Workload, approach: Approach, library: LibraryProfile, see
     PreadyError
         An approach that no program is written for, or a workload that cannot be performed.
     """
-    if approach.interface not in PORTABLE:
-        raise PreadyError(f"approach = '{approach.interface.key}' has no program", valid="part or many")
-    plan = exchange_plan(workload, 1, seed)
-    what = layout(workload)
-    pattern = what.pattern(workload)
-    part = approach.interface.partitioned
-    messages = workload.n_partitions if approach.interface is PART_AM else approach.transport_partitions
-    sends = [[e.sender for e in p.edges].count(r) for p in plan.phases for r in range(plan.ranks)]
-    receives = [[e.receiver for e in p.edges].count(r) for p in plan.phases for r in range(plan.ranks)]
-    on_grid = pattern.name not in ("pt2pt", "neighbours")
-    sweep = pattern.name == "sweep3d"
+    for approach in approaches:
+        if approach.interface not in PORTABLE:
+            raise PreadyError(f"approach = '{approach.interface.key}' has no program", valid="part or many")
+    parts, plans = workload.parts, step_plan(workload, 1, seed).exchanges
+    part = approaches[0].interface.partitioned
+    messages = [
+        w.n_partitions if a.interface is PART_AM else a.transport_partitions
+        for w, a in zip(parts, approaches, strict=True)
+    ]
+    kinds = [_kind(*one) for one in zip(parts, of_a_step(workload), plans, messages, strict=True)]
+    first = plans[0]
+    phases = [p for plan in plans for p in plan.phases]
+    sends = [[e.sender for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
+    receives = [[e.receiver for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
+    counts = "/".join(map(str, dict.fromkeys(messages)))
     fields: dict[str, Any] = {
         "name": " ".join(workload.name.split()).replace("*/", "* /") or "a workload",
+        "several": len(parts) > 1,
         "version": VERSION,
-        "ported": f"{approach.name}, {messages} of each buffer",
-        "explained": EXPLAINED[part].format(m=messages),
-        "settings": library.settings(approach, workload.buffer, workload.threads, workload.n_partitions),
-        "ranks": plan.ranks,
+        "ported": f"{approaches[0].name}, {counts} of each buffer",
+        "explained": EXPLAINED[part].format(m=counts),
+        "settings": [
+            *dict.fromkeys(chain(*(_settings(library, w, a) for w, a in zip(parts, approaches, strict=True))))
+        ],
+        "ranks": first.ranks,
         "threads": workload.threads,
-        "theta": workload.partitions_per_thread,
-        "messages": messages,
+        "kinds": kinds,
+        "partitions": max(k["partitions"] for k in kinds),
+        "messages": max(messages),
+        "per": "" if part else " * messages",
         "most": max(*sends, *receives, 1),
-        "steps": len(plan.phases),
-        "ready": ", ".join(f"{t:.9g}" for t in plan.ready[0, 0, 0]),
+        "steps": len(phases),
         "part": part,
-        "sweep": sweep,
-        "blocks": what.blocks,
-        "listed": () if on_grid else plan.phases[0].edges,
-        "directions": _directions(workload, pattern) if on_grid else (),
-        "grid": pattern.grid,
-        "periodic": [int(p and not sweep) for p in pattern.periodic],
+        "sweep": first.phases[0].receives_first,
+        "blocks": workload.blocks,
+        "listed": [{"kind": i, "edge": e} for i, k in enumerate(kinds) for e in k["edges"]],
+        "directions": [{"kind": i, **d} for i, k in enumerate(kinds) for d in k["directions"]],
+        "grid": kinds[0]["grid"],
         "iterations": ITERATIONS,
     }
     return {name: _environment().get_template(template).render(fields) for name, template in FILES.items()}
 
 
+def _settings(library: LibraryProfile, workload: Workload, approach: Approach) -> list[str]:
+    return library.settings(approach, workload.buffer, workload.threads, workload.n_partitions)
+
+
+def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> dict[str, Any]:
+    """One exchange: its neighbours by direction of the grid, or edge by edge."""
+    pattern = of.pattern(workload)
+    on_grid = pattern.name not in ("pt2pt", "neighbours")
+    return {
+        "name": " ".join(workload.name.split()).replace("*/", "* /") or "the exchange",
+        "partitions": workload.n_partitions,
+        "messages": messages,
+        "ready": ", ".join(f"{t:.9g}" for t in plan.ready[0, 0, 0]),
+        "grid": pattern.grid,
+        "periodic": [int(p and pattern.name != "sweep3d") for p in pattern.periodic],
+        "directions": _directions(workload, pattern) if on_grid else [],
+        "edges": () if on_grid else plan.phases[0].edges,
+    }
+
+
 def _directions(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
     sizes = workload.sizes
     return [
-        {"by": step, "bytes": int(workload.buffer if sizes is None else sizes.towards(step))} for step in pattern.steps
+        {"tag": tag, "by": step, "bytes": int(workload.buffer if sizes is None else sizes.towards(step))}
+        for tag, step in enumerate(pattern.steps)
     ]

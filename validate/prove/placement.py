@@ -1,0 +1,50 @@
+"""Do the launcher's hosts hold the ranks that the workload puts on a node?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pready.model.engine.layout import layout, of_a_step
+from pready.model.errors import PreadyError
+from pready.model.workload import Workload
+
+
+def nodes_of(workload: Workload) -> list[int] | None:
+    """The node of each rank; None where the workload puts each on one of its own."""
+    if workload.ranks_of_a_node is None:
+        return None
+    first = workload.parts[0]
+    node = (layout(first) if workload.exchanges is None else of_a_step(workload)[0]).pattern(first).node
+    return None if node is None else [int(n) for n in node]
+
+
+def check(workload: Workload, hosts: Sequence[str]) -> None:
+    """Compare with the host of each rank.
+
+    Raises
+    ------
+    PreadyError
+        Ranks of one node on two hosts, or of two nodes on one: with the ranks of each host that was found.
+    """
+    nodes = nodes_of(workload)
+    if nodes is None or len(hosts) != len(nodes):
+        return  # a launcher of other ranks is refused elsewhere
+    host_of, node_on = dict[int, str](), dict[str, int]()
+    for rank, (node, host) in enumerate(zip(nodes, hosts, strict=True)):
+        if host_of.setdefault(node, host) == host and node_on.setdefault(host, node) == node:
+            continue
+        other = nodes.index(node) if host_of[node] != host else hosts.index(host)
+        have, ran = ("the same node", "different hosts") if host_of[node] != host else ("different nodes", "one host")
+        raise PreadyError(
+            f"ranks {other} and {rank} are of {have} in the workload (ranks_per_node = {workload.ranks_of_a_node}), "
+            f"and ran on {ran} ({_found(hosts)})",
+            valid="a launcher that places ranks so, such as 'srun -m block' with as many a node, or another node_grid",
+        )
+
+
+def _found(hosts: Sequence[str], most: int = 4) -> str:
+    by_host: dict[str, list[int]] = {}
+    for rank, host in enumerate(hosts):
+        by_host.setdefault(host, []).append(rank)
+    said = [f"{host}: {' '.join(map(str, ranks[:8]))}{' …' * (len(ranks) > 8)}" for host, ranks in by_host.items()]
+    return "; ".join(said[:most] + ["…"] * (len(said) > most))
