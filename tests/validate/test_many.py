@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import exchange_plan
+from pready.calibrate.exchange_plan import exchange_plan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
@@ -47,7 +47,7 @@ def listed(nodes: int) -> list[many.Scene]:
 
 def cluster_of(truth: Machine) -> Callable[..., Outcome]:
     """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
-    of_plan = {exchange_plan(s.workload, s.first + s.iterations, SEED).name: s for s in listed(2)}
+    of_plan = {step_plan(s.workload, s.first + s.iterations, SEED).name: s for s in listed(2)}
 
     def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **__: Any) -> Outcome:
         with Records(out) as records:
@@ -60,7 +60,7 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
     def record(scene: many.Scene, point: Point) -> dict[str, Any]:
         plan = exchange_plan(scene.workload, scene.first + scene.iterations, SEED)
         asked = (point.get("approach"), point.get("transport"))
-        way = next(w for w in scene.ways if (w.name, w.transport) == asked)
+        (way,) = (w for w in scene.ways if [(s.name, s.transport) for s in w.each] == [asked])
         ends = Expected(truth, scene.workload, SEED, 0, plan.iterations).simulated(way.approach, record=True).ends_s
         assert ends is not None
         ends = ends.reshape(plan.iterations, -1, plan.ranks)[:, -1]

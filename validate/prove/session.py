@@ -189,7 +189,7 @@ def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> N
     if given is None:
         raise PreadyError(
             "ranks_per_node without --machine: what is calibrated here is the path between nodes",
-            valid="--machine FILE with an [intra] table, measured by 'pready calibrate' with two ranks on one node",
+            valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
     given.path("intra")
     if not prover.placed:
