@@ -184,14 +184,16 @@ def ranks_of(workload: Workload) -> int:
 
 def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> None:
     """Refuse ranks that share a node where the machine knows nothing of it, or the launcher places them otherwise."""
-    if placement.nodes_of(workload) is None:
+    nodes = placement.nodes_of(workload)
+    if nodes is None:
         return
-    if given is None:
+    if given is None and len(set(nodes)) > 1:
         raise PreadyError(
             "ranks_per_node without --machine: what is calibrated here is the path between nodes",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
-    given.path("intra")
+    if given is not None:
+        given.path("intra")
     if not prover.placed:
         placement.check(workload, environment_of(prover.launcher, prover.built)["hosts"])
 
@@ -225,8 +227,11 @@ def _calibrated(
     )
     done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
     on, ranks = done.described.machine, ranks_of(workload)
-    ports.measure_ring(on, ranks, prover.launcher, prover.built, raw, folder / PLANS, seed, told)
-    on = ports.known(on, ranks, seed, read(raw), done.environment)
+    if len(set(placement.nodes_of(workload) or range(ranks))) == 1:
+        on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: that is where two of them measured
+    else:
+        ports.measure_ring(on, ranks, prover.launcher, prover.built, raw, folder / PLANS, seed, told)
+        on = ports.known(on, ranks, seed, read(raw), done.environment)
     file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
     return on
 
