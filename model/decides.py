@@ -15,7 +15,7 @@ import numpy as np
 
 from pready.model import metrics
 from pready.model.approach import Approach
-from pready.model.arrival_models import Drawn, Gaussian
+from pready.model.arrival_models import Drawn, Gaussian, Measured
 from pready.model.begin import begin
 from pready.model.costs import Sampler, costs
 from pready.model.engine.many_ranks import ManyRanks
@@ -232,9 +232,9 @@ def _longer(workload: Workload, by: float) -> Workload | None:
 
 
 def _threads(machine: Machine, workload: Workload, approach: Approach, by: float) -> Case | None:
-    """Other threads, each with its part of the buffer's messages."""
+    """Other threads, each with its part of the buffer's messages; a file that is replayed has a time for these only."""
     threads = by * workload.threads
-    if threads != int(threads):
+    if threads != int(threads) or (isinstance(workload.arrivals, Measured) and workload.arrivals.model == "trace"):
         return None
     other = workload.model_copy(update={"threads": int(threads)}).changed()
     machine.threads.barrier.at(int(threads))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pready.model import machine, workload, written
 from pready.model.approach import MANY
-from pready.model.decides import STEP, decides
+from pready.model.decides import STEP, THREADS, decides
 from pready.model.engine.step import compare_step
 from pready.model.files import validated
 from pready.model.machine import Machine
@@ -83,6 +85,19 @@ def test_spread_is_what_the_file_says_of_it() -> None:
     lever = levers(MELUXINA, late)["spread of arrivals"]
     eta, _ = saved(MELUXINA, late.changed(**{"arrivals.delay": "100 us"}))
     assert lever.eta[1] == pytest.approx(eta, rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", ["threads", "partitions"])
+@pytest.mark.parametrize("what", [LAGGARD, HALO], ids=["timeline", "engine"])
+def test_threads_whose_times_are_replayed_stay_as_many(what: Workload, columns: str, tmp_path: Path) -> None:
+    some = what if what.grid is None else what.changed(grid=[2, 2, 1])
+    n = some.threads if columns == "threads" else some.n_partitions
+    np.save(tmp_path / "times.npy", np.random.default_rng(1).uniform(0.5e-3, 1e-3, (10, n)))
+    told = {"model": "trace", "file": str(tmp_path / "times.npy"), "unit": "s"}
+    replayed = levers(MELUXINA, some.changed(arrivals=told))
+    assert THREADS not in replayed
+    assert "buffer" in replayed
+    assert THREADS in levers(MELUXINA, some.changed(arrivals={**told, "model": "kde"}))
 
 
 def test_a_machine_without_intervals_leaves_the_workload() -> None:
