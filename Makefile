@@ -21,19 +21,18 @@ test:
 quick: lint
 	$(BIN)/pytest -q -n auto -m "not slow and not thorough"
 
-# The stamp, not the folder, is the target: an interrupted installation is repeated.
+# The stamp, not the folder, is the target: an interrupted installation is repeated. Python compiles on import what it
+# needs; to compile all of SymPy and SciPy beforehand takes longer than the prediction.
 SOURCES := pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
 
 $(VENV)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
 # All that .installed is, so that the engine is compiled once.
 $(VENV)/.test-installed: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
 	touch $(VENV)/.installed $@
 

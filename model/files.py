@@ -33,10 +33,10 @@ def read_bytes(path: Path, largest: int) -> bytes:
     """
     name = str(path)
     try:
-        if path.is_dir():
-            raise PreadyError("is a directory", valid="a file", source=name)
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
+    except IsADirectoryError:
+        raise PreadyError("is a directory", valid="a file", source=name) from None
     except FileNotFoundError:
         raise PreadyError("no such file", valid="an existing file", source=name) from None
     except (OSError, ValueError) as error:  # ValueError: a path with an embedded null character

@@ -38,7 +38,7 @@ from pready.model import gain_numpy, units, written
 from pready.model.approach import Approach, Today, baseline
 from pready.model.arrival_models import WIDTHS, Arrivals, Drawn, Laggard, NoArrivals, refuse_older_names
 from pready.model.closed_form import FLOPS_PER_CYCLE
-from pready.model.errors import PreadyError, shown
+from pready.model.errors import PreadyError, printable, shown
 from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.machine import PathName
 from pready.model.neighbour_list import Neighbours, read_neighbours
@@ -608,7 +608,7 @@ def load(path: str | Path) -> Workload:
         One line naming file, field, value and what is valid.
     """
     path = Path(path)
-    return _made(read_toml(path), str(path), str(path.parent), path.stem)
+    return _made(read_toml(path), str(path), str(path.parent), printable(path.stem))
 
 
 def loads(data: bytes, source: str = "standard input", folder: str = ".") -> Workload:

@@ -46,9 +46,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@click.group()
-def sst() -> None:
+@click.group(invoke_without_command=True)
+@click.pass_context
+def sst(context: click.Context) -> None:
     """Simulate with SST's packet-level networks: congestion included, parallel over MPI."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def needs_sst(function: Callable[P, R]) -> Callable[P, R]:

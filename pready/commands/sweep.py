@@ -17,6 +17,7 @@ from pready.whatif.sweep import product
 @click.command()
 @options.workload()
 @click.option(
+    "--set",
     "--over",
     "axes",
     multiple=True,

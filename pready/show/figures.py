@@ -447,18 +447,9 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
         saved = np.array([lever.speedup_percent[end] for lever in levers])
         axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=("low end", "high end")[end])
-        for lever, place, value in zip(levers, y, saved, strict=True):
-            if lever.kind == "workload":
-                axes.annotate(
-                    lever.steps[end],
-                    (value, place),
-                    xytext=(3 if value >= here else -3, 0),
-                    textcoords="offset points",
-                    ha="left" if value >= here else "right",
-                    va="center",
-                    fontsize=7,
-                    color="0.3",
-                )
+    for lever, place in zip(levers, y, strict=True):
+        if lever.kind == "workload":
+            _name_ends(axes, lever, float(place))
     axes.axvline(here, color="0.2", lw=1)
     axes.axvline(min_gain_percent, color="0.4", lw=1, ls=":")
     axes.set_yticks(y, [lever.name for lever in levers])
@@ -467,3 +458,21 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
     figure.suptitle(title, fontsize=9)
     return figure
+
+
+def _name_ends(axes: Any, lever: Lever, place: float) -> None:
+    """Write beside a lever's bars where it goes: one text on each side, naming the ends there from left to right."""
+    here = lever.here_percent
+    ends = sorted(zip(lever.speedup_percent, lever.steps, strict=True))
+    for side, inside in ((-1, [e for e in ends if e[0] < here]), (1, [e for e in ends if e[0] >= here])):
+        if inside:
+            axes.annotate(
+                ", ".join(step for _, step in inside),
+                (inside[0 if side < 0 else -1][0], place),
+                xytext=(3 * side, 0),
+                textcoords="offset points",
+                ha="right" if side < 0 else "left",
+                va="center",
+                fontsize=7,
+                color="0.3",
+            )

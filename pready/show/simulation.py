@@ -43,7 +43,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     said = Text(f"η = {row.eta:.2f}×, run time {format_change(-row.speedup_percent)}")
     messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cost = (
-        f"{messages:.3g} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
+        f"{messages:,} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
     )
     return Group(table, said, Text(cost, style="dim"))
 

@@ -15,7 +15,9 @@ PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
 NEEDED = set(PROJECT["project"]["dependencies"])
 EXTRA = set(PROJECT["project"]["optional-dependencies"]["plot"])
 BUILD = set(PROJECT["build-system"]["requires"])
-SPACK = Path("packaging/spack/package.py").read_text(encoding="utf-8")
+SPACK_REPOSITORY = Path("packaging/spack/spack_repo/pready")
+SPACK_RECIPE = SPACK_REPOSITORY / "packages" / "py_pready" / "package.py"
+SPACK = SPACK_RECIPE.read_text(encoding="utf-8")
 CONDA = Path("packaging/conda/recipe.yaml").read_text(encoding="utf-8")
 
 
@@ -47,6 +49,17 @@ def test_versions_and_licence() -> None:
     assert f'version("{VERSION}"' in SPACK
     assert f'version: "{VERSION}"' in CONDA
     assert all(PROJECT["project"]["license"] in text for text in (SPACK, CONDA))
+
+
+def test_spack_finds_recipe_and_clone() -> None:
+    namespace = SPACK_REPOSITORY.name
+    assert f"namespace: {namespace}\n" in (SPACK_REPOSITORY / "repo.yaml").read_text(encoding="utf-8")
+    assert SPACK_REPOSITORY.parent.name == "spack_repo"  # as Python, it imports spack_repo.pready
+    # Since Spack 1.0 `spack.package` has no build systems.
+    assert "from spack_repo.builtin.build_systems.python import PythonPackage" in SPACK
+    depth = re.search(r"^CLONE = Path\(__file__\)\.resolve\(\)\.parents\[(\d)\]$", SPACK, flags=re.MULTILINE)
+    assert depth is not None
+    assert SPACK_RECIPE.resolve().parents[int(depth[1])] == Path.cwd().resolve()
 
 
 def test_the_variant_sst() -> None:

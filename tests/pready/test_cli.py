@@ -35,6 +35,23 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return captured.err
 
 
+@pytest.mark.parametrize("group", [(), ("sst",)])
+def test_a_group_alone_says_its_commands_line_by_line(
+    capsys: pytest.CaptureFixture[str], group: tuple[str, ...]
+) -> None:
+    said = out(capsys, *group)
+    assert said == out(capsys, *group, "--help")
+    assert "\nCommands:\n" in said
+
+
+def test_a_file_is_named_without_what_would_move_the_cursor(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "a\x1b[31m.toml"
+    file.write_bytes(Path("examples/laggard.toml").read_bytes().replace(b'name = "laggard"\n', b""))
+    said = out(capsys, "explain", str(file))
+    assert said.startswith(r"a\x1b[31m on MeluXina")
+    assert "\x1b" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "eta"),
     [
@@ -142,7 +159,7 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
     ("arguments", "said"),
     [
         (("predict", "absent.toml"), "absent.toml: no such file"),
-        (("predict", "examples"), "examples: is a directory"),
+        (("predict", "examples"), "error: examples: is a directory; valid: a file\n"),
         (("predict", HALO, "--machine", "nowhere"), "machine = 'nowhere' is unknown"),
         (("predict", HALO, "--library", "lam"), "library = 'lam' is unknown"),
         (("predict", HALO, "--json", "--csv"), "exclude each other"),

@@ -18,6 +18,7 @@ from pready.cli import main
 from pready.model import machine as machines
 from pready.model import workload as workloads
 from pready.model.predict import predict
+from pready.model.prediction import Lever
 from pready.show import figures, prediction_figures
 from pready.show.figures import Line, Sure
 
@@ -80,6 +81,18 @@ def test_a_legend_within_is_found() -> None:
     axes.legend()
     with pytest.raises(AssertionError):
         check_readable(figure)
+
+
+def test_ends_on_one_side_are_named_beside_each_other() -> None:
+    levers = [
+        Lever("spread", "workload", ("÷ 2", "× 2"), 10.7, (9.8, 10.5), (8.0, 8.5), False),
+        Lever("progress", "workload", ("hardware", "thread"), 10.7, (10.69, 10.69), (8.6, 8.6), False),
+        Lever("buffer", "workload", ("÷ 2", "× 2"), 10.7, (5.8, 17.4), (5.0, 9.0), False),
+    ]
+    figure = figures.tornado("title", levers, 1.0)
+    check_readable(figure)
+    said = [said for said, _ in texts(figure)]
+    assert {"÷ 2, × 2", "hardware, thread", "÷ 2", "× 2"} <= set(said)
 
 
 def test_what_pays_is_a_band_with_what_is_open() -> None:

@@ -2,15 +2,21 @@
 #
 # SPDX-License-Identifier: BSD-3-Clause
 
+from pathlib import Path
+
+from spack_repo.builtin.build_systems.python import PythonPackage
+
 from spack.package import *
+
+CLONE = Path(__file__).resolve().parents[6]
 
 
 class PyPready(PythonPackage):
     """Is it worth porting MPI+threads communication to MPI 4.0 partitioned communication, and how?"""
 
-    # A release has no home yet: install a clone with `spack dev-build py-pready@main`, or from its sdist's folder.
-    version("main", branch="main", git="file://.")
-    version("0.1.0", url="file://dist/pready-0.1.0.tar.gz")
+    # A release has no home yet: what is installed is the clone that this file is in, or what `python -m build` made there.
+    version("main", branch="main", git=f"file://{CLONE}")
+    version("0.1.0", url=f"file://{CLONE}/dist/pready-0.1.0.tar.gz")
 
     license("BSD-3-Clause")
 
