@@ -20,7 +20,9 @@ What remains different, and cannot be expressed in GOAL:
 - G is paid at both ends, one message after the other, and not once on the way; here once, and again by what finds the
   receiver's port taken. There the CPU pays it: while a message comes in, nothing is sent. Bulk of unequal faces takes
   LogGOPSim 5 % longer for it, partitions that come early gain nothing.
-- Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted.
+- Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
+  sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
+  every message, and no rendezvous is simulated.
 
 LogGOPSim counts in whole numbers, by its manual nanoseconds. A link above 1 GB/s takes less than one of them per byte,
 so that everything is written in parts of a nanosecond, as the first line of the file says: G is right to a thousandth.
@@ -65,6 +67,8 @@ class Flags:
     S: int
     ticks_per_ns: int = 1
     """In what LogGOPSim calls a nanosecond, and its times are."""
+    without_rendezvous: bool = False
+    """Does S make messages eager that the machine sends by rendezvous?"""
 
     def __str__(self) -> str:
         return f"-L {self.L} -o {self.o} -g {self.g} -G {self.G} -O {self.O} -S {self.S}"
@@ -154,9 +158,22 @@ def flags(step: Sequence[Plan]) -> Flags:
     while matters and 0 < G * NS * ticks < EXACT and 10 * ticks * NS * max(wire, o, gap) < LARGEST_FLAG:
         ticks *= 10
     eager = [s for p, c, s in each if not p.costs[c].rendezvous]
-    limit = LARGEST_FLAG if len(eager) == len(each) else int(max(eager, default=0))
+    waits = len(eager) < len(each)
+    mutual = waits and _some_rank_sends_and_receives(step)
+    limit = int(max(eager, default=0)) if waits and not mutual else LARGEST_FLAG
     L, o_, g, G_, O_ = (round(x * NS * ticks) for x in (wire, o, gap, G, per_byte))
-    return Flags(L, o_, g, G_, O_, limit, ticks)
+    return Flags(L, o_, g, G_, O_, limit, ticks, mutual)
+
+
+def _some_rank_sends_and_receives(step: Sequence[Plan]) -> bool:
+    edges = [
+        (rank, to)
+        for plan in step
+        for rank in range(plan.pattern.ranks)
+        for to in plan.pattern.neighbours(rank)
+        if to is not None
+    ]
+    return not {rank for rank, _ in edges}.isdisjoint(to for _, to in edges)
 
 
 def _line(x: Array, y: Array) -> tuple[float, float]:

@@ -239,6 +239,8 @@ def _export_goal(
     of = flags[0]
     unit = "" if of.ticks_per_ns == 1 else f" (what it calls a nanosecond is 1/{of.ticks_per_ns} of one)"
     click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
+    if of.without_rendezvous:
+        click.echo("every message is eager there: in LogGOPSim's rendezvous ranks would wait for each other", err=True)
 
 
 def _export_trace(

@@ -19,7 +19,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from pready.files.writing import write_text, write_with
@@ -254,6 +254,8 @@ def calibration(title: str, fit: Fit) -> Figure:
     return figure
 
 
+IN_STEP_S = 1e-12
+"""Ranks that end within it of each other end together: what is left are the last digits of sums."""
 MOST_COLUMNS = 2000
 """Ranks drawn side by side; more are thinned evenly."""
 
@@ -275,13 +277,17 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
         raise PreadyError(f"{simulation.pattern} keeps no times by rank", valid="halo3d, halo3d26, pt2pt or neighbours")
     late = ends - ends.mean(axis=1, keepdims=True)
     scale, unit = _unit_of(np.abs(late).max())
-    limit = float(np.abs(late).max()) / scale or 1.0
+    in_step = bool(np.abs(late).max() < IN_STEP_S)
+    limit = 1.0 if in_step else float(np.abs(late).max()) / scale
     shades: Any = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit, "origin": "lower", "interpolation": "nearest"}
     in_a_row = sum(n > 1 for n in simulation.grid) < 2 or math.prod(simulation.grid) != ends.shape[1]
     if in_a_row:
         figure, (waves, times) = _subplots(1, 2, size=(10, 4.2), width_ratios=(3, 2))
         step = max(1, ends.shape[1] // MOST_COLUMNS)
-        image = waves.imshow(late[:, ::step] / scale, aspect="auto", **shades)
+        shown = late[:, ::step] / scale
+        from_one = (-0.5, shown.shape[1] - 0.5, 0.5, len(shown) + 0.5)
+        image = waves.imshow(shown, aspect="auto", extent=from_one, **shades)
+        waves.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         waves.set(xlabel="rank" if step == 1 else f"rank (every {step}th)", ylabel="iteration")
         drawn = [waves]
     else:
@@ -293,8 +299,14 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
             image = axes.imshow(planes[i], aspect="equal", **shades)
             axes.set_title(f"iteration {i + 1}", fontsize=9)
             axes.set_xlabel(f"rank along {x}")
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         drawn[0].set_ylabel(f"rank along {y}")
-    figure.colorbar(image, ax=drawn, label=f"behind the mean ({unit})", location="right" if in_a_row else "bottom")
+    for axes in (*drawn, times):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    if in_step:
+        drawn[0].set_title("all ranks end together", fontsize=9, loc="left")
+    else:
+        figure.colorbar(image, ax=drawn, label=f"behind the mean ({unit})", location="right" if in_a_row else "bottom")
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     _besides_computing(times, simulation)
     return figure
@@ -320,7 +332,8 @@ def _besides_computing(axes: Any, simulation: Simulation) -> None:
         name = cause.replace("_", " ")
         axes.fill_between(iteration, bottom / scale, (bottom + seconds) / scale, color=colour, lw=0, label=name)
         bottom = bottom + seconds
-    axes.set(xlabel="iteration", ylabel=f"mean over ranks ({unit})", title="besides computing")
+    axes.set(xlabel="iteration", ylabel=f"mean over ranks ({unit})")
+    axes.set_title("besides computing", fontsize=9)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), reverse=True)
 
 
@@ -450,8 +463,8 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     for lever, place in zip(levers, y, strict=True):
         if lever.kind == "workload":
             _name_ends(axes, lever, float(place))
-    axes.axvline(here, color="0.2", lw=1)
-    axes.axvline(min_gain_percent, color="0.4", lw=1, ls=":")
+    axes.axvline(here, color="k", lw=1)
+    axes.axvline(min_gain_percent, color="0.5", lw=1, ls=":")
     axes.set_yticks(y, [lever.name for lever in levers])
     axes.set_xlabel("iteration shorter by, %")
     axes.margins(x=0.12)
@@ -474,5 +487,4 @@ def _name_ends(axes: Any, lever: Lever, place: float) -> None:
                 ha="right" if side < 0 else "left",
                 va="center",
                 fontsize=7,
-                color="0.3",
             )

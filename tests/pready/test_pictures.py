@@ -17,6 +17,8 @@ from matplotlib.transforms import Bbox
 from pready.cli import main
 from pready.model import machine as machines
 from pready.model import workload as workloads
+from pready.model.approach_name import approach_named
+from pready.model.engine import Simulation, simulate
 from pready.model.predict import predict
 from pready.model.prediction import Lever
 from pready.show import figures, prediction_figures
@@ -138,6 +140,28 @@ def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:
     assert planes.shape == (3, 3, 4)
     assert planes[0, 2, 1] == 5.0
     assert planes.sum() == 5.0
+
+
+def test_ranks_in_step_are_said_to_be() -> None:
+    # One of four threads late by the same each time: both ranks end together, and there is no scale to draw.
+    what = workloads.load("examples/laggard.toml")
+    figure = figures.idle_waves("title", run(what))
+    waves, times = figure.axes  # no third: no colour bar
+    assert waves.get_title(loc="left") == "all ranks end together"
+    for axis in (waves.xaxis, waves.yaxis, times.xaxis):
+        assert np.all(np.asarray(axis.get_major_locator()()) % 1 == 0)
+    assert waves.get_ylim() == (0.5, 5.5)  # iterations are counted from one
+
+
+def test_late_ranks_have_a_scale() -> None:
+    figure = figures.idle_waves("title", run(workloads.load("examples/halo3d.toml")))
+    assert figure.axes[-1].get_xlabel().startswith("behind the mean (")
+
+
+def run(what: workloads.Workload) -> Simulation:
+    approach = approach_named("single", what, "--approach")
+    grid = (2, 1, 1) if what.pattern == "pt2pt" else (4, 4, 1)
+    return simulate(MELUXINA, what, approach, grid=grid, iterations=5, record=True)
 
 
 @pytest.mark.parametrize(("seconds", "unit"), [(40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")])
