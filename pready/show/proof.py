@@ -25,16 +25,9 @@ def proof_view(proof: Proof) -> RenderableType:
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    for name, justify in (
-        ("approach", "left"),
-        ("parts\n× VCIs", "right"),
-        ("", "left"),
-        ("iteration", "right"),
-        ("communication\n(95 %, rounds)", "left"),
-        ("η\n(95 %, rounds)", "left"),
-        ("run\ntime", "right"),
-    ):
-        table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    # A value stands above its range, so that 80 columns hold the table; narrower ones fold, and lose no figure.
+    for name in ("approach", "", "iteration\n(change)", "communication\n(95 %, rounds)", "η\n(95 %, rounds)"):
+        table.add_column(name, overflow="fold")
     for case in proof.cases:
         _add(table, case, chosen=case.way == proof.advised, today=case.way.approach == w.baseline)
     lines = [_verdict(proof)]
@@ -59,18 +52,17 @@ def _of_exchanges(proof: Proof) -> Table:
         box=box.SIMPLE_HEAD,
         pad_edge=False,
     )
-    for name in ("exchange", "approach", "parts\n× VCIs", "predicted", "measured\n(rounds)", "error"):
-        table.add_column(name, justify="left" if name in ("exchange", "approach") else "right", no_wrap=True)
+    for name in ("exchange", "approach", "predicted", "measured\n(rounds)", "error"):
+        table.add_column(name, overflow="fold")
     for number, part in enumerate(proof.workload.parts):
         for case in proof.cases:
             r = case.result.exchanges[number]
             last = case is proof.cases[-1]
             table.add_row(
                 part.name if case is proof.cases[0] else "",
-                ("→ " if case.way == proof.advised else "  ") + case.way.approaches[number].name,
-                f"{r.transport_partitions} × {r.vcis}",
+                f"{_mark(proof, case)}{case.way.approaches[number].name}, {r.transport_partitions}",
                 format_time(r.predicted_s),
-                f"{format_time(r.measured_s)} ({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})",
+                f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
                 signed(r.error),
                 end_section=last,
             )
@@ -80,25 +72,38 @@ def _of_exchanges(proof: Proof) -> Table:
 def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
     r, e = case.result, case.expected
     table.add_row(
-        ("→ " if chosen else "  ") + case.way.interface.name,
-        f"{case.way.transports} × {case.way.vcis}",
+        f"{'→ ' if chosen else '  '}{case.way.interface.name}\n  {_parts(case)}",
         "predicted",
-        format_time(e.iteration_s),
-        f"{format_time(e.time_s)} ({format_time(e.time_low_s)}-{format_time(e.time_high_s)})",
-        "" if today else f"{e.eta:.2f}× ({e.eta_low:.2f}-{e.eta_high:.2f})",
-        "" if today else f"{-100 * e.saving:+.1f} %",
+        _changed(e.iteration_s, None if today else e.saving),
+        f"{format_time(e.time_s)}\n({_range(e.time_low_s, e.time_high_s)})",
+        "" if today else f"{e.eta:.2f}×\n({e.eta_low:.2f}-{e.eta_high:.2f})",
     )
     table.add_row(
         "",
-        "",
         "measured",
-        format_time(case.iteration_s),
-        f"{format_time(r.measured_s)} ({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})",
-        "" if today else f"{r.eta_measured:.2f}× ({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
-        "" if today else f"{-100 * case.saving:+.1f} %",
+        _changed(case.iteration_s, None if today else case.saving),
+        f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
+        "" if today else f"{r.eta_measured:.2f}×\n({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
         style="bold" if chosen else "",
         end_section=True,
     )
+
+
+def _mark(proof: Proof, case: Case) -> str:
+    return "→ " if case.way == proof.advised else "  "
+
+
+def _parts(case: Case) -> str:
+    vcis = case.way.vcis
+    return f"in {case.way.transports}" + (f" on {vcis} VCIs" if vcis > 1 else "")
+
+
+def _changed(iteration_s: float, saving: float | None) -> str:
+    return format_time(iteration_s) + ("" if saving is None else f"\n({-100 * saving:+.1f} %)")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{format_time(low)}-{format_time(high)}"
 
 
 def _what(w: Workload) -> str:

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from real_mpi import LIBRARIES
+from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
@@ -28,7 +30,9 @@ from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import Machine
+from pready.model.units import format_time
 from pready.model.workload import Workload
+from pready.show.proof import proof_view
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.prove import Proof, Prover, design, placement, prove, session
 from pready.validate.prove.as_performed import as_performed
@@ -116,6 +120,22 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkey
     assert proof.kept
     assert proof.regret == pytest.approx(0.0, abs=1e-6)
     assert all(check.ok for check in proof.comparison.checks)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_figure_is_cut(width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
+    out = StringIO()
+    Console(file=out, width=width, color_system=None).print(proof_view(proof))
+    text = out.getvalue()
+    assert "…" not in text
+    together = "".join(text.split())
+    for case in proof.cases:
+        assert format_time(case.result.measured_s).replace(" ", "") in together
+    if width == 80:
+        for case in proof.cases:
+            r = case.result
+            assert f"({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})" in text
 
 
 def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
