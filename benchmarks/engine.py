@@ -11,6 +11,7 @@ about the neighbours than about the program. Wall time is shown for two cores.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -110,6 +111,37 @@ def scaling(on: Machine) -> None:
         times.append(out.messages / best)
     each = ", ".join(f"{t / m * 1e9:.1f}" for t, m in zip(times, sizes, strict=True))
     print(f"ns per message with 1, 4, 16, 64, 128 transport partitions of 128 threads: {each}", flush=True)
+
+
+def nodes(on: Machine) -> None:
+    """What it costs that ranks share a node's adapter: CPU time over that of the same run without nodes."""
+    both, grid = on.model_copy(update={"intra": on.inter}), (16, 16, 16)
+    placed: dict[str, dict[str, Any]] = {
+        "alone": {},
+        "1": {"ranks_per_node": 1},
+        "2 × 2 × 2": {"ranks_per_node": 8, "node_grid": (2, 2, 2)},
+        "8 in a row": {"ranks_per_node": 8},
+        "4 × 4 × 4": {"ranks_per_node": 64, "node_grid": (4, 4, 4)},
+        "128 in rows": {"ranks_per_node": 128},
+    }
+    print("\n| ranks of a node | " + " | ".join(list(placed)[1:]) + " |")
+    print("| --- |" + " ---: |" * (len(placed) - 1))
+    for pattern in ("halo3d", "halo3d26"):
+        for key, transports, vcis in NODE_APPROACHES:
+            for noise, model in (("laggard", LAGGARD), ("normal", NORMAL)):
+                what, approach = workload(pattern, model), Approach(BY_KEY[key], transports, vcis)
+                steps = max(1, round(MESSAGES / 4096 / transports / (6 if pattern == "halo3d" else 26)))
+                least = dict.fromkeys(placed, math.inf)
+                for _ in range(5):  # in turns, so that what else runs on the machine meets all of them
+                    for name, options in placed.items():
+                        began = time.process_time()
+                        simulate(both, what, approach, grid=grid, iterations=steps, **options)
+                        least[name] = min(least[name], time.process_time() - began)
+                ratios = " | ".join(f"{least[name] / least['alone']:.2f}" for name in list(placed)[1:])
+                print(f"| {pattern}, {approach.name}, {noise} | {ratios} |", flush=True)
+
+
+NODE_APPROACHES = (("single", 1, 1), ("part", 8, 1), ("part", 8, 8), ("many", 8, 8), ("rma-single-active", 8, 1))
 
 
 def fixed_cost(on: Machine) -> None:
@@ -272,6 +304,7 @@ if __name__ == "__main__":
         raise SystemExit
     speed(profile)
     scaling(profile)
+    nodes(profile)
     fixed_cost(profile)
     two_cores(profile)
     against_numpy(profile)

@@ -6,6 +6,20 @@
 namespace pready {
 namespace {
 
+// What messages of W ranks in one direction meet, which lie differently in their nodes.
+struct Way {
+    V service, travel, ack, completes;
+    I own;   // stays within the node: through the rank's own NIC
+    I late;  // and completes later than it is issued
+};
+
+// What messages of one source meet on their way to W ranks.
+struct Origin {
+    V service;  // of the receiver's port; 0 within a node
+    V travel, receive;
+    I own;  // they come from the same node, not through the port
+};
+
 // Memory of one worker, a few KiB for the usual numbers of messages.
 struct Scratch {
     V* starts;  // [jobs]
@@ -22,12 +36,15 @@ struct Scratch {
     V* lag;                 // [sources]: place in a burst, in seconds
     V* through;             // the same as `key`: when messages are through the port
     V* served;              // [vcis]: when a VCI has received all
+    V* later;               // [vcis]: by how much a VCI is slower than the port; what it receives last
     V* ends;                // [threads]: their last marks
     std::int32_t* next;     // [directions * W]: messages that have left
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     const double** enters;   // the same: when it can say what it has received
     V* sent;                // mapped: [jobs] by number
+    Way* way;               // with nodes: [directions]
+    Origin* origin;         // of several classes: [sources]
     V* raw;                 // [threads * theta], for tests
 };
 
@@ -55,6 +72,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.lag = take(p.sources);
     out.through = take(wide_size);
     out.served = take(v);
+    out.later = take(v);
     out.ends = take(p.threads);
     out.next = reinterpret_cast<std::int32_t*>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
@@ -62,6 +80,8 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.enters = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
+    out.way = reinterpret_cast<Way*>(take(p.nodes > 0 ? d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V)) : 0));
+    out.origin = reinterpret_cast<Origin*>(take(p.sources * static_cast<std::int64_t>(sizeof(Origin) / sizeof(V))));
     if (s) *s = out;
     return used;
 }

@@ -139,6 +139,43 @@ inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::i
     y = x;
 }
 
+inline void find_ways(const Plan& p, Scratch& s, const Senders& g) {
+    for (int d = 0; d < p.directions; ++d) {
+        Way& way = s.way[d];
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t c = class_of(p, g.profile[l], d);
+            way.own[l] = p.present[std::int64_t{g.profile[l]} * p.directions + d] && p.inside[c] ? -1 : 0;
+            way.service[l] = p.service[c];
+            way.travel[l] = p.travel[c];
+        }
+        for (int l = 0; p.sync == Sync::passive && l < W; ++l) way.ack[l] = p.ack[class_of(p, g.profile[l], d)];
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t c = class_of(p, g.profile[l], d);
+            way.late[l] = p.late_done[c] ? way.own[l] : 0;
+            way.completes[l] = p.completes[c];
+        }
+    }
+}
+
+// Where ranks share a node, in the order of issue: a message to another node waits where it stands in the record for
+// the node's adapter (see node.hpp).
+inline void leave_node_in_order(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+    Exchange x = y;
+    find_ways(p, s, g);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const Way& way = s.way[p.message_direction[i]];
+        const V goes = s.key[i], left = larger(goes, x.nic), arrives = left + way.travel;
+        x.nic = way.own ? left + way.service : x.nic;
+        x.left = way.own ? left : x.left;
+        x.early = way.own & (arrives <= x.join) ? x.early + 1.0 : x.early;
+        if (p.sync == Sync::passive) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
+        if (p.acknowledged || p.rendezvous || p.two_sided)
+            x.done = way.late ? larger(x.done, larger(goes, left + way.completes)) : x.done;
+        store(g, p.message_slot[i], x.start + (way.own ? arrives : goes));
+    }
+    y = x;
+}
+
 // Puts that can wait for the link without anyone inside MPI, in one lane.
 struct Room {
     double free = -kInf;   // when the link would be, did all find room
@@ -160,8 +197,9 @@ struct Room {
 inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double at) {
     const std::int32_t d = p.message_direction[number];
     double* record = g.record[lane];
-    double* count = record + p.leaving;
     record[kHead + d * p.transports + s.next[d * W + lane]++] = at;
+    if (!p.lists_leaving) return;
+    double* count = record + p.leaving;
     count[1 + static_cast<std::int64_t>(*count)] = static_cast<double>(number);
     *count += 1;
 }
@@ -169,7 +207,7 @@ inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane,
 // Any sizes and directions, any link.
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
-    for (int l = 0; p.nodes > 0 && l < g.count; ++l) g.record[l][p.leaving] = 0;
+    for (int l = 0; p.lists_leaving && l < g.count; ++l) g.record[l][p.leaving] = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I numbers = nth_send(p, s, i, sent);
@@ -210,7 +248,9 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const bool numbered = p.send_sorts || p.mapped;
     const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0;
     std::fill_n(s.next, p.directions * W, 0);
-    if (alike && !numbered) {
+    if (p.nodes > 0 && !numbered && !p.attended) {
+        leave_node_in_order(p, s, g, n, x);
+    } else if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {
         leave_everywhere(p, s, g, n, x);

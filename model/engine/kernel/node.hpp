@@ -19,6 +19,27 @@ struct Leaving {
 
 inline bool before(const Leaving& a, const Leaving& b) { return a.tick < b.tick; }
 
+// Calls `each` with the number of every message of a rank that leaves its node, in the order in which they leave, where
+// it stands in the record, and its class.
+template <class Each>
+inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* next, const Each& each) {
+    if (!p.lists_leaving) {
+        for (std::int32_t i = 0; i < p.transports * p.directions; ++i) {
+            const std::int32_t d = p.message_direction[i], kind = class_of(p, profile, d);
+            if (p.present[std::int64_t{profile} * p.directions + d] && !p.inside[kind])
+                each(i, p.message_slot[i], kind);
+        }
+        return;
+    }
+    const auto count = static_cast<std::int64_t>(record[p.leaving]);
+    std::fill_n(next, p.directions, 0);
+    for (std::int64_t m = 1; m <= count; ++m) {
+        const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
+        const std::int32_t d = p.message_direction[number];
+        each(number, kHead + d * p.transports + next[d]++, class_of(p, profile, d));
+    }
+}
+
 // What the ranks of a node have to send, one rank after the other; returns where each ends.
 inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t node, Leaving* out,
                             std::int64_t* ends, std::int32_t* next) {
@@ -26,17 +47,12 @@ inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t no
     for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i, ++k) {
         const std::int64_t rank = p.node_rank[i];
         double* record = record_at(window, rank);
-        const auto count = static_cast<std::int64_t>(record[p.leaving]);
         double latest = -kInf;
-        std::fill_n(next, p.directions, 0);
-        for (std::int64_t m = 1; m <= count; ++m, ++n) {
-            const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
-            const std::int32_t d = p.message_direction[number], slot = kHead + d * p.transports + next[d]++;
-            const double at = record[slot];
-            const double tick = ticks(at);
+        leaving(p, record, p.rank_profile[rank], next, [&](std::int32_t number, std::int32_t slot, std::int32_t kind) {
+            const double at = record[slot], tick = ticks(at);
             latest = tick > latest ? tick : latest;
-            out[n] = {latest, at, record, number, slot, class_of(p, p.rank_profile[rank], d)};
-        }
+            out[n++] = {latest, at, record, number, slot, kind};
+        });
         ends[k] = n;
     }
     return n;

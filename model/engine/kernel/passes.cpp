@@ -1,5 +1,5 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
-#include "node.hpp"
+#include "nodes_abreast.hpp"
 #include "receive.hpp"
 
 namespace pready {
@@ -74,7 +74,7 @@ std::int32_t profile_of(const Plan& p, std::int64_t rank) {
 // at `u` are no such row.
 template <class Each>
 inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
-    if (p.pattern != Pattern::grid || p.profiles != 1 || p.dims[0] < W) return false;
+    if (p.pattern != Pattern::grid || !(p.profiles == 1 || p.everywhere) || p.dims[0] < W) return false;
     const std::int64_t rank = wrapped(u, p.ranks), n = p.dims[0], x = rank % n;
     if (x + W > n) return false;
     Site site;
@@ -311,26 +311,39 @@ inline std::int64_t most_leaving(const Plan& p, std::int64_t& ranks) {
 std::int64_t node_scratch_size(const Plan& p) {
     std::int64_t ranks;
     const std::int64_t messages = most_leaving(p, ranks);
-    return 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
+    const std::int64_t alone = 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
+    return std::max(alone, Abreast::carve(p, nullptr, nullptr) + p.directions * 8);
 }
 
-void node_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t first,
-               std::int64_t last) {
+// One node by itself.
+inline void share_adapter(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t node) {
     std::int64_t ranks;
     const std::int64_t most = most_leaving(p, ranks);
     auto* one = static_cast<Leaving*>(memory);
     auto* ends = reinterpret_cast<std::int64_t*>(one + 2 * most);
     auto* next = reinterpret_cast<std::int32_t*>(ends + ranks);
-    for (std::int64_t node = first; node < last; ++node) {
-        const std::int64_t count = waiting(p, window, node, one, ends, next);
-        const Leaving* order = merged(one, one + most, ends, p.node_start[node + 1] - p.node_start[node]);
-        double free = state.adapter[node];
-        for (std::int64_t i = 0; i < count; ++i) {
-            const double left = std::max(order[i].at, free);
-            free = left + p.service[order[i].kind];
-            land(p, order[i], left);
-        }
-        state.adapter[node] = free;
+    const std::int64_t count = waiting(p, window, node, one, ends, next);
+    const Leaving* order = merged(one, one + most, ends, p.node_start[node + 1] - p.node_start[node]);
+    double free = state.adapter[node];
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double left = std::max(order[i].at, free);
+        free = left + p.service[order[i].kind];
+        land(p, order[i], left);
+    }
+    state.adapter[node] = free;
+}
+
+void node_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t first,
+               std::int64_t last) {
+    std::int32_t only = -1, outside = 0;  // the class of all that leaves, if there is one
+    for (std::int32_t c = 0; c < p.classes; ++c) {
+        if (!p.inside[c]) only = outside++ == 0 ? c : -1;
+    }
+    for (std::int64_t node = first; node < last; node += W) {
+        const int count = last - node < W ? static_cast<int>(last - node) : W;
+        const bool worth = p.node_network.size > 0 && 2 * count >= W;
+        if (worth && share_abreast(p, state, window, memory, only, node, count)) continue;
+        for (std::int64_t n = node; n < node + count; ++n) share_adapter(p, state, window, memory, n);
     }
 }
 

@@ -44,13 +44,15 @@ struct Plan {
     int outer;       // the outermost axis with more than one rank; it never wraps in window coordinates
     int jobs;        // what queues for a VCI: transport partitions, or single messages if `mapped`
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
+    bool everywhere;  // every rank has a neighbour in every direction
     bool gates;      // when ranks' threads meet is known before anyone sends
     bool send_sorts;
     bool cools;      // pauses cost something
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
-    int leaving;  // with nodes, where in a record stands what leaves: how many, then their numbers in order
+    bool lists_leaving;  // with nodes: messages leave in another order than that of issue
+    int leaving;  // then, where in a record stands what leaves the node: how many, then their numbers in order
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.
@@ -65,6 +67,12 @@ struct Plan {
     Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
+
+    // What leaves a node, rank by rank, where enough nodes are alike to be taken side by side; else a network of nothing.
+    Network node_network;
+    const std::int32_t* node_first;  // [ranks of a node + 1]: the number of a rank's first message
+    const std::int32_t* node_owner;  // by that number: which rank of its node
+    std::int64_t node_numbers;       // all ones, as many as these numbers have bits
 };
 
 }  // namespace pready

@@ -23,13 +23,19 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
     return p.burst ? v + s.lag[j] : v;
 }
 
-// How long messages from a source travel.
-inline V travel_from(const Plan& p, const Scratch& s, int j) {
-    V travel = wide(p.travel[0]);
-    if (p.classes > 1) {
-        for (int l = 0; l < W; ++l) travel[l] = p.travel[s.kind[j * W + l]];
+// From whom messages of several classes come, that take `cost` to receive if of the first.
+inline void find_origins(const Plan& p, Scratch& s, V cost) {
+    for (int j = 0; j < p.sources; ++j) {
+        Origin& o = s.origin[j];
+        o.receive = cost;
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t c = s.kind[j * W + l];
+            o.own[l] = p.inside[c] ? -1 : 0;
+            o.service[l] = p.inside[c] ? 0.0 : p.service[c];
+            o.travel[l] = p.travel[c];
+            o.receive[l] += p.receive[c] - p.receive[0];
+        }
     }
-    return travel;
 }
 
 // What a rank's port does to messages of one size. What one rank alone sends has waited at its own.
@@ -151,65 +157,178 @@ inline V served_by_threads(const Plan& p, Scratch& s, const Port& port, V latest
     return end;
 }
 
-// When each message is through the port, where they differ in size, by source: in the order in which they left.
-inline void go_through(const Plan& p, Scratch& s, V floor) {
-    const Inbox& in = p.inbox;
-    const Numbered numbered{in.numbers};
+// When each VCI has received everything that comes, had all been there at `floor`; in `served`. Returns how long it takes
+// at most until the port and a VCI are done with what one message can delay.
+inline V bound_kinds(const Plan& p, Scratch& s, V floor) {
+    const int servers = p.tags ? p.vcis : 1;
+    V all{};
+    for (int v = 0; v < servers; ++v) {
+        s.served[v] = floor;
+        s.later[v] = V{};
+    }
     for (int j = 0; j < p.sources; ++j) {
-        for (int i = 0; i < in.each; ++i) {
-            const int at = j * in.each + i;
-            s.key[at] = gather(p, s, j, in.each - 1 - i) - travel_from(p, s, j);
-            s.along[at] = numbered.of(larger(ticks(s.key[at] - floor), wide(-1e300)), at);
+        const I there = s.key[(j + 1) * p.inbox.each - 1] > -kInf;
+        const V takes = there && p.receivers != Receivers::none ? s.origin[j].receive : V{};
+        V through = there ? s.origin[j].service : V{};
+        for (int l = 0; p.shaped && l < W; ++l) {
+            const double drain = p.drain[s.kind[j * W + l]];
+            if (there[l] && !s.origin[j].own[l] && drain > through[l]) through[l] = drain;
+        }
+        all = all + through * static_cast<double>(p.inbox.each);
+        for (int v = 0; v < servers; ++v) {
+            const double count = p.tags ? p.vci_messages[v * p.directions + (p.mapped ? j : 0)] : p.inbox.each;
+            s.served[v] = s.served[v] + takes * count;
+            s.later[v] = s.later[v] + larger(takes - through, V{}) * count;
         }
     }
-    const Network& net = in.network[in.levels - 1];
-    sort_values(net, s.along);
+    V most{};
+    for (int v = 0; v < servers; ++v) most = larger(most, s.later[v]);
+    return all + most;
+}
+
+// Fills `s.key` with when the last 1, 3, 7, ... messages of each source left, until those left out come too early to
+// decide anything; a lane that needs no more has none. Returns the network.
+inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least) {
+    const Inbox& in = p.inbox;
+    double slowest = 0;  // what comes through the port may wait for another size
+    for (int c = 0; c < p.classes; ++c) slowest = p.inside[c] ? slowest : larger(slowest, p.travel[c]);
+    I enough{};
+    int have = 0;
+    for (int level = 0;; ++level) {
+        const bool last = level + 1 == in.levels;
+        const int want = last ? in.each : 2 * have + 1;
+        V left_out = wide(-kInf);
+        for (int j = 0; j < p.sources; ++j) {
+            const V travel = s.origin[j].travel;
+            for (int back = have; back < want; ++back) {
+                const V v = enough ? wide(-kInf) : gather(p, s, j, back);
+                s.key[(j + 1) * in.each - 1 - back] = v - travel;
+            }
+            if (!last) left_out = larger(left_out, gather(p, s, j, want) + (slowest - smaller(travel, wide(slowest))));
+        }
+        have = want;
+        if (last) return in.network[level];
+        enough = enough | (left_out + all <= least);
+        if (!any(~enough)) return in.network[level];
+    }
+}
+
+// When each message of several sizes is through the port of a shaped link, in the order of `s.along`.
+inline void shaped_port(const Plan& p, Scratch& s, const Network& net) {
+    const Numbered numbered{p.inbox.numbers};
     Through<double> through[W];
     for (Through<double>& t : through) t = {-kInf, -kInf};
     for (int i = 0; i < net.size; ++i) {
         const I number = numbered.number(s.along[net.order[i]]);
         for (int l = 0; l < W; ++l) {
-            const auto at = static_cast<std::int32_t>(number[l]);
-            const std::int32_t c = s.kind[at / in.each * W + l];
+            const std::int64_t at = number[l], c = s.kind[at / p.inbox.each * W + l];
             const double left = s.key[at][l];
-            double begun = left;  // what stays within a node does not come through the port
-            if (left > -kInf && !p.inside[c])
-                begun = through[l].next(left, p.service[c], p.shaped ? p.drain[c] : 0.0, p.credit[c]);
-            s.through[at][l] = begun + p.travel[c];
+            if (!p.inside[c])
+                s.through[at][l] = left > -kInf ? through[l].next(left, p.service[c], p.drain[c], p.credit[c]) : left;
         }
     }
 }
 
-// When everything is received of messages of several sizes.
-inline V receive_kinds(const Plan& p, Scratch& s, V floor, V cost) {
-    go_through(p, s, floor);
+// When each message of `s.key` is through the port, where they differ in size, by source: in the order in which they
+// left. What stays within a node does not come through it.
+inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
     const Inbox& in = p.inbox;
-    V end = wide(-kInf);
-    for (int at = 0; at < in.size; ++at) {
-        end = larger(end, s.through[at]);
-        I about{};
-        if (p.tags) {
-            const int j = at / in.each;
-            about = reinterpret_cast<I>(gather(p, s, j, in.each - 1 - at % in.each)) & p.vci_bits;
-        }
-        s.key[at] = s.through[at];
-        s.along[at] = reinterpret_cast<V>(about * std::int64_t{p.sources} + at / in.each);
+    const Numbered numbered{in.numbers};
+    V* const comes = reinterpret_cast<V*>(s.id);
+    for (int i = 0; i < net.size; ++i) {
+        const std::int32_t at = net.order[i];
+        const Origin& from = s.origin[at / in.each];
+        comes[at] = from.own ? wide(-kInf) : s.key[at];
+        s.through[at] = from.service;
+        s.along[at] = numbered.of(larger(ticks(comes[at] - floor), wide(-1e300)), at);
     }
-    if (p.receivers == Receivers::none) return end;
-    const Network& net = in.network[in.levels - 1];
+    sort_values(net, s.along);
+    if (p.shaped) {
+        shaped_port(p, s, net);
+    } else {
+        const auto* left = reinterpret_cast<const double*>(comes);
+        auto* through = reinterpret_cast<double*>(s.through);
+        V free = wide(-kInf);  // as long as those come that never do
+        for (int i = 0; i < net.size; ++i) {
+            std::int64_t place[W];
+            const I places = numbered.number(s.along[net.order[i]]) * W;
+            std::memcpy(place, &places, sizeof place);
+            const double *lefts[W], *services[W];
+            for (int l = 0; l < W; ++l) {
+                lefts[l] = left + place[l] + l;
+                services[l] = through + place[l] + l;
+            }
+            const V begun = larger(collect(lefts, 0), free);
+            free = begun + collect(services, 0);
+            double begins[W];
+            std::memcpy(begins, &begun, sizeof begins);
+            for (int l = 0; l < W; ++l) through[place[l] + l] = begins[l];
+        }
+    }
+    for (int i = 0; i < net.size; ++i) {
+        const std::int32_t at = net.order[i];
+        const Origin& from = s.origin[at / in.each];
+        s.through[at] = (from.own ? s.key[at] : s.through[at]) + from.travel;
+    }
+}
+
+// When one server has received what is in `s.through`, whose order is that of `net`.
+inline V serve_kinds(const Plan& p, Scratch& s, const Network& net) {
+    for (int i = 0; i < net.size; ++i) {
+        const std::int32_t at = net.order[i];
+        s.key[at] = s.through[at];
+        s.along[at] = s.origin[at / p.inbox.each].receive;
+    }
     sort_with(net, s.key, s.along);
-    for (int v = 0; v < p.vcis; ++v) s.served[v] = floor;
-    auto* ends = reinterpret_cast<double*>(s.served);
+    V served = wide(-kInf);
+    for (int i = 0; i < net.size; ++i) served = larger(s.key[net.order[i]], served) + s.along[net.order[i]];
+    return served;
+}
+
+constexpr int kVciBits = 32;
+
+// The same where each VCI is a server; in `served`.
+inline void serve_kinds_by_vci(const Plan& p, Scratch& s, const Network& net) {
+    const Inbox& in = p.inbox;
+    for (int i = 0; i < net.size; ++i) {
+        const std::int32_t at = net.order[i];
+        const int j = at / in.each;
+        const I about = reinterpret_cast<I>(gather(p, s, j, in.each - 1 - at % in.each)) & p.vci_bits;
+        s.key[at] = s.through[at];
+        s.along[at] = reinterpret_cast<V>(about | std::int64_t{j} << kVciBits);
+    }
+    sort_with(net, s.key, s.along);
+    V* const bound = s.served;
+    V* const served = s.later;
+    for (int v = 0; v < p.vcis; ++v) served[v] = wide(-kInf);
+    auto* ends = reinterpret_cast<double*>(served);
     for (int i = 0; i < net.size; ++i) {
         const I about = reinterpret_cast<I>(s.along[net.order[i]]);
         const V arrival = s.key[net.order[i]];
         for (int l = 0; l < W; ++l) {
             if (!(arrival[l] > -kInf)) continue;
-            const std::int64_t v = about[l] / p.sources, c = s.kind[about[l] % p.sources * W + l];
-            double& served = ends[v * W + l];
-            served = (arrival[l] > served ? arrival[l] : served) + cost[l] + (p.receive[c] - p.receive[0]);
+            const std::int64_t v = about[l] & p.vci_bits, j = about[l] >> kVciBits;
+            double& end = ends[v * W + l];
+            end = (arrival[l] > end ? arrival[l] : end) + s.origin[j].receive[l];
         }
     }
+    for (int v = 0; v < p.vcis; ++v) bound[v] = larger(bound[v], served[v]);
+}
+
+// When everything is received of messages of several sizes, the last of which is there at `latest`.
+inline V receive_kinds(const Plan& p, Scratch& s, V floor, V latest) {
+    const bool serves = p.receivers != Receivers::none;
+    const V all = bound_kinds(p, s, floor);
+    V end = latest;
+    for (int v = 0; serves && v < (p.tags ? p.vcis : 1); ++v) end = larger(end, s.served[v]);
+    const Network& net = latest_of_kinds(p, s, all, end);
+    go_through(p, s, net, floor);
+    if (!serves) {
+        for (int i = 0; i < net.size; ++i) end = larger(end, s.through[net.order[i]]);
+        return end;
+    }
+    if (!p.tags) return larger(s.served[0], serve_kinds(p, s, net));
+    serve_kinds_by_vci(p, s, net);
     end = wide(-kInf);
     for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
     return end;
@@ -277,14 +396,19 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
         s.key[(j + 1) * p.inbox.each - 1] = last;
         r.arrival = larger(r.arrival, last);
-        r.left = larger(r.left, last - travel_from(p, s, j));
+        if (p.classes == 1) r.left = larger(r.left, last - p.travel[0]);
     }
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {
         const V queued = peers * static_cast<double>(p.transports) / static_cast<double>(p.vcis);
         cost = cost + p.per_entry * (queued - 1) / 2;
     }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    if (p.classes > 1) {
+        find_origins(p, s, cost);
+        for (int j = 0; j < p.sources; ++j)
+            r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
+    }
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;

@@ -17,9 +17,11 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.vci_bits = 0;
     while (p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
-    p.leaving = p.record;
-    if (p.nodes > 0) p.record += 1 + p.transports * p.directions;
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
+    p.everywhere = std::all_of(p.degree, p.degree + p.profiles, [&](std::int32_t n) { return n == p.directions; });
+    p.lists_leaving = p.nodes > 0 && (p.send_sorts || p.mapped);
+    p.leaving = p.record;
+    if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     p.ticks = p.needs_out && p.directions > 1;
@@ -29,6 +31,7 @@ Sorting::Sorting(Plan& p) : places_(p) {
         p.send_network = send_network_.view();
     }
     inbox(p);
+    if (p.nodes > 0) nodes(p);
 }
 
 // Every message queues by itself: as many lists of one.
@@ -78,6 +81,41 @@ void Sorting::inbox(Plan& p) {
     while (numbers < size) numbers = 2 * numbers + 1;
     p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), numbers,
                *std::max_element(places_.messages.begin(), places_.messages.end()) * p.sources};
+}
+
+// What leaves each rank of a node is in order.
+void Sorting::nodes(Plan& p) {
+    constexpr std::int64_t kFewest = 4;   // nodes, below which one at a time is as fast
+    constexpr std::int32_t kMost = 4096;  // messages of a node, above which its network takes longer to make
+    const std::int64_t ranks = p.node_start[1];
+    for (std::int64_t n = 0; n < p.nodes; ++n) {
+        if (p.node_start[n + 1] - p.node_start[n] != ranks) return;
+    }
+    if (p.nodes < kFewest) return;
+    std::vector<int> lengths;
+    for (std::int64_t k = 0; k < ranks; ++k) {
+        int most = 0;
+        for (std::int64_t n = 0; n < p.nodes; ++n) {
+            const std::int64_t first = std::int64_t{p.rank_profile[p.node_rank[p.node_start[n] + k]]} * p.directions;
+            int leave = 0;
+            for (int d = 0; d < p.directions; ++d)
+                leave += p.present[first + d] && !p.inside[p.direction_class[first + d]] ? 1 : 0;
+            most = std::max(most, leave);
+        }
+        lengths.push_back(most * p.transports);
+    }
+    node_first_.push_back(0);
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+        node_first_.push_back(node_first_.back() + lengths[k]);
+        if (node_first_.back() > kMost) return;
+        node_owner_.insert(node_owner_.end(), static_cast<std::size_t>(lengths[k]), static_cast<std::int32_t>(k));
+    }
+    p.node_numbers = 1;
+    while (p.node_numbers < node_first_.back()) p.node_numbers = 2 * p.node_numbers + 1;
+    node_network_ = MergeNetwork(lengths);
+    p.node_network = node_network_.view();
+    p.node_first = node_first_.data();
+    p.node_owner = node_owner_.data();
 }
 
 }  // namespace pready

@@ -21,11 +21,13 @@ class Sorting {
     void queues(Plan& plan);
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inbox(Plan& plan);
+    void nodes(Plan& plan);
 
     Places places_;
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
-    MergeNetwork send_network_;
+    MergeNetwork send_network_, node_network_;
+    std::vector<std::int32_t> node_first_, node_owner_;
     std::vector<MergeNetwork> inbox_networks_;
     std::vector<Network> inbox_views_;
 };

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from engine_oracle import Oracle
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, MANY, Approach
+from pready.model.approach import BULK, MANY, PART, Approach
 from pready.model.engine import prepared, simulate
 from pready.model.engine.layout import layout, part
 from pready.model.engine.nodes import as_grid, nodes_of
+from pready.model.engine.simulate import run
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import Machine
@@ -78,6 +81,32 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
     # Eight ranks with three faces of 1 MiB at 10 GB/s.
     out = simulate(machine, w, BULK, iterations=1, **layout(w).options)
     assert out.time_s == pytest.approx(24 * 2**20 / 1e10, rel=1e-6)
+
+
+@pytest.mark.parametrize("approach", [Approach(PART, 4, 1), Approach(MANY, 4, 4)], ids=lambda a: a.name)
+@pytest.mark.parametrize("where", [{"ranks_per_node": 4}, {"ranks_per_node": 8, "node_grid": (2, 2, 2)}], ids=str)
+@pytest.mark.parametrize("periodic", [True, False])
+def test_nodes_side_by_side_are_as_nodes_one_by_one(approach: Approach, where: dict[str, Any], periodic: bool) -> None:
+    # How many are taken at once follows from the instruction set, and from where a core's share of them ends.
+    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
+    w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal", "spread": 0.1})
+    run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
+    whole = run()
+    for options in ({"level": "baseline"}, {"cores": 7, "chunk": 64}, {"cores": 3, "chunk": 64}):
+        other = run(**options)
+        np.testing.assert_array_equal(whole.ends_s, other.ends_s)
+        np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
+
+
+def test_ranks_far_apart_in_time_are_put_in_order_all_the_same() -> None:
+    # Minutes apart, in picoseconds: more digits than a message's number leaves in the last bits of a double.
+    machine = with_nodes(machines.load("meluxina"))
+    w = workload(buffer="64 KiB", compute={"time": "1000 s"}, arrivals={"model": "normal", "spread": 0.4})
+    plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 4), ranks_per_node=8)
+    out = run(plan, 2, record=True)
+    assert out.ends_s is not None
+    ends = np.array([[e.end for e in row] for row in Oracle(machine, plan).run(2)])
+    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
 
 
 def test_nodes_of_a_grid() -> None:
