@@ -17,9 +17,10 @@ What remains different, and cannot be expressed in GOAL:
   Of 10 us of compute and 48 messages of o = 100 ns per iteration, LogGOPSim makes 20.3 us, the engine 20.1, of 6
   messages both 12.1: tests/model/engine/test_engine_goal.py replays the text rule by rule, with every
   nanosecond of the critical path.
-- G is paid at both ends, one message after the other, and not once on the way; here once, and again by what finds the
-  receiver's port taken. There the CPU pays it: while a message comes in, nothing is sent. Bulk of unequal faces takes
-  LogGOPSim 5 % longer for it, partitions that come early gain nothing.
+- G is paid at both ends, and at the receiver's by the CPU: while a message comes in, nothing is sent and nothing
+  computed. Of ranks in step whose messages keep the link busy for longer than L + 2 o, each after the first takes
+  L + 2 o - g longer there, and partitions that come early gain nothing. With G = 0 both agree
+  (docs/notes/2026-11-22-loggopsim-bytes.md).
 - Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
   sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
   every message, and no rendezvous is simulated.
@@ -47,6 +48,9 @@ from pready.model.values import Array
 from pready.model.workload import Workload
 
 NS = 1e9
+BYTES_STOP_SENDS = (
+    "LogGOPSim's CPU takes in every byte (G), and sends and computes nothing meanwhile; the engine's does not"
+)
 LARGEST = 20_000_000
 """Messages of one file: above it, LogGOPSim's own text parser needs more memory than most machines."""
 EXACT = 500
@@ -133,6 +137,8 @@ def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
     given = flags(step)
     unit = "ns" if given.ticks_per_ns == 1 else f"1/{given.ticks_per_ns} ns"
     out.write(f"// times in {unit}; LogGOPSim {given}\n")
+    if given.G:
+        out.write(f"// {BYTES_STOP_SENDS}\n")
     out.write(f"num_ranks {step[0].pattern.ranks}\n\n")
     for rank in range(step[0].pattern.ranks):
         out.write(f"rank {rank} {{\n")

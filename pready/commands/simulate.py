@@ -17,7 +17,7 @@ from pready.files.writing import check_writable, write_text, write_with
 from pready.model import abilities
 from pready.model import machine as machines
 from pready.model.approach import Approach, vci_members
-from pready.model.engine.goal import Flags, inexpressible, write_goal
+from pready.model.engine.goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import compare, warm_up
 from pready.model.engine.step import compare_step, plans
@@ -241,6 +241,8 @@ def _export_goal(
     click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
     if of.without_rendezvous:
         click.echo("every message is eager there: in LogGOPSim's rendezvous ranks would wait for each other", err=True)
+    if of.G:
+        click.echo(f"{BYTES_STOP_SENDS}: the ends differ by it, by more with more partitions", err=True)
 
 
 def _export_trace(

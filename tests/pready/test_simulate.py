@@ -146,8 +146,12 @@ def test_goal_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
         )
         == 0
     )
-    assert "LogGOPSim's flags for this machine: -L " in capsys.readouterr().err
-    assert path.read_text(encoding="ascii").splitlines()[1] == "num_ranks 2"
+    said = capsys.readouterr().err
+    assert "LogGOPSim's flags for this machine: -L " in said
+    assert "LogGOPSim's CPU takes in every byte (G)" in said
+    _, bytes_cost, ranks, *_ = path.read_text(encoding="ascii").splitlines()
+    assert bytes_cost.startswith("// LogGOPSim's CPU takes in every byte (G)")
+    assert ranks == "num_ranks 2"
 
 
 @pytest.mark.parametrize(

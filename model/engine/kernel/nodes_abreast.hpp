@@ -42,7 +42,8 @@ struct Abreast {
 };
 
 // Who is there, and when their messages come to the adapter.
-inline void gather_nodes(const Plan& p, const Window& window, const std::int64_t* node, Abreast& a, std::int32_t* next) {
+inline void gather_nodes(const Plan& p, const Window& window, const std::int64_t* node, Abreast& a,
+                         std::int32_t* next) {
     for (std::int64_t k = 0; k < p.node_start[1]; ++k) {
         double** record = a.record + k * W;
         std::int32_t profile[W];

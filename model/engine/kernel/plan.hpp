@@ -68,7 +68,8 @@ struct Plan {
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
 
-    // What leaves a node, rank by rank, where enough nodes are alike to be taken side by side; else a network of nothing.
+    // What leaves a node, rank by rank, where enough nodes are alike to be taken side by side; else a network of
+    // nothing.
     Network node_network;
     const std::int32_t* node_first;  // [ranks of a node + 1]: the number of a rank's first message
     const std::int32_t* node_owner;  // by that number: which rank of its node

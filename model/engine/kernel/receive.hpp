@@ -157,8 +157,8 @@ inline V served_by_threads(const Plan& p, Scratch& s, const Port& port, V latest
     return end;
 }
 
-// When each VCI has received everything that comes, had all been there at `floor`; in `served`. Returns how long it takes
-// at most until the port and a VCI are done with what one message can delay.
+// When each VCI has received everything that comes, had all been there at `floor`; in `served`. Returns how long it
+// takes at most until the port and a VCI are done with what one message can delay.
 inline V bound_kinds(const Plan& p, Scratch& s, V floor) {
     const int servers = p.tags ? p.vcis : 1;
     V all{};

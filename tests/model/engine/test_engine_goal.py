@@ -108,13 +108,15 @@ RING = {
 STEPS: dict[str, list[dict[str, Any]]] = {"faces": [FACES], "faces, then small": [FACES, SMALL], "a ring": [RING]}
 
 
-def goal_of(exchanges: list[dict[str, Any]]) -> tuple[str, Flags, float]:
-    """Text, flags and the engine's end in ticks of bulk exchanges at 25 GB/s."""
-    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9)
-    late = {"arrivals": {"model": "laggard", "late_by": 0.1, "late": "thread"}}
-    data = {"threads": 4, "pattern": "halo3d", "grid": [4, 4, 4], "receiver": "computing"}
-    step = validated(Workload, {**data, "exchanges": [late | e for e in exchanges]}, "w")
-    made, text = plans(machine, step, [BULK] * len(exchanges), 0), io.StringIO()
+LATE = {"arrivals": {"model": "laggard", "late_by": 0.1, "late": "thread"}}
+
+
+def goal_of(exchanges: list[dict[str, Any]], approach: Approach = BULK, link: float = 25e9) -> tuple[str, Flags, float]:
+    """Text, flags and the engine's end in ticks of exchanges on a link of so many bytes/s."""
+    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1 / link, link=link)
+    data = {"threads": 8, "pattern": "halo3d", "grid": [4, 4, 4], "receiver": "computing"}
+    step = validated(Workload, {**data, "exchanges": exchanges}, "w")
+    made, text = plans(machine, step, [approach] * len(exchanges), 0), io.StringIO()
     flags = write_goal(text, made, 4)
     return text.getvalue(), flags, run_step(made, 4)[0].time_s * 1e9 * flags.ticks_per_ns
 
@@ -133,6 +135,28 @@ def test_no_rank_waits_for_a_receive_behind_its_own_sends(pattern: dict[str, Any
     assert (flags.S >= 2**20) is mutual
 
 
+IN_STEP = {"buffer": "1 MiB", "compute": {"time": "1 ms"}}
+BYTES = {BULK: 503_543_200_000, PART_8: 523_702_528_000}
+"""LogGOPSim's ends of four iterations in ticks on 2026-11-22: -L 100000000 -o 10000000 -g 5000000 -G 4000 -O 0."""
+
+
+@pytest.mark.parametrize(("approach", "theirs"), BYTES.items(), ids=str)
+def test_loggopsim_sends_nothing_while_a_message_comes_in(approach: Approach, theirs: int) -> None:
+    # A rank's i-th send has left the NIC after G m, when the first byte of its neighbour's has long come, after o + L:
+    # the CPU takes that in for o + G m, and sends then. From one send to the next LogGOPSim needs o + L + o + G m, the
+    # engine g + G m.
+    text, flags, ours = goal_of([IN_STEP], approach)
+    each = (1e-6 + 2 * 1e-7 - 5e-8) * 1e9 * flags.ticks_per_ns
+    assert theirs - ours == pytest.approx(4 * (6 * approach.messages - 1) * each, rel=1e-4)
+    assert "LogGOPSim's CPU takes in every byte" in text.splitlines()[1]
+
+
+def test_nothing_is_said_of_bytes_that_cost_nothing() -> None:
+    text, flags, _ = goal_of([IN_STEP], PART_8, link=1e18)
+    assert flags.G == 0
+    assert "takes in every byte" not in text
+
+
 NEEDS_LOGGOPSIM = pytest.mark.skipif(
     "LOGGOPSIM" not in os.environ, reason="LOGGOPSIM names no folder with LogGOPSim and txt2bin"
 )
@@ -143,8 +167,25 @@ NEEDS_LOGGOPSIM = pytest.mark.skipif(
 def test_sizes_and_steps_end_when_loggopsim_says(name: str, tmp_path: Path) -> None:
     # Bulk only: LogGOPSim receives no byte while a rank computes, and sends none while it receives, so that early
     # messages gain nothing there.
-    text, flags, end = goal_of(STEPS[name])
+    text, flags, end = goal_of([LATE | e for e in STEPS[name]])
     assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize("arrivals", [{}, LATE], ids=["in step", "late"])
+@pytest.mark.parametrize("name", STEPS)
+def test_partitions_of_sizes_and_steps_end_when_loggopsim_says_but_for_bytes(
+    name: str, arrivals: dict[str, Any], tmp_path: Path
+) -> None:
+    text, flags, end = goal_of([arrivals | e for e in STEPS[name]], PART_8, link=1e18)
+    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize(("approach", "end"), BYTES.items(), ids=str)
+def test_what_is_recorded_of_bytes_is_what_loggopsim_says(approach: Approach, end: int, tmp_path: Path) -> None:
+    text, flags, _ = goal_of([IN_STEP], approach)
+    assert loggopsim(text, flags, tmp_path) == end
 
 
 @NEEDS_LOGGOPSIM
