@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pready.model import arrivals
-from pready.model.engine.layout import Layout, layout, of_a_step
+from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
 from pready.model.values import Array
@@ -151,11 +151,6 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
             where = "" if workload.exchanges is None else f"exchanges[{number}]: "
             raise PreadyError(f"{where}{error.problem}", valid=error.valid, source=error.source) from None
     return StepPlan(tuple(plans))
-
-
-def exchange_plan(workload: Workload, iterations: int, seed: int) -> ExchangePlan:
-    """The same of a workload with one exchange."""
-    return _of_exchange(workload, layout(workload), iterations, seed)
 
 
 def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> ExchangePlan:

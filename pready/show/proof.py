@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -18,18 +20,12 @@ from pready.validate.report.summary import signed
 def proof_view(proof: Proof) -> RenderableType:
     """The table, the verdict, and what is suspected where they differ."""
     w = proof.workload
-    table = Table(
-        title=f"{w.name} on {proof.machine.name}: {_what(w)}",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
+    table = _table(
+        f"{w.name} on {proof.machine.name}: {_what(w)}",
+        ("approach", "", "iteration\n(change)", "communication\n(95 %, rounds)", "η\n(95 %, rounds)"),
     )
-    # A value stands above its range, so that 80 columns hold the table; narrower ones fold, and lose no figure.
-    for name in ("approach", "", "iteration\n(change)", "communication\n(95 %, rounds)", "η\n(95 %, rounds)"):
-        table.add_column(name, overflow="fold")
     for case in proof.cases:
-        _add(table, case, chosen=case.way == proof.advised, today=case.way.approach == w.baseline)
+        _add(table, proof, case)
     lines = [_verdict(proof)]
     for check in proof.comparison.checks:
         if not check.ok and check.name != "verdict kept":
@@ -43,36 +39,36 @@ def proof_view(proof: Proof) -> RenderableType:
     return Group(table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *lines)
 
 
+def _table(title: str, columns: Sequence[str]) -> Table:
+    """A value stands above its range, so that 80 columns hold the table; narrower ones fold, and lose no figure."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
 def _of_exchanges(proof: Proof) -> Table:
     """What each exchange of the step takes, beside the same in the other ways."""
-    table = Table(
-        title="each exchange's communication",
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for name in ("exchange", "approach", "predicted", "measured\n(rounds)", "error"):
-        table.add_column(name, overflow="fold")
+    columns = ("exchange", "approach", "predicted", "measured\n(rounds)", "error")
+    table = _table("each exchange's communication", columns)
     for number, part in enumerate(proof.workload.parts):
         for case in proof.cases:
             r = case.result.exchanges[number]
-            last = case is proof.cases[-1]
             table.add_row(
                 part.name if case is proof.cases[0] else "",
                 f"{_mark(proof, case)}{case.way.approaches[number].name}, {r.transport_partitions}",
                 format_time(r.predicted_s),
                 f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
                 signed(r.error),
-                end_section=last,
+                end_section=case is proof.cases[-1],
             )
     return table
 
 
-def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
-    r, e = case.result, case.expected
+def _add(table: Table, proof: Proof, case: Case) -> None:
+    r, e, today = case.result, case.expected, case.way.approach == proof.workload.baseline
     table.add_row(
-        f"{'→ ' if chosen else '  '}{case.way.interface.name}\n  {_parts(case)}",
+        f"{_mark(proof, case)}{case.way.interface.name}\n  {_parts(case)}",
         "predicted",
         _changed(e.iteration_s, None if today else e.saving),
         f"{format_time(e.time_s)}\n({_range(e.time_low_s, e.time_high_s)})",
@@ -84,7 +80,7 @@ def _add(table: Table, case: Case, *, chosen: bool, today: bool) -> None:
         _changed(case.iteration_s, None if today else case.saving),
         f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
         "" if today else f"{r.eta_measured:.2f}×\n({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
-        style="bold" if chosen else "",
+        style="bold" if case.way == proof.advised else "",
         end_section=True,
     )
 

@@ -22,7 +22,7 @@ from machines import ideal
 from pready.calibrate import board
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.build import Built, build, find_mpicc
-from pready.calibrate.exchange_plan import Edge, ExchangePlan, StepPlan, exchange_plan, step_plan
+from pready.calibrate.exchange_plan import Edge, ExchangePlan, StepPlan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
 from pready.calibrate.records import Point, read
@@ -42,6 +42,12 @@ def workload(**fields: Any) -> Workload:
 
 
 # ---- plans ----------------------------------------------------------------------------------------------------------
+
+
+def exchange_plan(what: Workload, iterations: int, seed: int) -> ExchangePlan:
+    """The plan of a workload with one exchange."""
+    (plan,) = step_plan(what, iterations, seed).exchanges
+    return plan
 
 
 def test_a_ring_is_its_list() -> None:

@@ -14,15 +14,17 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
+from synthetic_cluster import cluster, rows
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import exchange_plan, step_plan
+from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
 from pready.model.engine.layout import layout
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
+from pready.model.values import Array
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice
 from pready.validate.prove import design, many
@@ -49,27 +51,15 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
     """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
     of_plan = {step_plan(s.workload, s.first + s.iterations, SEED).name: s for s in listed(2)}
 
-    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **__: Any) -> Outcome:
-        with Records(out) as records:
-            records.add_environment("here", {"library": "the model", "settings": {}})
-            asked = list(points)
-            for point in records.missing(asked, "here"):
-                records.add_point(point, "here", record(of_plan[str(point.get("plan"))], point))
-        return Outcome("here", len(asked), 0, 0)
-
-    def record(scene: many.Scene, point: Point) -> dict[str, Any]:
-        plan = exchange_plan(scene.workload, scene.first + scene.iterations, SEED)
+    def rows_of(point: Point, _: dict[str, Any]) -> Array:
+        scene = of_plan[str(point.get("plan"))]
+        (plan,) = step_plan(scene.workload, scene.first + scene.iterations, SEED).exchanges
         asked = (point.get("approach"), point.get("transport"))
         (way,) = (w for w in scene.ways if [(s.name, s.transport) for s in w.each] == [asked])
-        ends = Expected(truth, scene.workload, SEED, 0, plan.iterations).simulated(way.approach, record=True).ends_s
-        assert ends is not None
-        ends = ends.reshape(plan.iterations, -1, plan.ranks)[:, -1]
-        begins = np.vstack([np.zeros(plan.ranks), ends[:-1]])
-        computed = plan.ready.max(axis=3).sum(axis=2).T
-        rows = np.stack([begins, computed, ends], axis=2).reshape(plan.iterations, -1)
-        return {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
+        expected = Expected(truth, scene.workload, SEED, 0, plan.iterations)
+        return rows(plan, expected.simulated(way.approach, record=True).ends_s)
 
-    return measured
+    return cluster(rows_of)
 
 
 def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Comparison:
@@ -123,7 +113,7 @@ def test_scenes_have_so_many_ranks_and_bytes(nodes: int) -> None:
     for scene in found:
         what = layout(scene.workload)
         assert np.prod(what.grid) == nodes
-        plan = exchange_plan(scene.workload, 1, SEED)
+        (plan,) = step_plan(scene.workload, 1, SEED).exchanges
         sent = np.zeros(nodes)
         for phase in plan.phases:
             for edge in phase.edges:
@@ -153,6 +143,6 @@ def test_a_regret_is_told_of_ways_that_repeat_themselves(tmp_path: Path, monkeyp
 
 def test_two_nodes_send_both_ways() -> None:
     for scene in listed(2):
-        (first, *_) = exchange_plan(scene.workload, 1, SEED).phases
+        (first, *_) = step_plan(scene.workload, 1, SEED).exchanges[0].phases
         ways = {(e.sender, e.receiver) for e in first.edges}
         assert ways == ({(0, 1), (1, 0)} if "pair" in scene.workload.name else {(0, 1)})

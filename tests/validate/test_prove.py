@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,18 +19,20 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
+from synthetic_cluster import cluster, rows
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import exchange_plan, step_plan
+from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
-from pready.calibrate.records import Point, Records, read
+from pready.calibrate.records import Point, read
 from pready.cli import main
 from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.units import format_time
+from pready.model.values import Array
 from pready.model.workload import Workload
 from pready.show.proof import proof_view
 from pready.validate.live.compare import halved_bandwidth
@@ -73,25 +75,13 @@ BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
 def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
     """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
 
-    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
-        with Records(out) as records:
-            records.add_environment("here", {"library": "the model", "settings": {}})
-            listed = list(points)
-            for point in records.missing(listed, "here"):
-                plan = exchange_plan(what, _iterations(told["folder"], point), seed)
-                interface = BY_KEY[str(point.get("approach"))]
-                approach = Approach(interface, int(str(point.get("transport"))), 1)
-                expected = Expected(truth, what, seed, 0, plan.iterations)
-                ends = expected.simulated(approach, record=True).ends_s
-                assert ends is not None
-                begins = np.vstack([np.zeros(plan.ranks), ends[:-1]])
-                computed = plan.ready[:, :, 0].max(axis=2).T
-                rows = np.stack([begins, computed, ends], axis=2).reshape(plan.iterations, -1)
-                record = {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
-                records.add_point(point, "here", record)
-        return Outcome("here", len(listed), 0, 0)
+    def rows_of(point: Point, told: dict[str, Any]) -> Array:
+        (plan,) = step_plan(what, _iterations(told["folder"], point), seed).exchanges
+        approach = Approach(BY_KEY[str(point.get("approach"))], int(str(point.get("transport"))), 1)
+        expected = Expected(truth, what, seed, 0, plan.iterations)
+        return rows(plan, expected.simulated(approach, record=True).ends_s)
 
-    return measured
+    return cluster(rows_of)
 
 
 def _iterations(folder: Path, point: Point) -> int:
@@ -217,26 +207,19 @@ def step(**fields: Any) -> Workload:
 def cluster_of_step(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
     """As `cluster_of`, of a step."""
 
-    def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
-        with Records(out) as records:
-            records.add_environment("here", {"library": "the model", "settings": {}})
-            listed = list(points)
-            for point in records.missing(listed, "here"):
-                plan = step_plan(what, _iterations(told["folder"], point), seed)
-                ways = [w.split(".") for w in str(point.get("ways")).split("_")]
-                approaches = [Approach(BY_KEY[name], int(transport), 1) for name, transport in ways]
-                runs = ExpectedStep(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
-                ends = np.stack([np.asarray(r.ends_s) for r in runs], axis=2)
-                computed = np.stack([e.ready[:, :, 0].max(axis=2).T for e in plan.exchanges], axis=2)
-                last = ends[:, :, -1]
-                whole = np.stack([np.vstack([np.zeros(plan.ranks), last[:-1]]), computed.sum(axis=2), last], axis=2)
-                each = np.stack([computed, ends], axis=3)
-                rows = np.hstack([whole.reshape(plan.iterations, -1), each.reshape(plan.iterations, -1)])
-                record = {"measurement": "exchange", "median_s": 1.0, "lists": {"ranks_s": rows.tolist()}}
-                records.add_point(point, "here", record)
-        return Outcome("here", len(listed), 0, 0)
+    def rows_of(point: Point, told: dict[str, Any]) -> Array:
+        plan = step_plan(what, _iterations(told["folder"], point), seed)
+        ways = [w.split(".") for w in str(point.get("ways")).split("_")]
+        approaches = [Approach(BY_KEY[name], int(transport), 1) for name, transport in ways]
+        runs = ExpectedStep(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
+        ends = np.stack([np.asarray(r.ends_s) for r in runs], axis=2)
+        computed = np.stack([e.ready[:, :, 0].max(axis=2).T for e in plan.exchanges], axis=2)
+        last = ends[:, :, -1]
+        whole = np.stack([np.vstack([np.zeros(plan.ranks), last[:-1]]), computed.sum(axis=2), last], axis=2)
+        each = np.stack([computed, ends], axis=3)
+        return np.hstack([whole.reshape(plan.iterations, -1), each.reshape(plan.iterations, -1)])
 
-    return measured
+    return cluster(rows_of)
 
 
 def step_proof(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:

@@ -226,10 +226,8 @@ def validate(
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     told = _tells("ports", on_progress)
     ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
-    known = ports.known(
-        calibration.described.machine, nodes, seed, from_records.load(raw), calibration.environment
-    )  # fmt: skip
-    machine = of_teams(known)
+    content = from_records.load(raw)
+    machine = of_teams(ports.known(calibration.described.machine, nodes, seed, content, calibration.environment))
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(
         library, launcher, built, raw, calibration, machine, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING),
