@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from pready.model import arrivals
+from pready.model.arrays import Array
 from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 ALIGNMENT = 4096

@@ -14,9 +14,9 @@ from pready.calibrate import send_completion
 from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
 from pready.calibrate.records import Content, read
 from pready.calibrate.send_completion import SendCompletion
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.normal import student95
-from pready.model.values import Array
 
 Record = Mapping[str, Any]
 

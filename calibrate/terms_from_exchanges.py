@@ -19,13 +19,13 @@ from scipy.stats import t as student_t
 from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.from_records import Exchange, Sample
 from pready.calibrate.measurement_plan import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
+from pready.model.arrays import Array
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import setting_of
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.timeline import run
 from pready.model.units import Unit, format_exact, parse
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 SYNC = {"active": "epoch", "passive": "flush"}

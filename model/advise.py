@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from pready.model.approach import BULK, Approach
+from pready.model.arrays import Array, Replaced
 from pready.model.break_even import LARGEST_BUFFER, OverSizes, Range, nearest, ranges
 from pready.model.costs import Costs
 from pready.model.libraries import LibraryProfile
@@ -19,7 +20,6 @@ from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
-from pready.model.values import Array, Replaced
 from pready.model.verdict import MIN_GAIN, Stands, best_port, candidates, from_iterations, verdict_of
 from pready.model.workload import Workload
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.model.values import Array
+from pready.model.arrays import Array
 
 LARGEST_BUFFER = 2.0**30
 COARSE, REFINE, ROUNDS = 33, 17, 2

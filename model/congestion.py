@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pready.model.arrays import Array
 from pready.model.engine.layout import layout
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine, Network
 from pready.model.prediction import ApproachPrediction
 from pready.model.units import format_time
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 Ranks = NDArray[np.int64]

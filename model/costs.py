@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
+from pready.model.arrays import Array, spread
 from pready.model.machine import Contention, Machine, Segment, SizeCurve
 from pready.model.random_draws import uniforms
-from pready.model.values import Z95, Array, Value, spread
+from pready.model.values import Z95, Value
 from pready.model.workload import Workload
 
 BoolArray = NDArray[np.bool_]

@@ -15,6 +15,7 @@ import numpy as np
 
 from pready.model import metrics
 from pready.model.approach import Approach
+from pready.model.arrays import Array
 from pready.model.arrival_models import Drawn, Gaussian, Measured
 from pready.model.begin import begin
 from pready.model.costs import Sampler, costs
@@ -24,7 +25,7 @@ from pready.model.evaluate import Evaluation
 from pready.model.machine import Machine, Progress
 from pready.model.prediction import Lever
 from pready.model.terms import TERMS, of_value
-from pready.model.values import Z95, Array
+from pready.model.values import Z95
 from pready.model.workload import ComputeTime, Workload
 
 T = TypeVar("T")

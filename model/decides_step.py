@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model.approach import Approach
+from pready.model.arrays import Array
 from pready.model.begin import begin
 from pready.model.costs import Sampler
 from pready.model.decides import THREADS, Asked, Moved, at_ends, at_steps, levers, steps
@@ -21,7 +22,6 @@ from pready.model.engine.simulate import means_of_steps
 from pready.model.engine.step import WholeStep
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Lever
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
+from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
@@ -22,7 +23,6 @@ from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, Timeline, joined, run
-from pready.model.values import Array, Replaced
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 

@@ -172,7 +172,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pready.model.refuse_outside import nonnegative, positive
-from pready.model.values import Array
+from pready.model.arrays import Array
 
 '''
 

@@ -21,7 +21,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from pready.model import units
@@ -140,6 +139,8 @@ class SizeCurve(Provenance):
 
     def at(self, size: float) -> float:
         """The time of messages of `size` bytes."""
+        import numpy as np  # not for who only lists machines
+
         return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
 
@@ -181,6 +182,8 @@ class TeamTimes(Provenance):
         PreadyError
             More threads than were measured.
         """
+        import numpy as np
+
         xs = self.threads
         if not xs[0] <= threads <= xs[-1]:
             raise PreadyError(

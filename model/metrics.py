@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
-from pready.model.values import Array
 
 
 def eta(t_bulk: ArrayLike, t_part: ArrayLike) -> Array:

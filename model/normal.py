@@ -12,8 +12,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
-from pready.model.values import Z95, Array
+from pready.model.values import Z95
 
 # Coefficients from the highest power down, numerator then denominator.
 CENTRAL = (

@@ -16,9 +16,9 @@ from typing import Literal
 
 import numpy as np
 
+from pready.model.arrays import Replaced
 from pready.model.costs import Costs
 from pready.model.units import Unit
-from pready.model.values import Replaced
 
 Step = Literal["begin", "ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
 """Of a run: once, then those of the timeline in order."""

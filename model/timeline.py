@@ -47,9 +47,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.approach import Approach, issuing_threads, vci_members
+from pready.model.arrays import Array
 from pready.model.costs import Costs
 from pready.model.machine import Progress
-from pready.model.values import Array
 
 
 @dataclass(frozen=True)

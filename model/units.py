@@ -14,7 +14,6 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import Annotated, Any
 
-import pint
 from pydantic import BeforeValidator
 
 from pready.model.errors import PreadyError, shown
@@ -66,9 +65,30 @@ class Unit(Enum):
         return self.value[1]
 
 
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
+_SCALES = {
+    Unit.TIME: _TIMES,
+    Unit.SIZE: (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)),
+    Unit.BANDWIDTH: (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
+    Unit.TIME_PER_BYTE: (("s/MB", 1e-6), ("ms/MB", 1e-9), ("us/MB", 1e-12)),
+    Unit.FREQUENCY: (("GHz", 1e9), ("Hz", 1.0)),
+    Unit.INTENSITY: (("flop/B", 1.0),),
+    Unit.SHARE: (("%", 0.01),),
+}
+"""The units that we write, and their factors, as the registry has them."""
+
+_EXACT = _SCALES | {
+    Unit.BANDWIDTH: (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
+    Unit.SIZE: (("B", 1.0),),
+    Unit.TIME_PER_BYTE: (("us/MB", 1e-12),),
+}
+
+
 @cache
 def registry() -> Any:
     """The pint registry (``Any``: pint's generic registry types do not survive ``--strict``)."""
+    import pint  # takes a third of the time `pready machines` may; what files say in our own units needs none of it
+
     lines: Iterable[str] = [line for line in _DEFINITIONS.splitlines() if line]
     made: Any = pint.UnitRegistry(None, on_redefinition="raise")
     made.load_definitions(lines)
@@ -123,6 +143,9 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
 @lru_cache(maxsize=256)
 def _factor(name: str, unit: Unit) -> float:
     """How many SI units one `name` is; a machine file has hundreds of values in a few units."""
+    written = dict(_SCALES[unit]).get(name)
+    if written is not None:
+        return written
     # ^ and ** would let a user write "2 B**99999"; no unit of ours needs a power.
     if any(c in name for c in "*^()") or any(c.isdigit() for c in name):
         raise ValueError(name)
@@ -221,16 +244,6 @@ TimePerByte = Annotated[float, _validator(Unit.TIME_PER_BYTE, positive=False), U
 Frequency = Annotated[float, _validator(Unit.FREQUENCY, positive=True), Unit.FREQUENCY]
 Share = Annotated[float, BeforeValidator(fraction), Unit.SHARE]
 
-_EXACT = {
-    Unit.TIME: (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
-    Unit.BANDWIDTH: (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
-    Unit.SIZE: (("B", 1.0),),
-    Unit.TIME_PER_BYTE: (("us/MB", 1e-12),),
-    Unit.FREQUENCY: (("GHz", 1e9), ("Hz", 1.0)),
-    Unit.INTENSITY: (("flop/B", 1.0),),
-    Unit.SHARE: (("%", 0.01),),
-}
-
 
 def format_exact(value: float, unit: Unit) -> str:
     """The value as a file holds it: ten digits, read back by `parse`."""
@@ -241,17 +254,17 @@ def format_time(seconds: float) -> str:
     """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose; half a picosecond is 0."""
     if abs(seconds) < 5e-13:
         return "0 ns"
-    return _scaled(seconds, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)))
+    return _scaled(seconds, _TIMES)
 
 
 def format_size(size: float) -> str:
     """``1048576`` as ``1 MiB``: binary prefixes, as MPI benchmarks print sizes."""
-    return _scaled(size, (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10), ("B", 1.0)), digits=4)
+    return _scaled(size, _SCALES[Unit.SIZE], digits=4)
 
 
 def format_bandwidth(rate: float) -> str:
     """``25e9`` as ``25 GB/s``: decimal prefixes, as links are sold."""
-    return _scaled(rate, (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)))
+    return _scaled(rate, _SCALES[Unit.BANDWIDTH])
 
 
 def format_quantity(value: float, unit: Unit) -> str:
@@ -264,7 +277,7 @@ def format_quantity(value: float, unit: Unit) -> str:
         case Unit.BANDWIDTH:
             return format_bandwidth(value)
         case Unit.TIME_PER_BYTE:
-            return _scaled(value, (("s/MB", 1e-6), ("ms/MB", 1e-9), ("us/MB", 1e-12)), digits=4, least=4)
+            return _scaled(value, _SCALES[unit], digits=4, least=4)
         case _:
             return f"{value:.4g} {unit.si}"
 

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Generic, Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pready.model.errors import PreadyError, shown
 
 T = TypeVar("T")
-Array = NDArray[np.float64]
-Replaced = NDArray[Any]
-"""A cost, or whether it applies, in place of a machine's."""
 
 Z95 = 1.959963984540054  # half-width of a 95 % interval in standard deviations
 
@@ -61,19 +56,3 @@ class Value(Provenance, Generic[T]):
                     valid="low ≤ value ≤ high",
                 )
         return self
-
-
-def spread(value: float, interval: tuple[float, float] | None, z: Array) -> Array:
-    """Turn standard normal draws `z` into draws of a value with a 95 % interval.
-
-    The median is the value, and the 2.5 and 97.5 percentiles are the interval's ends. Each side is
-    log-normal, so that a cost stays positive; where the interval itself is not all positive (a line's
-    intercept), each side is normal.
-    """
-    if interval is None:
-        return np.full_like(z, value)
-    low, high = interval
-    if low <= 0:
-        return np.asarray(value + z / Z95 * np.where(z > 0, high - value, value - low), dtype=np.float64)
-    up, down = np.log(high / value) / Z95, np.log(value / low) / Z95
-    return np.asarray(value * np.exp(z * np.where(z > 0, up, down)), dtype=np.float64)

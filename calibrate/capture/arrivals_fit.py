@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from pready.model.arrays import Array
 from pready.model.units import Unit, format_exact
-from pready.model.values import Array
 
 SIGNIFICANCE = 0.05
 """A distribution is rejected where data that come from it look as unlike it in fewer of so many cases."""

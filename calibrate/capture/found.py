@@ -13,9 +13,9 @@ from pready.calibrate.capture.records import Process, Run
 from pready.calibrate.capture.steps import Group, Repetition, groups, most_common, repetition
 from pready.calibrate.capture.summary import notes, stretch_name
 from pready.calibrate.capture.symbols import name_of
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.units import format_time
-from pready.model.values import Array
 
 WARM_UP = 5
 """From so many steps on, the first one is left out: threads and connections are made in it."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pready.calibrate.capture.library import NAME
 from pready.calibrate.capture.records import SHARE_TASKS, Process, numbers
-from pready.model.values import Array
+from pready.model.arrays import Array
 
 Key = tuple[int, int, int]
 """What tells stretches apart: place of the region, place of the barrier that ends it (0: the region's end), threads."""

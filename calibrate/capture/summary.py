@@ -9,7 +9,7 @@ import numpy as np
 from pready.calibrate.capture.records import COLLECTIVES, OPENMP, SENDS, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import name_of
-from pready.model.values import Array
+from pready.model.arrays import Array
 
 
 @dataclass(frozen=True)

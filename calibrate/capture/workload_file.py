@@ -12,8 +12,8 @@ import tomlkit
 from pready.calibrate.capture.arrivals_fit import named
 from pready.calibrate.capture.found import Exchange, Step
 from pready.calibrate.capture.patterns import Recognised
+from pready.model.arrays import Array
 from pready.model.units import Unit, format_exact
-from pready.model.values import Array
 from pready.model.workload import FORMAT
 
 MOST_ROWS = 20_000

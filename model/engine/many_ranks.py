@@ -21,6 +21,7 @@ import numpy as np
 
 from pready.model import abilities, metrics
 from pready.model.approach import BULK, Approach, Interface
+from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
@@ -33,7 +34,6 @@ from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s,
 from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
-from pready.model.values import Array, Replaced
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 

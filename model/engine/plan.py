@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
 from pready.model.approach import Approach, Interface, issuing_threads, vci_members
+from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine._kernel import FIELDS
@@ -23,7 +24,6 @@ from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.timeline import Setting, contending, counted, epochs, holding, marked_by_threads, unevenness
-from pready.model.values import Array
 from pready.model.workload import Workload, check_transport_partitions
 
 Numbers = dict[str, NDArray[np.float64 | np.int64 | np.uint64]]

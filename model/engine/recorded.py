@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals
+from pready.model.arrays import Array
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import run_step
-from pready.model.values import Array
 
 Wholes = NDArray[np.int64]
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))

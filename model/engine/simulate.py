@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pready.model.approach import Approach
+from pready.model.arrays import Array
 from pready.model.engine._kernel import Engine, simulate_all
 from pready.model.engine.nodes import nodes_of
 from pready.model.engine.pattern import pattern
@@ -19,7 +20,6 @@ from pready.model.engine.plan import Plan, Price, Priced, plan
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.sizes import Sizes
-from pready.model.values import Array
 from pready.model.workload import HALOS, Workload
 
 if TYPE_CHECKING:  # a name of the stub alone

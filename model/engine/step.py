@@ -10,6 +10,7 @@ import numpy as np
 
 from pready.model import abilities
 from pready.model.approach import BULK, EACH, Approach
+from pready.model.arrays import Array
 from pready.model.begin import begin
 from pready.model.costs import Sampler
 from pready.model.engine.beside import Other
@@ -19,7 +20,6 @@ from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import Simulation, means_of_steps, run_all, run_step, together
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 

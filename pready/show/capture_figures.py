@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from pready.calibrate.capture.summary import Finishes, RegionSummary
-from pready.model.values import Array
+from pready.model.arrays import Array
 from pready.validate.report.figures import MUTED, SERIES, svg_element
 
 MOST_ITERATIONS = 400

@@ -23,12 +23,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 from numpy.typing import NDArray
 
 from pready.files.writing import write_text, write_with
+from pready.model.arrays import Array
 from pready.model.engine import Simulation
 from pready.model.errors import PreadyError
 from pready.model.prediction import Lever
 from pready.model.timeline import Steps
 from pready.model.units import format_size, format_time
-from pready.model.values import Array
 
 if TYPE_CHECKING:  # a fit needs SciPy, the other figures do not
     from pready.calibrate.fit import Fit

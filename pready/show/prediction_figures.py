@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pready.model.approach import Approach, transport_counts
+from pready.model.arrays import Array
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
@@ -17,7 +18,6 @@ from pready.model.predict import evaluator
 from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.timeline import run
 from pready.model.units import format_size
-from pready.model.values import Array
 from pready.model.verdict import verdict_of
 from pready.model.workload import Workload
 from pready.show import figures

@@ -9,9 +9,9 @@ import pytest
 
 from pready.model import machine as machines
 from pready.model.approach import BULK, INTERFACES, Approach
+from pready.model.arrays import Array
 from pready.model.evaluate import Evaluation, interval
 from pready.model.files import validated
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 CASES = 300

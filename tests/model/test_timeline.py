@@ -24,12 +24,12 @@ from pready.model.approach import (
     Approach,
     transport_counts,
 )
+from pready.model.arrays import Array
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
 from pready.model.timeline import Setting, fifo_starts, run
-from pready.model.values import Array
 from pready.model.workload import Workload
 
 PERSISTENT_MATCHED = BY_KEY["persistent-matched"]

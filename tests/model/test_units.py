@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pready.model import units
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, format_bandwidth, format_size, format_time, fraction, parse
 
@@ -30,6 +31,12 @@ from pready.model.units import Unit, format_bandwidth, format_size, format_time,
 )
 def test_quantities(text: str, unit: Unit, expected: float) -> None:
     assert parse(text, unit) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_units_known_without_the_registry_are_the_registrys(unit: Unit) -> None:
+    for name, factor in units._SCALES[unit]:
+        assert factor == units.registry().Quantity(1.0, name).to(unit.si).magnitude
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pready.calibrate.exchange_plan import ExchangePlan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
-from pready.model.values import Array
+from pready.model.arrays import Array
 
 
 def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., Outcome]:

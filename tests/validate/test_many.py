@@ -21,10 +21,10 @@ from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
+from pready.model.arrays import Array
 from pready.model.engine.layout import layout
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
-from pready.model.values import Array
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice
 from pready.validate.prove import design, many

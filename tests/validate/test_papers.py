@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pready.model import gain_numpy
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
-from pready.model.values import Array
 from pready.validate.papers import PAPERS, validate
 from pready.validate.papers.claims import Claim, load
 from pready.validate.papers.wrong_machines import WRONG_MACHINES

@@ -28,11 +28,11 @@ from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, read
 from pready.cli import main
 from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.units import format_time
-from pready.model.values import Array
 from pready.model.workload import Workload
 from pready.show.proof import proof_view
 from pready.validate.live.compare import halved_bandwidth

@@ -13,12 +13,12 @@ from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.records import Content
 from pready.model import gain_numpy
 from pready.model.approach import Approach
+from pready.model.arrays import Array
 from pready.model.arrival_models import Measured
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.model.prediction import ApproachPrediction
-from pready.model.values import Array
 from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 from pready.validate.live.as_measured import Completed

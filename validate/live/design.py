@@ -21,8 +21,8 @@ from scipy.stats import qmc
 from pready.calibrate.measurement_plan import REFILL_S
 from pready.calibrate.records import Point
 from pready.model import arrivals
+from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals, Normal, Uniform
-from pready.model.values import Array
 from pready.model.workload import ComputeTime, Workload
 
 Kind = Literal["none", "laggard", "uniform", "normal"]

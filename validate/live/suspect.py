@@ -13,10 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from pready.model.approach import Approach
+from pready.model.arrays import Replaced
 from pready.model.costs import Costs
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
 from pready.model.terms import by_name, canonical, without
-from pready.model.values import Replaced, Value
+from pready.model.values import Value
 from pready.model.workload import Workload
 from pready.validate.result import CaseResult
 

@@ -22,6 +22,7 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
 from pready.model.approach import BY_KEY
+from pready.model.arrays import Array
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
@@ -30,7 +31,6 @@ from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
-from pready.model.values import Array
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.records import Content
-from pready.model.values import Array
+from pready.model.arrays import Array
 from pready.validate.prove import design
 
 

@@ -13,13 +13,13 @@ from test_engine_oracle import cases
 
 from pready.model import arrivals
 from pready.model.approach import BY_KEY, PART, SINGLE, Approach
+from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard
 from pready.model.costs import Sampler, costs
 from pready.model.engine import simulate
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.machine import Machine, load
 from pready.model.timeline import Timeline, run
-from pready.model.values import Array
 from pready.model.workload import ComputeTime, Workload
 
 
