@@ -55,7 +55,7 @@ def exchanges(name: Name, blocks: int) -> int:
     return OCTANTS * blocks if name == "sweep3d" else 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # an object is itself alone: its arrays have no truth
 class Pattern:
     """Ranks and their neighbours.
 

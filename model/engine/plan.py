@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
 
@@ -162,13 +162,12 @@ def priced(
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
     x = _Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
     fixed = {
-        **_pattern_numbers(pattern, blocks),
         **_message_numbers(x),
         **_ready_numbers(x, seeds[0]),
         **_steps(x),
     }
     by_row = {name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in _prices(x, fixed).items()}
-    numbers = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
+    own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
     made = Plan(
         pattern,
         workload,
@@ -180,7 +179,7 @@ def priced(
         mapping,
         x.transports,
         pattern.exchanges(blocks),
-        numbers,
+        _pattern_numbers(pattern, blocks) | own,
     )
     return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
 
@@ -230,12 +229,14 @@ class _Exchange:
 
     def wide(self, cost: Array) -> Array:
         """A cost by row, shape (rows,)."""
-        if self.rows == 1:  # of hundreds of plans; np.broadcast_to takes its time
-            return cost.reshape(1)
-        return np.broadcast_to(cost, (self.rows,))
+        if cost.shape == (self.rows,):  # of hundreds of plans; np.broadcast_to takes its time
+            return cost
+        return cost.reshape(1) if self.rows == 1 else np.full(self.rows, cost)
 
     def each(self, cost: Callable[[Costs], Array]) -> Array:
         """A cost by row and class, shape (rows, classes)."""
+        if len(self.by_class) == 1:  # as above
+            return self.wide(cost(self.first))[:, None]
         return np.stack([self.wide(cost(c)) for c in self.by_class], axis=-1)
 
     @cached_property
@@ -306,9 +307,10 @@ class _Exchange:
         return self.wide(epochs(self.first, self.approach, self.setting) if one_sided else np.asarray(0.0))
 
 
-def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
-    """Who talks to whom."""
-    return {
+@lru_cache(maxsize=16)
+def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
+    """Who talks to whom, the same for hundreds of plans."""
+    numbers: dict[str, object] = {
         "ranks": pattern.ranks,
         "pattern": KINDS[pattern.name],
         "dims": pattern.grid,
@@ -333,6 +335,7 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> dict[str, object]:
         "degree": pattern.degree,
         "scattered": pattern.scattered,
     }
+    return {name: _row(name, value) for name, value in numbers.items()}
 
 
 def _nodes(pattern: Pattern) -> dict[str, object]:

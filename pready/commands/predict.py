@@ -12,7 +12,7 @@ from pready.files.rows import csv_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
-from pready.show import picture_files, prediction_report
+from pready.show import picture_files
 from pready.show.prediction import prediction_rows, prediction_view
 from pready.show.terminal import console, print_json, status
 
@@ -87,6 +87,8 @@ def predict(
             "a page of several exchanges per step", valid="--json, --plot with --picture decides, or a file with one"
         )
     if output is not None:
+        from pready.show import prediction_report  # its templates are loaded for a page alone
+
         prediction_report.check(output)
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
