@@ -118,9 +118,11 @@ class _Reader:
         there = to >= 0
         kinds = self._kinds(there)
         travel, service = (np.asarray(numbers[name], np.float64) for name in ("travel", "service"))
-        left = self._arrivals(rows, there) - travel[kinds][:, :, None]
-        sender, direction, transport = np.nonzero(np.broadcast_to(there[:, :, None], left.shape))
-        kind, leaving = kinds[sender, direction], left[sender, direction, transport]
+        arrived = self._arrivals(rows, there)
+        # The kernel leaves unsaid what goes nowhere.
+        sender, direction, transport = np.nonzero(np.broadcast_to(there[:, :, None], arrived.shape))
+        kind = kinds[sender, direction]
+        leaving = arrived[sender, direction, transport] - travel[kind]
         return Recorded(
             number=number,
             iteration=iteration,

@@ -25,6 +25,7 @@ read from. Coverage stays at 94 to 96 %.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -50,16 +51,21 @@ DESIGNS = [
 ]
 
 
-@pytest.fixture(scope="module", params=DESIGNS)
+@pytest.fixture(params=DESIGNS)
 def recovered(request: pytest.FixtureRequest) -> list[Recovered]:
     """200 machines, measured with delays of 1.5 gaps or PRTT(1,0,s)."""
+    return recover(request.param)
+
+
+@cache  # a fixture of the module would be made again whenever the order of the tests changes its parameter
+def recover(delay_over_gap: float | None) -> list[Recovered]:
     made = []
     for index in range(MACHINES):
         rng = np.random.default_rng([SEED, index])
         machine = random_machine(rng)
         noise, outliers = rng.uniform(0.01, 0.03, 2)
-        data = observe(machine, rng, noise=noise, outliers=outliers, delay_over_gap=request.param)
-        made.append(Recovered(machine, fit(data, rng), request.param))
+        data = observe(machine, rng, noise=noise, outliers=outliers, delay_over_gap=delay_over_gap)
+        made.append(Recovered(machine, fit(data, rng), delay_over_gap))
     return made
 
 

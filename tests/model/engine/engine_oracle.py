@@ -73,6 +73,7 @@ class Oracle:
         self.nic = [NEVER] * ranks
         self.turn = [NEVER] * ranks
         self.adapters = [NEVER] * ranks  # by node
+        self.drawn: dict[tuple[int, int], list[list[float]]] = {}
         self.take(plans[0])
 
     def take(self, plan: Plan) -> None:
@@ -86,6 +87,7 @@ class Oracle:
         self.windows = plan.workload.threads if interface.windows_per_thread else 1
 
     def run(self, iterations: int) -> list[list[Ended]]:
+        self.exchanges = iterations * self.plan.steps
         if self.plan.pattern.name == "sweep3d":
             return [self.sweep(k) for k in range(iterations)]
         out = []
@@ -258,10 +260,17 @@ class Oracle:
         """Threads that have completed their own messages meet once more."""
         return self.barrier if self.approach.interface.receivers == "threads" else 0.0
 
+    def times(self, rank: int, k: int) -> list[float]:
+        """When partitions are ready; all of a rank are drawn in one call."""
+        own = id(self.plan), rank
+        if own not in self.drawn:
+            self.drawn[own] = arrivals.draw(self.plan.workload, self.exchanges, self.plan.seed, rank=rank).tolist()
+        return self.drawn[own][k]
+
     def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float, list[float]]:
         """Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
         w, interface = self.plan.workload, self.approach.interface
-        times = [float(t) for t in arrivals.draw(w, 1, self.plan.seed, rank=rank, first=k)[0]]
+        times = self.times(rank, k)
         marked = list(times)
         if interface.counts:
             theta = w.partitions_per_thread

@@ -11,8 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_engine_oracle import cases
 
+from pready.model import machine as machines
+from pready.model.approach import BY_KEY, Approach
+from pready.model.arrival_models import Normal
 from pready.model.engine import prepared
-from pready.model.engine.recorded import downstream, record
+from pready.model.engine._kernel import HEAD
+from pready.model.engine.recorded import _Reader, downstream, record
+from pready.model.engine.simulate import run_step
+from pready.model.workload import ComputeTime, Workload
 
 
 class Listening(Oracle):
@@ -59,3 +65,25 @@ def test_messages_leave_when_the_oracle_says(case: dict[str, Any], iterations: i
     for k in range(iterations - first):
         last = out[(k + 1) * plan.steps - 1]
         np.testing.assert_allclose(last.end, [e.end for e in ended[first + k]], rtol=1e-12)
+
+
+def test_what_the_kernel_leaves_unsaid_is_not_read() -> None:
+    """Nothing goes beyond an open border: the record's places for it keep what the memory held."""
+    w = Workload(
+        threads=2,
+        buffer="64 KiB",  # type: ignore[arg-type]
+        pattern="halo3d",
+        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
+        arrivals=Normal(model="normal", spread=0.1),
+    )
+    plan = prepared(machines.load("hpc3"), w, Approach(BY_KEY["many"], 2, 2), grid=(2, 2, 1), periodic=(False,) * 3)
+    (run,) = run_step([plan], 1, record=True, keep_from=0)
+    assert run.records is not None
+    assert run.ends_s is not None
+    rows, there = run.records[0], plan.pattern.receivers >= 0
+    places = rows[:, HEAD["messages"] :][:, : there.size // len(there) * 2].reshape(*there.shape, 2)
+    places.view(np.uint64)[~there] = 0x7FF0_0000_0000_0001  # a signalling NaN, at which subtraction warns
+    rows[:, HEAD["messages"] :][:, : places[0].size] = places.reshape(len(rows), -1)
+    one = _Reader(plan, 0, 1).read(rows, 0, 0, 0, np.zeros(4), run.ends_s[0])
+    assert np.isfinite(one.left).all()
+    assert len(one.left) == 4 * 2 * 2  # ranks, neighbours, messages
