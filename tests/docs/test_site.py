@@ -26,6 +26,15 @@ ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion",
 """What needs two nodes or SST, or writes to the user's folders, is tested where those are."""
 
 
+def plain(line: str) -> str:
+    """A command without its comment."""
+    return line.split("#", maxsplit=1)[0].strip()
+
+
+README = {plain(line[2:]) for line in Path("README.md").read_text(encoding="utf-8").splitlines() if line[:2] == "$ "}
+"""Run by tests/pready/test_readme.py."""
+
+
 def blocks(path: Path, language: str) -> list[str]:
     text = path.read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
@@ -34,7 +43,7 @@ def blocks(path: Path, language: str) -> list[str]:
 def lines() -> list[str]:
     shown = [line for p in PAGES for b in blocks(p, "console") for line in b.splitlines()]
     every = [line[2:] for line in shown if line.startswith("$ pready")]  # those with # want root
-    return [c for c in dict.fromkeys(every) if not any(w in c for w in ELSEWHERE)]
+    return [c for c in dict.fromkeys(every) if not any(w in c for w in ELSEWHERE) and plain(c) not in README]
 
 
 @pytest.mark.thorough

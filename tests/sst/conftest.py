@@ -55,10 +55,3 @@ def fit(sst: Path) -> Fit:
 def firefly(fit: Fit) -> Firefly:
     """Its parameters."""
     return fit.firefly
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker builds the test program, and SST's motifs, for all of these."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("sst"))

@@ -36,7 +36,7 @@ from pready.validate.live.compare import (
 )
 from pready.validate.result import Check
 
-pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("live")]
+pytestmark = pytest.mark.thorough
 
 LINK = 1e8  # bytes per second
 REPEATS = 6
