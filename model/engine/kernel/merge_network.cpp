@@ -6,11 +6,11 @@
 namespace pready {
 namespace {
 
-using Places = std::vector<std::int32_t>;
+using Order = std::vector<std::int32_t>;
 
 // Batcher's merge of two sorted lists of any lengths (Knuth, TAOCP 3, 5.3.4): merge the odd-numbered
 // elements, merge the even-numbered ones, then compare the i-th even with the (i+1)-th odd.
-Places merged(const Places& a, const Places& b, std::vector<std::int32_t>& pairs) {
+Order merged(const Order& a, const Order& b, std::vector<std::int32_t>& pairs) {
     if (a.empty()) return b;
     if (b.empty()) return a;
     if (a.size() == 1 && b.size() == 1) {
@@ -18,11 +18,11 @@ Places merged(const Places& a, const Places& b, std::vector<std::int32_t>& pairs
         pairs.push_back(b[0]);
         return {a[0], b[0]};
     }
-    Places odd_a, even_a, odd_b, even_b;
+    Order odd_a, even_a, odd_b, even_b;
     for (std::size_t i = 0; i < a.size(); ++i) (i % 2 == 0 ? odd_a : even_a).push_back(a[i]);
     for (std::size_t i = 0; i < b.size(); ++i) (i % 2 == 0 ? odd_b : even_b).push_back(b[i]);
-    const Places v = merged(odd_a, odd_b, pairs), w = merged(even_a, even_b, pairs);
-    Places out{v[0]};
+    const Order v = merged(odd_a, odd_b, pairs), w = merged(even_a, even_b, pairs);
+    Order out{v[0]};
     for (std::size_t i = 0; i < w.size(); ++i) {
         if (i + 1 < v.size()) {
             pairs.push_back(w[i]);
@@ -39,22 +39,22 @@ Places merged(const Places& a, const Places& b, std::vector<std::int32_t>& pairs
 
 MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
     // The two shortest lists first, as in Huffman's trees; among equals the older one.
-    using Entry = std::pair<std::pair<std::size_t, std::size_t>, Places>;
+    using Entry = std::pair<std::pair<std::size_t, std::size_t>, Order>;
     const auto later = [](const Entry& a, const Entry& b) { return a.first > b.first; };
     std::priority_queue<Entry, std::vector<Entry>, decltype(later)> lists(later);
     std::int32_t next = 0;
     std::size_t age = 0;
     for (const int length : lengths) {
-        Places places;
+        Order places;
         for (int i = 0; i < length; ++i) places.push_back(next++);
         lists.push({{places.size(), age++}, places});
     }
     while (lists.size() > 1) {
-        const Places a = lists.top().second;
+        const Order a = lists.top().second;
         lists.pop();
-        const Places b = lists.top().second;
+        const Order b = lists.top().second;
         lists.pop();
-        Places both = merged(a, b, pairs);
+        Order both = merged(a, b, pairs);
         lists.push({{both.size(), age++}, std::move(both)});
     }
     if (!lists.empty()) order = lists.top().second;
