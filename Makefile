@@ -17,9 +17,9 @@ test:
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types
 	$(MAKE) --no-print-directory unit
 
-# While working: what takes no more than about a second per test.
+# While working: what takes no more than about half a second per test.
 quick: lint
-	$(BIN)/pytest -q -n auto -m "not slow and not thorough"
+	$(BIN)/pytest -q -n auto --dist loadfile -m "not slow and not thorough"
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated. Python compiles on import what it
 # needs; to compile all of SymPy and SciPy beforehand takes longer than the prediction.

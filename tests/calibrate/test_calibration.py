@@ -218,6 +218,7 @@ def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, 
         assert curve.at(7) == curve.at(2)
 
 
+@pytest.mark.thorough
 def test_held_out_sizes_are_predicted(raw: Path) -> None:
     found = held_out(calibrate(raw, name="paper").observations)
     assert found.median < 0.02
@@ -270,6 +271,7 @@ def test_a_stalling_library_gets_no_early_bird_from_part(raw: Path) -> None:
     assert many < 0.2 * bulk  # whose threads wait inside MPI
 
 
+@pytest.mark.thorough
 def test_same_file_same_bytes(raw: Path) -> None:
     first, again = (calibrate(raw, name="paper", seed=4) for _ in range(2))
     assert dumps(first.described.machine) == dumps(again.described.machine)
@@ -278,6 +280,7 @@ def test_same_file_same_bytes(raw: Path) -> None:
     assert dumps(other.described.machine) != dumps(first.described.machine)  # intervals are drawn
 
 
+@pytest.mark.thorough
 def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
     # As after a kill and a resume, in another order of failures.
     lines = raw.read_text().splitlines()
@@ -289,6 +292,7 @@ def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
     assert dumps(one.described.machine) == dumps(other.described.machine)
 
 
+@pytest.mark.thorough
 def test_a_killed_run_fits_like_an_uninterrupted_one(raw: Path, tmp_path: Path) -> None:
     whole = raw.read_bytes()
     cut = tmp_path / "cut.jsonl"
@@ -362,6 +366,7 @@ def on_hosts(folder: Path, hosts: list[str]) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
     fit = ["calibrate", "--fit-only", "-o", str(out)]

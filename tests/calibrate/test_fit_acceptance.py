@@ -174,6 +174,7 @@ def test_a_wrong_model_fails() -> None:
     assert np.abs(wrong.time(sizes) / truth - 1).max() > 0.10
 
 
+@pytest.mark.thorough
 def test_refinement_pins_thresholds() -> None:
     """Measuring what `refine_sizes` asks for brackets a threshold 4 times closer each round."""
     rng = np.random.default_rng([SEED, 4])

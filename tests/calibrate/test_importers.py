@@ -362,6 +362,7 @@ TOKENS = st.sampled_from(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FILES, ids=[f.name for f in FILES])
 @settings(fuzz, max_examples=60)
 @given(data=st.data())

@@ -183,6 +183,7 @@ def test_an_active_message_is_measured_after_several_pauses() -> None:
     assert found["interval"] > 0.3  # of four sizes with -10, 0 and +10 us around 40
 
 
+@pytest.mark.thorough
 def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
     rng = np.random.default_rng(5)
     values = rng.normal(20 * US, 3 * US, (2000, 12))

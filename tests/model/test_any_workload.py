@@ -106,6 +106,7 @@ def test_each_approach_is_one_in_both_engines_where_ranks_are_in_step(
     assert exchange_s(many) == pytest.approx(one, rel=0.03)
 
 
+@pytest.mark.thorough
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     workloads(ARRIVALS[:2], ("pt2pt",)),

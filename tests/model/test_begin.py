@@ -78,6 +78,7 @@ def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
         assert p.speedup_percent <= there[p.approach].speedup_percent + 1e-9
 
 
+@pytest.mark.thorough
 @given(st.floats(0.0, 3e-3), st.floats(1e-5, 3e-4), st.sampled_from(["nonblocking", "persistent", "rma"]))
 @settings(max_examples=30, deadline=None)
 def test_from_so_many_iterations_on_and_not_before(window: float, delay: float, today: str) -> None:

@@ -132,6 +132,7 @@ def test_what_turns_the_verdict_is_marked() -> None:
     assert not buffer(0.9).turns
 
 
+@pytest.mark.thorough
 def test_a_step_of_one_exchange_has_the_levers_of_that_exchange() -> None:
     top: dict[str, Any] = {"format": 2, "threads": 8, "grid": [4, 4, 4], "receiver": "computing"}
     exchange: dict[str, Any] = {
@@ -149,6 +150,7 @@ def test_a_step_of_one_exchange_has_the_levers_of_that_exchange() -> None:
         assert mine.eta == pytest.approx(theirs.eta, rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_step_moves_what_its_exchanges_have_in_all_of_them() -> None:
     # In step: the mean of any number of iterations is the same, so that an end is the step with that input.
     late = {"model": "laggard", "delay": "100 us"}

@@ -267,6 +267,7 @@ def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     reads(path)
 
 
+@pytest.mark.thorough
 @given(st.integers(0, len(MELUXINA) - 1), st.integers(1, 40), st.text(max_size=8), st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 def test_mutated_files(tmp_path: Path, at: int, length: int, insert: str, of_workload: bool) -> None:

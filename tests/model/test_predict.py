@@ -47,6 +47,7 @@ def test_json_has_the_documented_keys() -> None:
     assert data["advice"]["verdict"] in ("port", "do not port", "undecided")
 
 
+@pytest.mark.thorough
 def test_same_seed_same_bytes() -> None:
     w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
     first, again, other = (json.dumps(predict(MELUXINA, w, seed=s).to_dict()) for s in (1, 1, 2))
@@ -70,6 +71,7 @@ def test_bulk_is_the_baseline() -> None:
     assert bulk.availability == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("today", TODAY)
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
 def test_today_is_the_baseline(today: str, pattern: str) -> None:
@@ -308,6 +310,7 @@ HALO = {
 }
 
 
+@pytest.mark.thorough
 def test_the_pattern_chooses_the_engine() -> None:
     two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO), draws=2)
     assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
@@ -324,6 +327,7 @@ def test_the_pattern_chooses_the_engine() -> None:
     assert "waiting for neighbours" not in one.advice.because
 
 
+@pytest.mark.thorough
 def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
     # The late partition is the same on every rank: rows, break-even and settings are the same.
     w = made(pattern="halo3d", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "50 us"})
@@ -342,6 +346,7 @@ def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
     assert many.closed_form == pytest.approx(one.closed_form)
 
 
+@pytest.mark.thorough
 def test_a_count_of_neighbours_says_why_it_is_not_simulated() -> None:
     w = made(pattern="neighbours", neighbours=3)
     prediction = predict(MELUXINA, w, draws=2)
@@ -360,6 +365,7 @@ def test_a_cut_sweep_says_so() -> None:
     assert prediction.advice.warnings[-1].startswith("of 9 × 2 ranks 8 × 2 were simulated")
 
 
+@pytest.mark.thorough
 def test_faces_of_threads_limit_the_transport_partitions() -> None:
     # 2 x 2 x 2 threads of 4 partitions: four threads, 16 partitions, share a face; a corner has 4.
     face = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2]}), draws=0)

@@ -130,6 +130,7 @@ def test_one_transport_partition_differs_by_when_the_barrier_is_paid(
 # Monotonicity
 
 
+@pytest.mark.thorough
 @given(
     counts,
     st.integers(1, 6),
@@ -160,6 +161,7 @@ def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
     assert on[4] == on[2] < on[1]
 
 
+@pytest.mark.thorough
 @given(
     counts,
     st.integers(1, 6),
@@ -223,6 +225,7 @@ def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any)
     assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
 
 
+@pytest.mark.thorough
 @given(
     counts,
     st.integers(1, 6),

@@ -156,6 +156,7 @@ def test_a_simulation_of_many_ranks() -> None:
     assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
 
 
+@pytest.mark.thorough
 def test_data_frames() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB", "4 MiB"]})
@@ -190,6 +191,7 @@ def test_sliders_show_the_prediction_of_what_they_say() -> None:
     assert f"<b>{there.advice.verdict}</b>" in shown.value
 
 
+@pytest.mark.thorough
 def test_sliders_of_spread_and_what_does_not_fit() -> None:
     from pready.notebook import answer, choices
 
@@ -217,6 +219,7 @@ def test_sliders_are_for_one_exchange() -> None:
         pready.explore("meluxina", step)
 
 
+@pytest.mark.thorough
 def test_a_step_is_simulated_with_all_its_exchanges() -> None:
     step = pready.load_workload("examples/stencil-unequal.toml")
     made = pready.simulate("meluxina", step, "many:16", iterations=3)

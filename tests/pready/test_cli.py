@@ -104,6 +104,7 @@ def test_gain_refuses(capsys: pytest.CaptureFixture[str], arguments: tuple[str, 
     assert said in refused(capsys, "gain", *arguments)
 
 
+@pytest.mark.thorough
 def test_predict_prints_table_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
     text = out(capsys, "predict", HALO)
     assert "Pt2Pt single" in text

@@ -35,6 +35,7 @@ def test_the_steps_sum_up_to_the_predicted_time(
         assert all(s.added_s > -1e-15 for s in way.steps if s.name != "wire")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", [LAGGARD, HALO])
 def test_it_says_what_predict_says(file: str) -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(file)

@@ -44,6 +44,7 @@ def test_one_line_says_what_to_install(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", HALO]) == 0
     assert "port: " in capsys.readouterr().out

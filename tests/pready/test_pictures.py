@@ -184,6 +184,7 @@ def test_svg_is_text_and_can_be_read_in_the_dark(tmp_path: Path) -> None:
     assert path.read_bytes() == first
 
 
+@pytest.mark.thorough
 def test_of_a_step_only_what_decides_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     step, out = "examples/stencil-unequal.toml", tmp_path / "step.svg"
     assert main(["predict", step, "--plot", str(out)]) == 2

@@ -18,6 +18,7 @@ def test_a_prediction_is_a_table() -> None:
     assert "Pt2Pt single" in shown
 
 
+@pytest.mark.thorough
 def test_results_show_themselves_however_they_were_imported() -> None:
     code = (
         "from pready.model.explanation import explain; from pready.model import machine, workload;"

@@ -61,6 +61,7 @@ def test_cores_do_not_change_the_result(capsys: pytest.CaptureFixture[str]) -> N
     assert out(capsys, HALO, *SMALL, "--csv", "--seed", "1") != one
 
 
+@pytest.mark.thorough
 def test_pictures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     picture = tmp_path / "waves.png"
     out(capsys, HALO, *SMALL, "--plot", str(picture))

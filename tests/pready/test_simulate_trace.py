@@ -126,6 +126,7 @@ def test_a_sweep_waits_before_it_computes(tmp_path: Path) -> None:
     assert {e["args"]["step"] for e in events} == set(range(8))
 
 
+@pytest.mark.thorough
 def test_each_exchange_of_a_step(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     assert main(["simulate", "examples/stencil-unequal.toml", "--iterations", "1", "--export", "trace", str(path)]) == 0

@@ -52,6 +52,7 @@ def figures(text: str) -> list[str]:
     return sorted(w.rstrip(".,-") for w in FIGURE.findall(joined))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("columns", ["60", "80"])
 def test_a_narrow_terminal_loses_no_figure(
@@ -89,6 +90,7 @@ def terminal_of(encoding: str) -> Iterator[io.BytesIO]:
     stream.detach()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize(
     "arguments",
@@ -128,6 +130,7 @@ def test_a_table_in_ascii_keeps_its_columns() -> None:
     assert len({tuple(i for i, c in enumerate(line) if c == "|") for line in divided}) == 1
 
 
+@pytest.mark.thorough
 def test_json_is_the_same_data_in_every_encoding(tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text('name = "η"\n' + Path(HALO).read_text(encoding="utf-8").replace("name =", "description ="))

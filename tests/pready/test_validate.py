@@ -177,6 +177,7 @@ def test_bad_input_is_one_line(
 # ---- SST ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_sst_with_the_users_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -283,6 +284,7 @@ def test_live_on_two_libraries(
     assert [c["ok"] for c in data["comparisons"][0]["checks"]] == [c.ok for c in found.checks]
 
 
+@pytest.mark.thorough
 def test_exchanges_both_ways_are_a_comparison_of_their_own(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,6 +302,7 @@ def test_exchanges_both_ways_are_a_comparison_of_their_own(
     assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("found", [GOOD, None], ids=["enough", "too little"])
 def test_an_interrupted_measurement_concludes_from_what_it_has(
     found: Comparison | None, library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -268,6 +268,7 @@ def test_files_are_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert stranger.read_text(encoding="utf-8") == "a,b\n"
 
 
+@pytest.mark.thorough
 def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     over = ("--over", "buffer=4MiB,8MiB", "--over", "machine=meluxina,niagara", "--all")
     for name in ("s.csv", "s.parquet"):
@@ -347,6 +348,7 @@ def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
     assert [w.thread_time for w in total.workload.parts] == [1e-3, 0.5e-3]
 
 
+@pytest.mark.thorough
 def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
     path = "examples/stencil-unequal.toml"
     step = workload.load(path)

@@ -50,6 +50,7 @@ def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: ob
     return out
 
 
+@pytest.mark.thorough
 def test_a_default_ping_pong_is_one_mebibyte_and_one_byte_back(dump: Dump) -> None:
     found = plans(dump, "pingpong", 2)
     assert [s[1:] for s in found[0, 0].sends] == [(1, 0, 1048576)]
@@ -131,6 +132,7 @@ def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
     assert all(x.receives_first for x in found.values())
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     threads=st.integers(1, 5),

@@ -135,6 +135,7 @@ def test_who_progresses_while_computing(fields: dict[str, str], polls: bool) -> 
     assert bool(values(Approach(MANY, 4), **fields)["progress_ns"]) is polls
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
 def test_a_prediction_from_runs(stand_in: Path, pattern: str) -> None:
     s = setup(load("meluxina"), workload(pattern=pattern, receiver="waiting"), "single", (), iterations=20)
@@ -159,6 +160,7 @@ def test_a_prediction_from_runs(stand_in: Path, pattern: str) -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.thorough
 def test_no_gain_is_not_advised(stand_in: Path) -> None:
     s = setup(load("meluxina"), workload(), "single", (), iterations=5)
     found = simulate(s, approaches=[Approach(MANY, 1)])
@@ -310,6 +312,7 @@ def test_odd_parameter_files(tmp_path: Path, text: str) -> None:
         command("config", HALO, "-o", str(tmp_path / "x.py"), "--parameters", str(path))
 
 
+@pytest.mark.thorough
 def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("run", HALO, "--iterations", "2", "--approach", "many:8", "--json") == 0
     data = json.loads(capsys.readouterr().out)

@@ -75,6 +75,7 @@ def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> C
 PAIR = many.patterns(2)["pair"]
 
 
+@pytest.mark.thorough
 def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(machine(), tmp_path, monkeypatch)
     assert done.title.endswith(", both ways")
@@ -86,6 +87,7 @@ def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: 
     assert all(control.rejected for control in done.controls)
 
 
+@pytest.mark.thorough
 def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(halved_bandwidth(machine()), tmp_path, monkeypatch)
     assert "error of communication, median" in [check.name for check in done.checks if not check.ok]
@@ -123,6 +125,7 @@ def test_scenes_have_so_many_ranks_and_bytes(nodes: int) -> None:
         assert scene.first >= design.WARM_UP / scene.steps
 
 
+@pytest.mark.thorough
 def test_a_regret_is_told_of_ways_that_repeat_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(machine(), tmp_path, monkeypatch)
     scene = tuple(c for c in done.cases if c.id.startswith("000 "))

@@ -95,6 +95,7 @@ def proof_on(truth: Machine, believed: Machine, folder: Path, monkeypatch: pytes
     return prove(what, believed, prover, folder, budget_s=60.0, seed=5, **options)
 
 
+@pytest.mark.thorough
 def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
     assert len(proof.cases) == 1 + design.MOST_ADVISED
@@ -128,6 +129,7 @@ def test_no_figure_is_cut(width: int, tmp_path: Path, monkeypatch: pytest.Monkey
             assert f"({format_time(r.measured_low_s)}-{format_time(r.measured_high_s)})" in text
 
 
+@pytest.mark.thorough
 def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proof_on(halved_bandwidth(machine()), machine(), tmp_path, monkeypatch)
     (bulk,) = (c for c in proof.cases if c.way.approach == BULK)
@@ -136,6 +138,7 @@ def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch
     assert not proof.comparison.checks[0].ok
 
 
+@pytest.mark.thorough
 def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Overheads of 20 ms per message: what the machine file says would pay does not.
     slow = ideal(G=1 / LINK, L=50e-6, o_s=20e-3, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], contexts=4)
@@ -144,6 +147,7 @@ def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert proof.regret > 0.1
 
 
+@pytest.mark.thorough
 def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = proof_on(machine(), machine(), tmp_path, monkeypatch)
     before = (tmp_path / session.RAW).read_bytes()
@@ -228,6 +232,7 @@ def step_proof(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **
     return prove(step(), machine(), prover, folder, budget_s=60.0, seed=5, **options)
 
 
+@pytest.mark.thorough
 def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = step_proof(machine(), tmp_path, monkeypatch)
     today, chosen, *uniform = proof.cases
@@ -250,6 +255,7 @@ def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeyp
     assert all(check.ok for check in proof.comparison.checks)
 
 
+@pytest.mark.thorough
 def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +265,7 @@ def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
     assert not proof.comparison.checks[0].ok
 
 
+@pytest.mark.thorough
 def test_an_approach_of_each_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = (Approach(MANY, 8), BULK)
     proof = step_proof(machine(), tmp_path, monkeypatch, approaches=[mixed])

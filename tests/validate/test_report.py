@@ -78,6 +78,7 @@ def test_elements_are_closed_and_identifiers_unique(page: Page) -> None:
     assert set(named) <= set(ids)
 
 
+@pytest.mark.thorough
 def test_nothing_comes_from_elsewhere(text: str, page: Page) -> None:
     assert not external(page)
     assert "@import" not in text
@@ -144,6 +145,7 @@ def test_everything_is_there(page: Page) -> None:
     assert all(titles)
 
 
+@pytest.mark.thorough
 def test_text_of_others_is_not_markup() -> None:
     evil = "<script>alert(1)</script>"
     claim = replace(findings.CLAIM, says=evil, why=evil, where=evil, id=evil, configuration=evil, paper='"><i>')
@@ -409,6 +411,7 @@ def browser() -> str:
     return found
 
 
+@pytest.mark.thorough
 def test_a_browser_opens_it_without_a_complaint(browser: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / "index.html"
     file.write_text(text, encoding="utf-8")
@@ -418,12 +421,14 @@ def test_a_browser_opens_it_without_a_complaint(browser: str, text: str, tmp_pat
     assert done.stdout.count("<svg") == 4
 
 
+@pytest.mark.thorough
 def test_a_browser_does_complain_of_a_broken_page(browser: str, tmp_path: Path) -> None:
     file = tmp_path / "index.html"
     file.write_text("<!doctype html><script>throw Error('broken')</script>", encoding="utf-8")
     assert "CONSOLE" in browse(browser, file, tmp_path, "--dump-dom").stderr
 
 
+@pytest.mark.thorough
 def test_the_screenshot_is_not_empty(browser: str, text: str, tmp_path: Path) -> None:
     from matplotlib.image import imread
 

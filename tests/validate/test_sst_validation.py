@@ -129,6 +129,7 @@ def test_where_bulk_fails_the_other_ways_still_count(answered: Any, tmp_path: Pa
     assert len(found.notes) == 1  # no gain to take a share of
 
 
+@pytest.mark.thorough
 def test_a_failed_run_is_in_the_report(answered: Any, tmp_path: Path) -> None:
     found = answered(tmp_path, failing(StandIn(0.01), ("in step", Approach(MANY, 8))))
     report = Report("0", 0, {}, (), (found,))

@@ -61,6 +61,7 @@ def test_the_trace_has_every_share_and_call(made: Run) -> None:
     assert {e["args"]["name"] for e in events if e["name"] == "process_name"} >= {"rank 0 ()", "rank 3 ()"}
 
 
+@pytest.mark.thorough
 def test_the_page_needs_nothing_else(made: Run) -> None:
     page = html(made, None, "nothing repeats", "A run <b>")
     assert "<title>A run &lt;b&gt;</title>" in page

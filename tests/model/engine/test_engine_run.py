@@ -93,6 +93,7 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
 LEVELS = ["avx512", "avx2", "baseline"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26", "pt2pt", "sweep3d"])
 @pytest.mark.parametrize("key", ["part", "many", "single", "rma-many-passive"])
 @pytest.mark.parametrize("size", ["64 KiB", "64 MiB"])

@@ -78,6 +78,7 @@ def test_ranks_in_step_equal_the_timeline_of_many_peers(
     np.testing.assert_allclose(out.received_s[0], (last + line.end)[0], rtol=1e-12)
 
 
+@pytest.mark.thorough
 @given(
     st.integers(1, 8),
     st.integers(1, 4),

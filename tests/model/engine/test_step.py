@@ -64,6 +64,7 @@ def test_exchanges_draw_arrivals_of_their_own() -> None:
     assert not np.allclose(first.spread_s, second.spread_s)
 
 
+@pytest.mark.thorough
 def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
     w = step(
         one(buffer="4 MiB", arrivals=LATE, name="large"), one(buffer="512 B", name="small"), share=0.5, iterations=20
@@ -127,6 +128,7 @@ def test_goal_of_a_step_names_its_unit_and_every_size() -> None:
     assert len({s[6] for s in sends}) == 2 * (1 + 4)  # a tag for each message of each exchange and iteration
 
 
+@pytest.mark.thorough
 def test_the_example_is_predicted() -> None:
     made = predict(MELUXINA, load(Path("examples/stencil-unequal.toml")), draws=0)
     assert [e.workload["name"] for e in made.exchanges] == ["flow", "pressure"]
