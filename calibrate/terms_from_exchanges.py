@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import curve_fit, minimize_scalar
-from scipy.stats import median_abs_deviation
-from scipy.stats import t as student_t
 
 from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.from_records import Exchange, Sample
@@ -159,6 +156,8 @@ def _cold(found: Found) -> dict[str, Any]:
     # In units of the data: the optimiser's tolerances take microseconds for nothing.
     time, pause = mean[-1], pauses[len(pauses) // 2]
     bounds = ([0.0, pauses[0] / pause / 10], [np.inf, pauses[-1] / pause])
+    from scipy.optimize import curve_fit
+
     (_, after), _ = curve_fit(paid, pauses / pause, mean / time, p0=[1.0, 1.0], bounds=bounds)
     after *= pause
     shape = paid(pauses, 1.0, after)
@@ -318,6 +317,8 @@ def _waking(data: dict[str, Any], found: Found) -> None:
         def missed(slowness: float) -> float:
             return float(np.abs(wakes * -np.expm1(-ages / slowness) - left).sum())
 
+        from scipy.optimize import minimize_scalar
+
         after = float(minimize_scalar(missed, bounds=(SHORTEST_S, SOON_S), method="bounded").x)
         off = np.concatenate([off, left - wakes * -np.expm1(-ages / after)])
     data["threads"]["wake"] = {
@@ -362,6 +363,9 @@ def _next_within(values: Sequence[float] | Array) -> float:
     slice was measured instead do not count.
     """
     off = np.asarray(values) - np.median(values)
+    from scipy.stats import median_abs_deviation
+    from scipy.stats import t as student_t
+
     off = off[np.abs(off) <= UNDISTURBED * max(float(median_abs_deviation(off, scale="normal")), SHORTEST_S)]
     n = len(off)
     return float(student_t.ppf((1 + SURE) / 2, n - 1) * off.std(ddof=1) * np.sqrt(1 + 1 / n)) if n > 1 else 0.0

@@ -7,7 +7,6 @@ curve, a straight line, a ratio), and draws around it for the interval.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.lines import huber_cost, robust_line
@@ -108,6 +107,8 @@ def fit_contention(
     hold = np.log(np.minimum(threads, measured.contexts)) - np.log(rate)
 
     def monotone(log_hold: FloatArray) -> FloatArray:
+        from scipy.optimize import isotonic_regression
+
         level = isotonic_regression(log_hold, weights=1 / spread**2).x
         return np.asarray(np.exp(level) - np.exp(level[0]))
 

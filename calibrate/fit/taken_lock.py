@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import theilslopes
 
 from pready.calibrate.fit.results import Estimate
 from pready.model.errors import PreadyError
@@ -77,6 +76,8 @@ def lock_cost(bursts: Sequence[TeamBurst]) -> TakenLock:
         each = np.sort(excess / taken)
         value, low, high = (max(float(x), 0.0) for x in (np.median(each), each[0], each[-1]))
         return TakenLock(Estimate(value, low, high), 0.0)
+    from scipy.stats import theilslopes
+
     line = theilslopes(excess, taken, alpha=0.95)
     value, low, high = (max(float(x), 0.0) for x in (line.slope, line.low_slope, line.high_slope))
     return TakenLock(Estimate(value, low, high), float(line.intercept) if value > 0 else float(np.median(excess)))

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import qmc
 
 from pready.calibrate.measurement_plan import REFILL_S
 from pready.calibrate.records import Point
@@ -93,6 +92,8 @@ def scenes(
         show each other's time slices.
     """
     avoided = set(avoid)
+    from scipy.stats import qmc
+
     sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
     return [_scene(i, row, bytes_per_s, seed, avoided, crowded) for i, row in enumerate(sample)]
 

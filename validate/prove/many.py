@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from pready.calibrate import from_records
 from pready.calibrate.build import Built
@@ -139,6 +138,8 @@ def scenes(
     count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool = True
 ) -> list[Scene]:
     """`count` workloads that fill the space evenly, with RMA or without; the same seed gives the same."""
+    from scipy.stats import qmc
+
     sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
     return [_scene(i, row, nodes, bytes_per_s, profile, seed + i, rma) for i, row in enumerate(sample)]
 
