@@ -31,8 +31,8 @@ from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, Normal
 from pready.model.costs import Sampler, costs
 from pready.model.engine import Simulation, export_goal, simulate
+from pready.model.line import fifo_starts
 from pready.model.machine import Machine
-from pready.model.timeline import fifo_starts
 from pready.model.workload import ComputeTime, Workload
 from pready.sst import library
 from pready.sst.simulate import setup, simulate_approach

@@ -128,6 +128,23 @@ class Costs:
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
     @staticmethod
+    def abreast(parts: Sequence[Costs]) -> Costs:
+        """Costs by peer, or of any peer if there is one part: for messages of shape (rows, VCIs, partitions, peers).
+
+        Every field is of shape (rows or 1, 1, 1, parts); those of `BY_SHARING` are the first's.
+        """
+
+        def side_by_side(name: str) -> NDArray[Any]:
+            arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
+            if name in BY_SHARING:
+                return arrays[0]
+            flat = [a.reshape(-1) for a in arrays]
+            together = flat[0][:, None] if len(flat) == 1 else np.stack(np.broadcast_arrays(*flat), axis=-1)
+            return together[:, None, None, :]
+
+        return Costs(**{f.name: side_by_side(f.name) for f in fields(Costs)})
+
+    @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 Three = tuple[float, float, float]
 Step = tuple[int, int, int]
+
+FACES: tuple[Step, ...] = ((-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1))
+ALL_STEPS: tuple[Step, ...] = tuple(s for s in product((-1, 0, 1), (-1, 0, 1), (-1, 0, 1)) if any(s))
+STENCIL_27: tuple[Step, ...] = tuple(
+    sorted(ALL_STEPS, key=lambda s: (sum(map(abs, s)), FACES.index(s) if s in FACES else 0))
+)
+"""Faces first, then edges, then corners: the order in which a thread sends to its neighbours."""
+
+
+def directions(stencil: Sequence[Step], size: Three) -> tuple[Step, ...]:
+    """Those of a stencil on so many ranks along x, y, z: an axis with a single rank has no neighbours along it."""
+    return tuple(s for s in stencil if all(n > 1 or not by for n, by in zip(size, s, strict=True)))
 
 
 @dataclass(frozen=True)

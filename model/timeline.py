@@ -19,19 +19,22 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
 7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness; not before the
-   threads have met, which they do once more where each has completed its own messages.
+   threads have met, which they do once more where each has completed its own messages, nor, of a rank
+   that receives as it sends, before its own sends are complete.
 
-All messages of one approach have the same size, so every server is "max-plus" with a constant
-service time and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h, which unrolls to a
-running maximum (`fifo_starts`).
+Every server is "max-plus" and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h_i, which
+unrolls to a running maximum (`fifo_starts`). Where peers get as many bytes each, all messages of an
+approach are alike and pass every server in one order. Where they do not (faces of several sizes),
+each has the costs of its peer's, and messages are brought into order before each server that they may
+reach in another: the adapter (`_line_up`), a shaped port, the receiver.
 
 Times are relative to the sender's last ready partition, so that the compute time, often a thousand
 times the communication, costs no digits.
 
 Several ranks that send to one share its port: end_i = max(arrived_i, end_(i-1) + g + G m). The timeline has one
 sender. Between two ranks it is exact, for what left through one port never waits at another as fast; of several
-peers it is exact where they are in step, so that a rank receives what it sends. Where they are not, ports are
-the engine's (`pready.model.engine`).
+peers it is exact where they are in step, so that a rank receives what it sends, whatever the sizes. Where they
+are not, ports are the engine's (`pready.model.engine`).
 
 Limits, tested as properties: with L = o = g = 0 and the last partition late by D it is Eq. 3 of
 gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o left it is Eq. 5.
@@ -40,8 +43,9 @@ gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o le
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +53,7 @@ from numpy.typing import NDArray
 from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.arrays import Array
 from pready.model.costs import Costs
+from pready.model.line import Line, fifo_starts, line_up, through, ticks
 from pready.model.machine import Progress
 
 
@@ -74,10 +79,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Steps:
-    """Every message of an exchange at every step, for drawing: shape (rows, messages), increasing.
+    """Every message of an exchange at every step, for drawing: shape (rows, messages), as their partitions are ready.
 
-    Seconds after the sender's last partition was ready. All servers are FIFOs, so that position i of
-    one array is position i of the next wherever a single VCI is used.
+    Seconds after the sender's last partition was ready. Position i is the same message in all arrays.
     """
 
     ready: Array
@@ -85,9 +89,15 @@ class Steps:
     sent: Array
     """The protocol lets the payload go."""
     left: Array
+    streamed: Array
+    """Its last byte has left."""
     arrived: Array
     received: Array
     """Shape (rows,): the last message is complete at the receiver; what follows is the finish."""
+    partition: NDArray[np.intp]
+    """The transport partition that it is of."""
+    peer: NDArray[np.intp]
+    """Whom it is for, in the order in which a partition is sent to its peers."""
 
 
 @dataclass(frozen=True)
@@ -113,33 +123,9 @@ class Timeline:
     """Kept if asked for."""
 
 
-def fifo_starts(arrivals: Array, service: Array) -> Array:
-    """When a FIFO server with a constant service time starts each job.
-
-    Parameters
-    ----------
-    arrivals
-        Increasing along the last axis.
-    service
-        Broadcastable to `arrivals` with a last axis of 1, at least 0.
-
-    Returns
-    -------
-    start_i = max(arrival_i, start_{i-1} + service), unrolled: i h + max_{j ≤ i}(arrival_j − j h).
-    """
-    n = arrivals.shape[-1]
-    if n == 1:
-        return arrivals
-    offset = np.arange(n) * service
-    starts = arrivals - offset
-    np.maximum.accumulate(starts, axis=-1, out=starts)
-    starts += offset
-    return starts
-
-
 def run(
     ready: Array,
-    costs: Costs,
+    costs: Costs | Sequence[Costs],
     approach: Approach,
     setting: Setting,
     receiver_joins: Array | None = None,
@@ -153,58 +139,65 @@ def run(
     ready
         Shape (rows, N_part), seconds after the start of the iteration.
     costs
-        Of messages of the approach's size; fields of shape (rows,) or ().
+        Of messages of the approach's size; fields of shape (rows,) or (). Where peers get different sizes, of the
+        messages to each peer, in the order in which they are sent.
     receiver_joins
         Shape (rows,), seconds after the start: when the receiver enters MPI. None: it waits there.
     keep_steps
         Also return every message at every step.
     """
     interface = approach.interface
+    by_peer = (costs,) if isinstance(costs, Costs) else tuple(costs)
+    # What is the same of all messages is read from the first's; `each` is for arrays (rows, VCIs, partitions, peers).
+    rank, each = by_peer[0], Costs.abreast(by_peer)
     last_ready = ready.max(axis=1)
     times = ready - last_ready[:, None]
     waits_from = None if receiver_joins is None else receiver_joins - last_ready
     members = vci_members(approach, setting.threads, setting.contexts)
 
     # 1. Ready.
-    marked = marked_by_threads(times, setting, costs.pready) if interface.counts else times
-    join = marked.max(axis=1) + costs.barrier
-    starts = _starts(marked, join, last_ready, costs, approach, setting)
+    marked = marked_by_threads(times, setting, rank.pready) if interface.counts else times
+    join = marked.max(axis=1) + rank.barrier
+    starts = _starts(marked, join, last_ready, rank, approach, setting)
 
-    def allowed(issued: Array) -> Array:
-        return _protocol(issued, marked, join, waits_from, last_ready, costs, approach, setting)
+    def allowed(issued: Array, of: Costs) -> Array:
+        return _protocol(issued, marked, join, waits_from, last_ready, of, approach, setting)
 
-    def heard(arrived: Array) -> Array:
-        return _acknowledged(arrived, waits_from, costs, approach, setting)
+    def completed(goes: Array, left: Array, of: Costs) -> Array:
+        return _completed(goes, left, waits_from, of, approach, setting)
 
-    waits = setting.two_way and not interface.one_sided and bool(np.any(costs.acknowledged))
     # 2. Issue and 3. protocol.
     if interface.one_by_one:
-        issued, sent = _one_by_one(starts, costs, approach, setting.peers, allowed, heard if waits else None)
+        issued, sent = _one_by_one(starts, by_peer, approach, setting.peers, allowed, completed)
     else:
-        issued = _issue(starts, members, costs, approach, setting)
-        sent = allowed(issued)
+        issued = _issue(starts, members, rank, each, approach, setting)
+        sent = allowed(issued, each)
     # 4. NIC and 5. wire.
-    per_vci = interface.receivers == "threads" and len(members) > 1
-    arrived = _network(sent, costs, keep_vcis=per_vci)
+    line = line_up(sent, each, interface, last_ready)
+    goes = line.goes
+    if interface.needs_room and 0 < setting.unattended < math.inf:
+        goes = _attended(line, each, join, setting.peers * setting.unattended)
+    left = through(goes, line.of(_service(each)), line.of(each.drain), line.of(each.credit))
+    arrived = left + line.of(_travel(each))
     # 6. Receive.
-    received = _receive(arrived, costs, approach, len(members), setting, waits_from)
-    if setting.scattered and np.any(unevenness(costs, approach)):
-        received = received + unevenness(costs, approach) * _shared(arrived, costs, approach.messages * setting.peers)
+    received = _receive(left, line, each, approach, len(members), setting, waits_from, last_ready)
+    if setting.scattered and np.any(unevenness(rank, approach)):
+        received = received + unevenness(rank, approach) * _shared(left, line.of(_service(each)))
     # 7. Finish.
-    last_issued = _finite_max(issued.reshape(len(ready), -1))
-    end = _finish(received, last_issued, join, waits_from, len(members), costs, approach, setting)
+    last_issued = _finite_max(issued)
+    end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
 
-    if waits:
-        known = heard(_finite_max(arrived.reshape(len(ready), -1)))
-        known = known + costs.barrier if interface.receivers == "threads" and setting.receivers_meet else known
+    if setting.two_way:
+        known = _finite_max(completed(line.back(goes), line.back(left), each))
+        known = known + rank.barrier if interface.receivers == "threads" and setting.receivers_meet else known
         end = np.maximum(end, known)
 
     count = approach.messages * setting.peers
-    early = (arrived <= join[:, None, None]).sum(axis=(1, 2)) / count
+    early = (arrived <= join[:, None]).sum(axis=1) / count
     steps = None
     if keep_steps:
-        at = [_flat(x, count) for x in (np.repeat(starts, setting.peers, axis=1), issued, sent, arrived)]
-        steps = Steps(at[0], at[1], at[2], at[3] - _travel(costs)[..., None], at[3], received)
+        at = (issued, *map(line.back, (goes, left, left + line.of(each.stream), arrived)))
+        steps = _steps(starts, members, at, received, count)
     return Timeline(end, join, times.min(axis=1), last_issued, early, count, steps)
 
 
@@ -239,15 +232,13 @@ def _protocol(
     approach: Approach,
     setting: Setting,
 ) -> Array:
-    """When each message's payload may go: shape of `issued`, but of puts that need room in order, on one VCI."""
+    """When each message's payload may go: shape of `issued`."""
     interface = approach.interface
-    if interface.needs_room and 0 < setting.unattended < math.inf:
-        return _attended(issued, costs, join, setting.peers * setting.unattended)
     if interface.opens:
         return issued
     if interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
-        return np.maximum(issued, (costs.wire - last_ready)[:, None, None])
+        return np.maximum(issued, costs.wire - _beside(last_ready, issued))
     ends = marked.reshape(len(marked), setting.threads, -1).max(axis=2)
     return _handshake(issued, costs, approach, setting, waits_from, join, ends)
 
@@ -284,9 +275,29 @@ def _finish(
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))
 
 
-def _flat(times: Array, count: int) -> Array:
-    """All messages of a row in order, without padding."""
-    return np.sort(times.reshape(len(times), -1), axis=1)[:, :count]
+def _steps(starts: Array, members: list[list[int]], at: Sequence[Array], received: Array, count: int) -> Steps:
+    """Messages as their partitions are ready; `at` has the steps from the issue on, as `_issue` arranges messages."""
+    rows, shape = len(starts), at[0].shape
+    queued, partition = _queues(starts, members, number=True)
+    peer = np.broadcast_to(np.arange(shape[-1]), shape).reshape(rows, -1)
+    ready, whose = (np.repeat(x.reshape(rows, -1), shape[-1], axis=1) for x in (queued, partition))
+    order = np.lexsort((peer, whose, ready), axis=1)[:, :count]
+
+    def ordered(x: NDArray[Any]) -> NDArray[Any]:
+        return np.take_along_axis(x.reshape(rows, -1), order, axis=1)
+
+    issued, sent, left, streamed, arrived = map(ordered, at)
+    return Steps(ordered(ready), issued, sent, left, streamed, arrived, received, ordered(whose), ordered(peer))
+
+
+def _beside(x: Array, messages: Array) -> Array:
+    """A time of each row, shape (rows,), to broadcast over an array of shape (rows, ...)."""
+    return x.reshape(-1, *[1] * (messages.ndim - 1))
+
+
+def _to_all(x: Array, peers: int) -> Array:
+    """The sum over the messages to all peers: without the last axis, which is of length 1 where they are alike."""
+    return np.asarray(peers * x[..., 0] if x.shape[-1] == 1 else x.sum(axis=-1))
 
 
 def _wide(x: Array, rows: int) -> Array:
@@ -363,65 +374,71 @@ def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
     return np.asarray(out)
 
 
-def _issue(starts: Array, members: list[list[int]], costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """When each message leaves the CPU: shape (rows, VCIs, messages), +inf where a VCI has fewer.
+def _queues(starts: Array, members: list[list[int]], *, number: bool = False) -> tuple[Array, NDArray[np.intp]]:
+    """When each VCI's transport partitions queue for its lock, in order: shape (rows, VCIs, partitions).
+
+    +inf where a VCI has fewer. With `number` also which they are, else nothing.
+    """
+    rows, transports = starts.shape
+    index = np.full((len(members), max(map(len, members))), transports)
+    for v, ts in enumerate(members):
+        index[v, : len(ts)] = ts
+    queued = np.concatenate([starts, np.full((rows, 1), np.inf)], axis=1)[:, index]
+    if not number:
+        return np.sort(queued, axis=-1), index[:0]
+    order = np.argsort(queued, axis=-1, kind="stable")
+    which = np.take_along_axis(np.broadcast_to(index, queued.shape), order, axis=-1)
+    return np.take_along_axis(queued, order, axis=-1), which
+
+
+def _issue(
+    starts: Array, members: list[list[int]], rank: Costs, each: Costs, approach: Approach, setting: Setting
+) -> Array:
+    """When each message leaves the CPU: shape (rows, VCIs, partitions, peers), +inf where a VCI has fewer.
 
     A transport partition is one message per peer, issued one after the other by one thread; where others
     wait for the lock, each of them finds it taken. It is free for the next one when, where traffic is
     two-way, as many have been received.
     """
-    rows = len(starts)
-    longest = max(map(len, members))
-    if len(members) == 1:
-        queued = starts[:, None, :]
-    else:
-        index = np.full((len(members), longest), starts.shape[1])
-        for v, ts in enumerate(members):
-            index[v, : len(ts)] = ts
-        padded = np.concatenate([starts, np.full((rows, 1), np.inf)], axis=1)
-        queued = padded[:, index]
-    queued = np.sort(queued, axis=-1)
-    transports = starts.shape[1]
-    sharing = [issuing_threads(ts, transports, setting.threads, setting.partitions_per_thread) for ts in members]
-    hold = holding(costs, approach)[..., None, None]
-    taken = contending(costs, approach)[..., sharing][..., None]  # (VCIs, 1) or (rows, VCIs, 1)
-    between = received_between(costs, approach, len(members), setting)[..., None, None]
+    queued, _ = _queues(starts, members)
+    sharing = [issuing_threads(ts, starts.shape[1], setting.threads, setting.partitions_per_thread) for ts in members]
+    hold = holding(each, approach)
+    taken = contending(rank, approach)[..., sharing][..., None, None]  # (VCIs, 1, 1) or (rows, VCIs, 1, 1)
+    between = received_between(each, approach, len(members), setting)
     # A FIFO of ends: max(ready_i + h, end_(i-1) + h + c), for all peers.
-    ends = fifo_starts(queued + setting.peers * hold, setting.peers * (hold + taken + between))
-    if setting.peers == 1:
-        return ends
-    after = np.arange(setting.peers - 1, -1, -1)
-    return np.asarray(ends[..., None] - after * hold[..., None]).reshape(rows, len(members), longest * setting.peers)
+    turn = _to_all(hold, setting.peers)
+    ends = fifo_starts(queued + turn, _to_all(hold + taken + between, setting.peers))
+    if hold.shape[-1] == 1:
+        follow = np.arange(setting.peers - 1, -1, -1) * hold
+    else:
+        follow = turn[..., None] - np.cumsum(hold, axis=-1)
+    return np.asarray(ends[..., None] - follow)
 
 
 def _one_by_one(
     starts: Array,
-    costs: Costs,
+    by_peer: Sequence[Costs],
     approach: Approach,
     peers: int,
-    allowed: Callable[[Array], Array],
-    heard: Callable[[Array], Array] | None,
+    allowed: Callable[[Array, Costs], Array],
+    completed: Callable[[Array, Array, Costs], Array],
 ) -> tuple[Array, Array]:
-    """When each peer's message leaves the CPU, and may leave the adapter: shapes (rows, 1, peers).
+    """When each peer's message leaves the CPU, and may leave the adapter: shapes (rows, 1, 1, peers).
 
-    A send that asks first returns when its last byte has left, another when it is copied; then follows the next.
-    `heard` is from a message's arrival to the receiver's word, where a send waits for it.
+    A send returns when it is complete; then follows the next.
     """
-    at, hold = starts[:, 0], holding(costs, approach)
+    at = starts[:, 0]
     issued, sent = [], []
     free = turn = np.full_like(at, -np.inf)
-    for _ in range(peers):
-        issued.append(at + hold)
-        sent.append(allowed(issued[-1][:, None, None])[:, 0, 0])
+    for peer in range(peers):
+        costs = by_peer[peer % len(by_peer)]
+        issued.append(at + holding(costs, approach))
+        sent.append(allowed(issued[-1][:, None, None, None], Costs.abreast([costs]))[:, 0, 0, 0])
         turn = np.maximum(sent[-1], turn)
-        left = np.maximum(sent[-1], free)
-        if np.any(costs.drain):
-            left = np.maximum(left, turn - costs.credit)
+        left = np.maximum(np.maximum(sent[-1], free), turn - costs.credit)
         free, turn = left + _service(costs), turn + costs.drain
-        at = np.where(costs.rendezvous, np.maximum(sent[-1], left + costs.stream - costs.buffered), issued[-1])
-        if heard is not None:
-            at = np.where(costs.acknowledged, heard(left + _travel(costs)), at)
-    return np.stack(issued, axis=-1)[:, None], np.stack(sent, axis=-1)[:, None]
+        at = np.maximum(issued[-1], completed(sent[-1], left, costs))
+    return np.stack(issued, axis=-1)[:, None, None], np.stack(sent, axis=-1)[:, None, None]
 
 
 def holding(costs: Costs, approach: Approach) -> Array:
@@ -449,27 +466,26 @@ def _handshake(
     ends: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
-    if not np.any(costs.rendezvous):
+    asks = costs.rendezvous
+    if not np.any(asks):
         return issued
-    asks = costs.rendezvous[..., None, None]
-    half = 0.5 * costs.handshake[..., None, None]
+    half = np.where(asks, 0.5 * costs.handshake, 0.0)
     request = issued + half
 
     def held(until: Array) -> Array:
-        return np.where(asks, until[:, None, None], -np.inf)  # rendezvous rows only
+        return np.where(asks, until, -np.inf)  # rendezvous only
 
     if setting.progress == "on-call" and waits_from is not None:
         # Nobody answers the request-to-send until the receiver enters MPI.
-        request = np.maximum(request, held(waits_from))
+        request = np.maximum(request, held(_beside(waits_from, issued)))
     answered = request + half
     if setting.sender_progress == "on-call":
         # Somebody has to be inside MPI to see the answer.
         if approach.interface.sender_returns:
-            answered = np.maximum(answered, held(join))  # the threads, when they have joined
+            answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
             waiting = costs.link * approach.transport_partitions / setting.threads
-            seen = _next_waiting(issued, ends, np.asarray(waiting))
-            answered = np.maximum(answered, np.where(asks, seen, -np.inf))
+            answered = np.maximum(answered, held(_next_waiting(issued, ends, waiting)))
     return np.asarray(answered)
 
 
@@ -479,58 +495,25 @@ def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     A thread with several partitions goes on computing after it has started a message; it waits when
     its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take.
     """
-    last = ends.max(axis=1)[:, None, None]
-    seen = np.maximum(np.broadcast_to(last, issued.shape), issued)
-    until = waiting[..., None, None]
+    seen = np.maximum(_beside(ends.max(axis=1), issued), issued)
     for end in -np.sort(-ends, axis=1).T:
-        mine = end[:, None, None]
-        seen = np.where(mine + until >= issued, np.maximum(mine, issued), seen)
+        mine = _beside(end, issued)
+        seen = np.where(mine + waiting >= issued, np.maximum(mine, issued), seen)
     return np.asarray(seen)
 
 
-def _attended(issued: Array, costs: Costs, join: Array, room: float) -> Array:
-    """When puts may go, shape (rows, 1, puts), if `room` bytes can wait for the link without anyone inside MPI.
+def _attended(line: Line, each: Costs, join: Array, room: float) -> Array:
+    """When puts may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
 
     The first put that finds too little room is early by what of it found some; with it, all that
     follow wait until the threads have met.
     """
-    ordered, service = _in_order(issued), _service(costs)[..., None]
-    takes = (room / costs.size * costs.link)[..., None]
-    over = fifo_starts(ordered, service) + service - ordered - takes
+    goes, service, link = line.goes, line.of(_service(each)), line.of(each.link)
+    over = fifo_starts(goes, service) + service - goes - line.of(room / each.size * each.link)
     stuck = np.logical_or.accumulate(over > 0, axis=1)
-    found = costs.link - np.take_along_axis(over, np.argmax(stuck, axis=1)[:, None], axis=1)[:, 0]
-    return np.maximum(ordered, np.where(stuck, (join - np.maximum(found, 0.0))[:, None], -np.inf))[:, None, :]
-
-
-def _in_order(sent: Array) -> Array:
-    """Messages of all VCIs in the order in which they may go, without padding: shape (rows, messages)."""
-    flat = sent.reshape(len(sent), -1)
-    return np.sort(flat, axis=1)[:, : int(np.isfinite(flat[0]).sum())]
-
-
-def _network(sent: Array, costs: Costs, *, keep_vcis: bool) -> Array:
-    """Arrival times: shape (rows, 1, messages), or per VCI (+inf padding kept) if asked.
-
-    A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
-    message conforms if it comes no more than `credit` before its turn at the link's rate.
-    """
-
-    def left(ordered: Array) -> Array:
-        starts = fifo_starts(ordered, _service(costs)[..., None])
-        if np.any(costs.drain):
-            starts = np.maximum(starts, fifo_starts(ordered, costs.drain[..., None]) - costs.credit[..., None])
-        return np.asarray(starts + _travel(costs)[..., None])
-
-    rows, flat = len(sent), sent.reshape(len(sent), -1)
-    if sent.shape[1] == 1:  # one VCI issues in order
-        return left(flat)[:, None, :]
-    if not keep_vcis:
-        return left(_in_order(sent))[:, None, :]
-    order = np.argsort(flat, axis=1, kind="stable")
-    in_order = left(np.take_along_axis(flat, order, axis=1))
-    arrived = np.empty_like(in_order)
-    np.put_along_axis(arrived, order, in_order, axis=1)
-    return arrived.reshape(rows, *sent.shape[1:])
+    first = np.argmax(stuck, axis=1)[:, None]
+    found = np.take_along_axis(np.broadcast_to(link, goes.shape) - over, first, axis=1)
+    return np.maximum(goes, np.where(stuck, join[:, None] - np.maximum(found, 0.0), -np.inf))
 
 
 def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
@@ -554,22 +537,48 @@ def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setti
 
 
 def _receive(
-    arrived: Array,
-    costs: Costs,
+    left: Array,
+    line: Line,
+    each: Costs,
     approach: Approach,
     vcis: int,
     setting: Setting,
     waits_from: Array | None,
+    last_ready: Array,
 ) -> Array:
-    """When the last message is complete at the receiver, shape (rows,)."""
-    rows, interface = len(arrived), approach.interface
+    """When the last message is complete at the receiver, shape (rows,); `left` is in the order of the line."""
+    rows, interface = len(left), approach.interface
+    begins = waits_from if setting.progress != "thread" else None  # completing takes the CPU
+    arrived = left + line.of(_travel(each))
+    if not line.alike and np.any(each.drain):
+        arrived = _port(left, line, each, -last_ready if begins is None else begins)
     if interface.receivers == "none":
-        return _finite_max(arrived.reshape(rows, -1))
-    service = receiving(costs, approach, vcis, setting)
-    if waits_from is not None and setting.progress != "thread":
-        arrived = np.maximum(arrived, waits_from[:, None, None])  # completing takes the CPU
-    starts = fifo_starts(arrived, service[..., None, None])
-    return _finite_max(starts.reshape(rows, -1)) + service
+        return _finite_max(arrived)
+    service = receiving(each, approach, vcis, setting)
+    if interface.receivers == "threads" and vcis > 1:
+        queues = line.back(arrived).reshape(rows, vcis, -1)
+        service = service[..., 0] if line.alike else np.broadcast_to(service, line.shape).reshape(queues.shape)
+    else:
+        queues, service = arrived[:, None], line.of(service)[:, None]
+    if begins is not None:
+        queues = np.maximum(queues, begins[:, None, None])
+    if not line.alike:  # a large message may have overtaken a small one, or the other way round
+        order = np.argsort(queues, axis=-1, kind="stable")
+        queues, service = (np.take_along_axis(x, order, axis=-1) for x in (queues, service))
+    return _finite_max(fifo_starts(queues, service) + service)
+
+
+def _port(left: Array, line: Line, each: Costs, begins: Array) -> Array:
+    """When messages arrive through the port of a receiver that begins then: in the order of the line, as `left`.
+
+    It is as slow as the one through which they left, so they wait there only where a shaped link has let a message
+    with more credit go before another whose turn was earlier.
+    """
+    order = np.argsort(ticks(left - begins[:, None]), axis=1, kind="stable")
+    at_port = (left, *map(line.of, (_service(each), each.drain, each.credit)))
+    begun = np.empty_like(left)
+    np.put_along_axis(begun, order, through(*(np.take_along_axis(x, order, axis=1) for x in at_port)), axis=1)
+    return begun + line.of(_travel(each))
 
 
 def unevenness(costs: Costs, approach: Approach) -> Array:
@@ -577,30 +586,40 @@ def unevenness(costs: Costs, approach: Approach) -> Array:
     return costs.uneven_active if approach.interface.active_message else costs.uneven
 
 
-def _shared(arrived: Array, costs: Costs, messages: int) -> Array:
+def _shared(left: Array, service: Array) -> Array:
     """For how long a rank keeps ports busy that others, as far as it is, use as well: shape (rows,)."""
-    rows = arrived.reshape(len(arrived), -1)
-    service = _service(costs)
-    return np.asarray(np.minimum(_finite_max(rows) - rows.min(axis=1) + service, messages * service))
+    long = left.max(axis=1) - left.min(axis=1) + service.mean(axis=1)
+    return np.asarray(np.minimum(long, _to_all(service, left.shape[1])))
 
 
-def _acknowledged(
-    arrived: Array, waits_from: Array | None, costs: Costs, approach: Approach, setting: Setting
+def _completed(
+    goes: Array, left: Array, waits_from: Array | None, costs: Costs, approach: Approach, setting: Setting
 ) -> Array:
-    """When a rank knows that a message is received, by a peer that is as far as it is: shape (rows,)."""
+    """When a rank knows that a send is complete, its peers being as far as it is: shape of `left`.
+
+    One that asks first is when its last byte has left; one whose receiver's word it waits for, when that is there.
+    -inf: any other, as soon as it is copied.
+    """
+    interface = approach.interface
+    asks = np.logical_or(interface.two_sided_rendezvous, interface.shakes & costs.rendezvous)
+    done = np.where(asks, np.maximum(goes, left + costs.stream - costs.buffered), -np.inf)
+    if not setting.two_way or interface.one_sided or not np.any(costs.acknowledged):
+        return done
+    arrived = left + _travel(costs)
     if waits_from is not None and setting.progress != "thread":
-        arrived = np.maximum(arrived, waits_from)
-    service = costs.receive if approach.interface.matches else costs.unmatched
-    heard = arrived + service + (costs.copy_out if approach.interface.active_message else 0.0) + costs.ack
-    return np.asarray(np.where(costs.acknowledged, heard, -np.inf))
+        arrived = np.maximum(arrived, _beside(waits_from, arrived))
+    service = costs.receive if interface.matches else costs.unmatched
+    heard = arrived + service + (costs.copy_out if interface.active_message else 0.0) + costs.ack
+    return np.where(costs.acknowledged, heard, done)
 
 
 def _finite_max(times: Array) -> Array:
     """The latest of each row, +inf being the padding of VCIs with fewer messages."""
-    latest: NDArray[np.float64] = times.max(axis=1)
+    flat = times.reshape(len(times), -1)
+    latest: NDArray[np.float64] = flat.max(axis=1)
     if np.isfinite(latest).all():
         return latest
-    return np.asarray(np.where(np.isfinite(times), times, -np.inf).max(axis=1))
+    return np.asarray(np.where(np.isfinite(flat), flat, -np.inf).max(axis=1))
 
 
 def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:

@@ -42,7 +42,7 @@ from pready.model.errors import PreadyError, printable, shown
 from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.machine import PathName
 from pready.model.neighbour_list import Neighbours, read_neighbours
-from pready.model.sizes import Sizes
+from pready.model.sizes import FACES, STENCIL_27, Sizes, directions
 from pready.model.values import Strict
 
 Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
@@ -480,6 +480,31 @@ class Workload(Strict):
             return None
         alike = Sizes.alike(self.buffer, self.edge, self.corner)
         return replace(alike, faces=self.faces or alike.faces, edges=self.edges or alike.edges)
+
+    @property
+    def sends(self) -> tuple[float, ...]:
+        """Bytes that a rank away from open boundaries sends to each of its peers, in that order.
+
+        Of a list, what the first rank that sends to most others sends: what all send, if they are `in_step`.
+        """
+        if self.pattern in HALOS:
+            grid = self.grid if self.grid and math.prod(self.grid) > 1 else (2, 2, 2)
+            x, y, z = (*grid, 1, 1)[:3]
+            steps = directions(FACES if self.pattern == "halo3d" else STENCIL_27, (x, y, z))
+            sizes = self.sizes or Sizes.alike(self.buffer)
+            return tuple(map(sizes.towards, steps))
+        sized = self.neighbour_sizes
+        return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
+
+    @property
+    def in_step(self) -> bool:
+        """Does every listed rank send as many bytes to its first neighbour as all others to theirs, to its second, ...,
+        and receive each of these once? Then ranks that start together stay so; where nothing is listed, all do."""
+        sized, lists = self.neighbour_sizes, self.neighbour_lists or ()
+        if sized is None or len({size for row in sized for size in row}) == 1:
+            return True
+        everyone = set(range(len(lists)))
+        return len(set(sized)) == 1 and all(set(to) == everyone for to in zip(*lists, strict=True))
 
     @property
     def thread_time(self) -> float:

@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass
 
 from pready.model.approach import Approach
-from pready.model.engine.pattern import FACES, STENCIL_27, Pattern
+from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
+from pready.model.sizes import FACES, STENCIL_27
 from pready.model.workload import Workload
 
 

@@ -6,30 +6,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.errors import PreadyError, shown
-from pready.model.sizes import Sizes
+from pready.model.sizes import FACES, STENCIL_27, Sizes, Step, directions
 from pready.model.workload import Pattern as Name
 
 Wholes = NDArray[np.int64]
-Step = tuple[int, int, int]
 
 LARGEST_RANK = 2**32 - 1
 """Ranks are a 32-bit word of the counter that draws arrivals."""
 
 KINDS: dict[Name, int] = {"halo3d": 0, "halo3d26": 0, "pt2pt": 1, "neighbours": 2, "sweep3d": 3}
 """The kernel's numbers of patterns."""
-
-FACES: tuple[Step, ...] = ((-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1))
-ALL_STEPS: tuple[Step, ...] = tuple(s for s in product((-1, 0, 1), (-1, 0, 1), (-1, 0, 1)) if any(s))
-STENCIL_27: tuple[Step, ...] = tuple(
-    sorted(ALL_STEPS, key=lambda s: (sum(map(abs, s)), FACES.index(s) if s in FACES else 0))
-)
-"""Faces first, then edges, then corners: the order in which a thread sends to its neighbours."""
 
 OCTANTS = 8
 
@@ -297,10 +288,11 @@ def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes |
         bad = ~(flat > 0)
         if bad.any():
             raise PreadyError(f"neighbour size = {flat[bad][0]:g} B", valid="greater than 0")
+        # Classes as they first occur: what is true of all messages is read from the first's.
         _, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
-        keys[there] = inverse
+        keys[there] = np.argsort(np.argsort(first))[inverse]
         row, column = np.nonzero(there)
-        samples = {k: (int(row[at]), int(column[at])) for k, at in enumerate(first)}
+        samples = {k: (int(row[at]), int(column[at])) for k, at in enumerate(np.sort(first))}
     inside = np.zeros(to.shape, np.bool_) if node is None else there & (node[to] == node[:, None])
     # Classes from 0 on, those that leave the node first: what is true of all messages is read from class 0.
     several = len(samples)
@@ -341,9 +333,7 @@ def _periodic(periodic: bool | Sequence[bool]) -> tuple[bool, bool, bool]:
 
 
 def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool], sizes: Sizes | None) -> Pattern:
-    # An axis with a single rank has no neighbours along it, periodic or not.
-    stencil = FACES if name == "halo3d" else STENCIL_27
-    steps = tuple(s for s in stencil if all(n > 1 or not by for n, by in zip(size, s, strict=True)))
+    steps = directions(FACES if name == "halo3d" else STENCIL_27, size)
     # Faces, edges and corners are kinds of their own, however large: sizes may change, classes may not.
     keys = [(0, 0.0) if sizes is None else (sum(map(abs, s)), sizes.towards(s)) for s in steps]
     order = list(dict.fromkeys(keys))

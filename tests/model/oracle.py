@@ -7,10 +7,19 @@ its shift of the origin.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from pready.model.approach import Approach, vci_of
 from pready.model.costs import Costs
 from pready.model.timeline import Setting
+
+MAGIC = 1.5 * 2.0**52
+"""Added and subtracted, it rounds to whole numbers."""
+
+
+def ticks(time: float) -> float:
+    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
+    return ((time * 1e12 + 0.1234567) + MAGIC) - MAGIC
 
 
 def serve(jobs: list[tuple[float, int]], service: float, not_before: float = -1e300) -> dict[int, float]:
@@ -34,6 +43,14 @@ def warmed(starts: list[float], costs: list[Costs]) -> list[float]:
     return [out[t] for t in range(len(starts))]
 
 
+def holding(c: Costs, approach: Approach) -> float:
+    """How long a message holds its VCI's lock."""
+    i = approach.interface
+    overhead = max(float(c.hold - c.setup), 0.0) if i.persistent else float(c.hold)
+    hold = float(c.put) if i.one_sided else overhead + float(c.copy_in)
+    return hold + (float(c.copy_out + c.active) if i.active_message else 0.0)
+
+
 def receiving(c: Costs, approach: Approach, queued: float) -> float:
     """CPU time to receive one message, of `queued` per VCI."""
     service = float(c.unmatched)
@@ -42,11 +59,42 @@ def receiving(c: Costs, approach: Approach, queued: float) -> float:
     return service + (float(c.copy_out) if approach.interface.active_message else 0.0)
 
 
+Message = tuple[int, int]
+"""Transport partition and peer."""
+
+
+def pass_in_order(
+    messages: Sequence[Message], comes: dict[Message, float], costs: Sequence[Costs]
+) -> dict[Message, float]:
+    """An adapter or a port, a token bucket beside it where the link is shaped: when each message leaves."""
+    shaped, free, turn = any(float(c.drain) > 0 for c in costs), -1e300, -1e300
+    out = {}
+    for m in messages:
+        of = costs[m[1]]
+        out[m] = max(comes[m], free)
+        free = out[m] + float(of.gap + of.link)
+        if shaped:
+            turn = max(comes[m], turn)
+            out[m] = max(out[m], turn - float(of.credit))
+            turn += float(of.drain)
+    return out
+
+
 def end_of_exchange(
-    ready: list[float], c: Costs, approach: Approach, setting: Setting, receiver_join: float | None
+    ready: list[float],
+    costs: Costs | Sequence[Costs],
+    approach: Approach,
+    setting: Setting,
+    receiver_join: float | None,
 ) -> float:
-    """When the receiver has everything, in seconds after the sender's last ready partition."""
+    """When the receiver has everything, in seconds after the sender's last ready partition.
+
+    `costs` are of messages of one size, or of those to each peer.
+    """
     i, n, theta, peers = approach.interface, setting.threads, setting.partitions_per_thread, setting.peers
+    to: list[Costs] = [costs] * peers if isinstance(costs, Costs) else list(costs)
+    unlike = not isinstance(costs, Costs)
+    c = to[0]  # what is the same of all
 
     def cost(name: str) -> float:
         return float(getattr(c, name))
@@ -77,7 +125,7 @@ def end_of_exchange(
         bins = [b + cost("wake") * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
     if i.one_sided and not i.windows_per_thread and setting.unattended == 0:
         bins = [max(b, max(marked) + cost("barrier")) for b in bins]
-    bins = warmed(bins, [c] * len(bins))
+    bins = warmed(bins, [c] * len(bins))  # to several peers, as the first of its messages
 
     vci = [vci_of(t, approach, n, setting.contexts) if i.splits else 0 for t in range(transports)]
     left: dict[tuple[int, int], float] = {}
@@ -86,41 +134,47 @@ def end_of_exchange(
         owners = {p // theta for t in members for p in range(t * per_bin, (t + 1) * per_bin)}
         k = min(len(members), len(owners))
         taken = float(c.contention_put[k] if i.one_sided else c.contention[k])
-        overhead = max(cost("hold") - cost("setup"), 0.0) if i.persistent else cost("hold")
-        hold = cost("put") if i.one_sided else overhead + cost("copy_in")
-        hold += cost("copy_out") + cost("active") if i.active_message else 0.0
+        hold = [holding(of, approach) for of in to]
         # Between two partitions that queue for the lock, as many messages are received under it as the first sent.
-        between = 0.0
+        between = [0.0] * peers
         if setting.two_way and i.receivers != "none":
-            between = receiving(c, approach, peers * transports / len(set(vci)))
+            between = [receiving(of, approach, peers * transports / len(set(vci))) for of in to]
         free = -1e300
         for t in sorted(members, key=lambda t: (bins[t], t)):
             # Who finds the lock taken, or would not have it back in time, pays for it with every message.
             start = max(bins[t], free + peers * taken)
             for peer in range(peers):
-                left[t, peer] = start + (peer + 1) * hold
-            free = start + peers * (hold + between)
+                left[t, peer] = start + sum(hold[: peer + 1])
+            free = start + sum(hold) + sum(between)
 
-    def heard(arrived: float) -> float:
+    def returned(of: Costs, arrived: float) -> float:
         """When the receiver's word is back that it has a message."""
         seen = arrived if receiver_join is None or setting.progress == "thread" else max(arrived, receiver_join)
-        return seen + receiving(c, approach, 1) + cost("ack")
+        return seen + receiving(of, approach, 1) + float(of.ack)
 
-    known = heard if setting.two_way and not i.one_sided and bool(c.acknowledged) else None
+    plain = not (i.one_sided or i.active_message or i.two_sided_rendezvous)
 
-    def allowed(issued: float) -> float:
+    def over(of: Costs, goes: float, leaves: float) -> float:
+        """When a send is: with the receiver's word, when its last byte has left if it asked first, or once copied."""
+        if setting.two_way and not i.one_sided and bool(of.acknowledged):
+            return returned(of, leaves + float(of.stream + of.wire))
+        if i.two_sided_rendezvous or (plain and bool(of.rendezvous)):
+            return max(goes, leaves + float(of.stream - of.buffered))
+        return -1e300
+
+    def allowed(of: Costs, issued: float) -> float:
         when = issued
         if i.two_sided_rendezvous:
-            when = max(issued, cost("wire"))
-        elif not i.one_sided and not i.active_message and bool(c.rendezvous):
-            request = issued + cost("handshake") / 2
+            when = max(issued, float(of.wire))
+        elif plain and bool(of.rendezvous):
+            request = issued + float(of.handshake) / 2
             if setting.progress == "on-call" and receiver_join is not None:
                 request = max(request, receiver_join)
-            when = request + cost("handshake") / 2
+            when = request + float(of.handshake) / 2
             if setting.sender_progress == "on-call" and i.sender_returns:
                 when = max(when, max(marked) + cost("barrier"))
             elif setting.sender_progress == "on-call" and i.splits and theta > 1:
-                waits = cost("link") * transports / n
+                waits = float(of.link) * transports / n
                 ends = [max(marked[t * theta : (t + 1) * theta]) for t in range(n)]
                 seen = [max(end, issued) for end in ends if end + waits >= issued]
                 when = max(when, min(seen, default=issued))
@@ -128,49 +182,57 @@ def end_of_exchange(
 
     if i.one_by_one:  # the next is issued when the one before is copied, or has left if it asked first
         at, free, bucket = bins[0], -1e300, -1e300
-        for peer in range(peers):
-            left[0, peer] = at + hold
-            bucket = max(allowed(left[0, peer]), bucket)
-            leaves = max(allowed(left[0, peer]), free, bucket - cost("credit") if cost("drain") > 0 else -1e300)
-            free, bucket = leaves + cost("gap") + cost("link"), bucket + cost("drain")
+        for peer, of in enumerate(to):
+            left[0, peer] = at + hold[peer]
+            goes = allowed(of, left[0, peer])
+            bucket = max(goes, bucket)
+            leaves = max(goes, free, bucket - float(of.credit) if any(c.drain > 0 for c in to) else -1e300)
+            free, bucket = leaves + float(of.gap + of.link), bucket + float(of.drain)
             at = left[0, peer]
-            if known is not None:
-                at = known(leaves + cost("stream") + cost("wire"))
-            elif bool(c.rendezvous):
-                at = max(allowed(left[0, peer]), leaves + cost("stream") - cost("buffered"))
-    sent = {message: allowed(issued) for message, issued in left.items()}
-    if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
-        room, free, met = peers * setting.unattended, -1e300, max(marked) + cost("barrier")
-        time_per_byte, stuck, found = cost("link") / cost("size"), False, 0.0
-        for message in sorted(sent, key=lambda m: sent[m]):
-            free = max(sent[message], free) + cost("gap") + cost("link")
-            too_much = (free - sent[message]) - room * time_per_byte
-            if not stuck and too_much > 0:  # with what is left of it, all that follow wait
-                stuck, found = True, max(cost("link") - too_much, 0.0)
-            if stuck:
-                sent[message] = max(sent[message], met - found)
-    # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
-    names = {m: number for number, m in enumerate(sorted(sent, key=lambda m: (vci[m[0]], left[m])))}
-    begun = serve([(t, names[m]) for m, t in sent.items()], cost("gap") + cost("link"))
-    if cost("drain") > 0:
-        turn = serve([(t, names[m]) for m, t in sent.items()], cost("drain"))
-        begun = {who: max(at, turn[who] - cost("credit")) for who, at in begun.items()}
-    arrived = {m: begun[names[m]] + cost("stream") + cost("wire") for m in sent}
+            at = max(left[0, peer], over(of, goes, leaves))
+    sent = {message: allowed(to[message[1]], issued) for message, issued in left.items()}
 
+    # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
+    line = sorted(sent, key=lambda m: (vci[m[0]], left[m]))
+    answered = i.two_sided_rendezvous or (plain and any(bool(of.rendezvous) for of in to))
+    if not unlike:
+        line.sort(key=lambda m: sent[m])
+    elif len(set(vci)) == 1 and answered:  # what may go within a round leaves as it was issued
+        first, long = min(sent.values()), max(peers * (cost("gap") + cost("link")) * (1 + 1e-6), 1e-12)
+        line.sort(key=lambda m: (((sent[m] - first) / long - 0.5) + MAGIC) - MAGIC)
+    elif len(set(vci)) > 1:
+        line.sort(key=lambda m: ticks(sent[m]) if answered or not plain else sent[m])
+    if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
+        free, met, stuck, found = -1e300, max(marked) + cost("barrier"), False, 0.0
+        for m in line:
+            of = to[m[1]]
+            free = max(sent[m], free) + float(of.gap + of.link)
+            too_much = (free - sent[m]) - peers * setting.unattended / float(of.size) * float(of.link)
+            if not stuck and too_much > 0:  # with what is left of it, all that follow wait
+                stuck, found = True, max(float(of.link) - too_much, 0.0)
+            if stuck:
+                sent[m] = max(sent[m], met - found)
+    begun = pass_in_order(line, sent, to)
+
+    # The receiver is sent the same by others: one port for all of it, as fast as the one it left through.
     used = len(set(vci))
-    if i.receivers == "none":
-        end = max(arrived.values())
-    else:
-        service = receiving(c, approach, peers * transports / used)
-        wait = -1e300 if receiver_join is None or setting.progress == "thread" else receiver_join
+    wait = -1e300 if receiver_join is None or setting.progress == "thread" else receiver_join
+    came = begun
+    if unlike:
+        came = pass_in_order(sorted(line, key=lambda m: ticks(begun[m] - max(wait, 0.0))), begun, to)
+    there = {m: at + float(to[m[1]].stream + to[m[1]].wire) for m, at in came.items()}
+    end = max(there.values())
+    if i.receivers != "none":
         end = -1e300
         for server in set(vci) if i.receivers == "threads" else {None}:
-            jobs = [(a, names[m]) for m, a in arrived.items() if server is None or vci[m[0]] == server]
-            end = max(end, max(serve(jobs, service, wait).values()) + service)
+            free = wait
+            for m in sorted((m for m in line if server is None or vci[m[0]] == server), key=lambda m: there[m]):
+                free = max(there[m], free) + receiving(to[m[1]], approach, peers * transports / used)
+            end = max(end, free)
     if setting.scattered:
-        service = cost("gap") + cost("link")
-        long = max(begun.values()) - min(begun.values()) + service
-        end += cost("uneven_active" if i.active_message else "uneven") * min(long, service * len(begun))
+        busy = [float(to[m[1]].gap + to[m[1]].link) for m in line]
+        long = max(begun.values()) - min(begun.values()) + sum(busy) / len(busy)
+        end += cost("uneven_active" if i.active_message else "uneven") * min(long, sum(busy))
     if i.receivers == "master":
         end += (used - 1) * cost("poll")
     if i.one_sided:
@@ -181,12 +243,11 @@ def end_of_exchange(
             end = max(end, complete + cost("control")) + closing
         else:
             end = max(end + cost("ack"), join) + closing + cost("control")
-    if known is not None:
-        end_of_sends = known(max(arrived.values())) + (cost("barrier") if i.receivers == "threads" else 0.0)
+    known = max(over(to[m[1]], sent[m], at) for m, at in begun.items())
     if i.receivers == "threads":  # each has completed its own messages
         end += cost("barrier")
-    if known is not None:
-        end = max(end, end_of_sends)
+    if setting.two_way:
+        end = max(end, known + (cost("barrier") if i.receivers == "threads" else 0.0))
     end = max(end, max(marked) + cost("barrier"))
     if receiver_join is not None:
         end = max(end, receiver_join)

@@ -28,8 +28,9 @@ from pready.model.arrays import Array
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.files import validated
+from pready.model.line import fifo_starts
 from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
-from pready.model.timeline import Setting, fifo_starts, run
+from pready.model.timeline import Setting, run
 from pready.model.workload import Workload
 
 PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
@@ -390,8 +391,31 @@ def random_costs(draw: Any, threads: int) -> Costs:
     )
 
 
+SAME_OF_ALL = (
+    *("per_entry", "control", "pready", "barrier", "wake", "waking", "poll", "epoch", "flush", "window", "ack"),
+    *("cooling", "uneven", "uneven_active", "contention", "contention_put"),
+)
+"""What does not depend on a message's size."""
+
+
+def random_costs_by_peer(draw: Any, threads: int, peers: int) -> Costs | list[Costs]:
+    """Of messages that are alike, or of as many sizes as there are peers."""
+    first = random_costs(draw, threads)
+    if peers == 1 or draw(st.booleans()):
+        return first
+    same = {name: getattr(first, name) for name in SAME_OF_ALL}
+    others = [random_costs(draw, threads) for _ in range(draw(st.integers(1, peers - 1)))]
+    kinds = [first, *(dataclasses.replace(c, **same) for c in others)]
+    if draw(st.booleans()):  # a link is shaped, or is not
+        kinds = [dataclasses.replace(c, drain=np.asarray(0.0)) for c in kinds]
+    some = RESOLUTION * 2**20  # no message takes no time: whether it finds room would hang on rounding
+    kinds = [dataclasses.replace(c, link=c.link + some, stream=c.stream + some) for c in kinds]
+    first = kinds[0]
+    return [first if k == 0 else draw(st.sampled_from(kinds)) for k in range(peers)]
+
+
 @pytest.mark.thorough
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(st.data())
 def test_equals_the_oracle(data: Any) -> None:
     draw = data.draw
@@ -411,13 +435,60 @@ def test_equals_the_oracle(data: Any) -> None:
         two_way=draw(st.booleans()),
         scattered=draw(st.booleans()),
     )
-    c = random_costs(draw, threads)
+    c = random_costs_by_peer(draw, threads, peers)
     rows = [draw(st.lists(times(1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]
     joins = draw(st.none() | st.lists(times(2e-4), min_size=2, max_size=2))
     got = run(np.array(rows), c, approach, setting, None if joins is None else np.array(joins)).end
     for k, row in enumerate(rows):
         expected = end_of_exchange(row, c, approach, setting, None if joins is None else joins[k])
         assert got[k] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
+def to_peers(machine: Machine, sizes: list[float], approach: Approach, two_way: bool = False) -> float:
+    """The end of an exchange of one thread that sends as many bytes to each of several peers."""
+    w = workload(1, 1, sizes[0], peers=len(sizes))
+    setting = Setting(1, 1, len(sizes), 8, "hardware", two_way=two_way)
+    by_peer = [costs(Sampler(machine), w, size) for size in sizes]
+    return float(run(np.zeros((1, 1)), by_peer, approach, setting).end[0])
+
+
+def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
+    # At 25 GB/s 1 MB takes 40 us, 3 MB 120. o_s = 2 us: the second is issued at 4 us and waits for the first, until
+    # 42 or 122; the wire takes 1 us. Bytes leave one after the other, so that the order does not matter to the last.
+    machine = ideal(L=1e-6, o_s=2e-6)
+    for sizes in ([1e6, 3e6], [3e6, 1e6]):
+        assert to_peers(machine, sizes, Approach(SINGLE)) == pytest.approx(163e-6, rel=1e-12)
+    # One message alone streams at 10 GB/s: the large one's 300 us begin after 2 us, or after 42.
+    slow = ideal(L=1e-6, o_s=2e-6, G=1e-10, link=25e9)
+    assert to_peers(slow, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(303e-6, rel=1e-12)
+    assert to_peers(slow, [1e6, 3e6], Approach(SINGLE)) == pytest.approx(343e-6, rel=1e-12)
+    # What is received takes the CPU 5 us each: the small one, sent last, comes at 122 + 100 + 1 and is through before.
+    served = ideal(L=1e-6, o_s=2e-6, o_r=5e-6, G=1e-10, link=25e9)
+    assert to_peers(served, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(308e-6, rel=1e-12)
+
+
+def test_as_many_bytes_for_each_peer_are_one_size() -> None:
+    machine = ideal(L=1e-6, o_s=2e-6, o_r=1e-6, g=1e-7, G=1e-10, link=25e9, handshake=3e-6)
+    w, ready = workload(2, 2, 4e6, peers=3), np.array([[0.0, 1e-5, 3e-5, 3e-5]])
+    setting = Setting(2, 2, 3, 8, "on-call", "on-call", two_way=True, scattered=True)
+    for interface in BY_KEY.values():
+        approach = Approach(interface, 4 if interface.splits else 1, 2)
+        c = costs(Sampler(machine), w, approach.message_size(4e6))
+        each = [run(ready, given, approach, setting, np.array([2e-5])) for given in (c, [c], [c] * 3)]
+        assert each[0].end[0] == each[1].end[0] == pytest.approx(each[2].end[0], rel=1e-12)
+
+
+def test_sizes_of_rows_are_independent() -> None:
+    # Rows of one call may be of other sizes, eager and rendezvous among them: each is what it is alone.
+    small, large = ideal(o_s=1e-6, L=1e-6), ideal(o_s=1e-6, L=1e-6, handshake=2e-6)
+    w, setting = workload(4, 1, 4e6, peers=2), Setting(4, 1, 2, 8, "hardware", two_way=True)
+    ready = np.random.default_rng(3).random((4, 4)) * 1e-4
+    rows = [[costs(Sampler(m), w, s) for s in (1e6, f * 1e5)] for m in (small, large) for f in (1, 4)]
+    by_peer = [Costs.stack([r[peer] for r in rows], 1) for peer in (0, 1)]
+    for approach in (Approach(MANY, 4, 1), Approach(MANY, 4, 2), Approach(PERSISTENT_MATCHED, 4, 1)):
+        together = run(ready, by_peer, approach, setting).end
+        alone = [run(ready[k : k + 1], rows[k], approach, setting).end[0] for k in range(4)]
+        assert together == pytest.approx(alone, rel=1e-12)
 
 
 def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
@@ -469,12 +540,13 @@ def test_the_oracle_sees_a_wrong_timeline() -> None:
 # The server
 
 
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=50), st.floats(0, 0.1))
-def test_fifo_is_its_recurrence(arrivals: list[float], service: float) -> None:
-    arrivals.sort()
-    starts = fifo_starts(np.array([arrivals]), np.array([[service]]))[0]
+@given(st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 0.1)), min_size=1, max_size=50), st.booleans())
+def test_fifo_is_its_recurrence(jobs: list[tuple[float, float]], alike: bool) -> None:
+    arrivals = [a for a, _ in jobs]  # in whatever order they are served
+    services = [jobs[0][1] if alike else s for _, s in jobs]
+    starts = fifo_starts(np.array([arrivals]), np.array([services[:1] if alike else services]))[0]
     free = -np.inf
-    for got, arrival in zip(starts, arrivals, strict=True):
+    for got, arrival, service in zip(starts, arrivals, services, strict=True):
         expected = max(arrival, free)
         assert got == pytest.approx(expected, abs=1e-13)
         free = expected + service

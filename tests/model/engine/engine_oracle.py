@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from oracle import warmed
+from oracle import MAGIC, ticks, warmed
 
 from pready.model import arrivals
 from pready.model.approach import Approach, issuing_threads
@@ -20,15 +20,6 @@ from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 
 NEVER = float("-inf")
-
-
-MAGIC = 1.5 * 2.0**52
-"""Added and subtracted, it rounds to whole numbers."""
-
-
-def ticks(time: float) -> float:
-    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
-    return ((time * 1e12 + 0.1234567) + MAGIC) - MAGIC
 
 
 @dataclass

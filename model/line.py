@@ -1,0 +1,126 @@
+"""Messages in a line: in which order they pass a server, and when.
+
+Messages that are alike pass every server in the order of time. Where some are larger than others the order decides
+what waits for what, and is the engine's (`pready.model.engine`, whose kernel says so once more): rounding must not
+decide it, so times that compete count in whole picoseconds, and payloads that answers let go at about the same time
+leave as they were issued.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.approach import Interface
+from pready.model.arrays import Array
+from pready.model.costs import Costs
+
+TICK_BEGINS = 0.1234567
+"""Of a picosecond, where no message's time is."""
+SAME_ROUND = 1 + 1e-6
+"""What may go just as a round ends belongs to it, so that rounding does not decide."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The messages of an exchange in the order in which they leave the adapter."""
+
+    goes: Array
+    """From when on each may leave, shape (rows, messages)."""
+    at: NDArray[np.intp] | None
+    """Where each is among all that were issued, by VCI, partition and peer; None: the same order."""
+    shape: tuple[int, ...]
+    """(rows, VCIs, partitions, peers): how messages are arranged as they are issued."""
+    alike: bool
+    """Have all messages the same size?"""
+
+    def of(self, cost: Array) -> Array:
+        """A cost by peer, as `Costs.abreast` has it, of each message of the line: shape (rows or 1, messages or 1)."""
+        if self.alike:
+            return cost.reshape(-1, 1)
+        flat = np.broadcast_to(cost, self.shape).reshape(self.shape[0], -1)
+        return flat if self.at is None else np.take_along_axis(flat, self.at, axis=1)
+
+    def back(self, times: Array) -> Array:
+        """Times of the line as messages were issued: of `shape`, +inf where a VCI has fewer."""
+        if self.at is None:
+            return times.reshape(self.shape)
+        out = np.full((self.shape[0], math.prod(self.shape[1:])), np.inf)
+        np.put_along_axis(out, self.at, times, axis=1)
+        return out.reshape(self.shape)
+
+
+def line_up(sent: Array, each: Costs, interface: Interface, last_ready: Array) -> Line:
+    """The line of messages that may leave at `sent`, shape (rows, VCIs, partitions, peers), +inf where there is none.
+
+    Parameters
+    ----------
+    each
+        Costs by peer.
+    last_ready
+        Shape (rows,): times of `sent` are counted from here, in seconds after the start of the iteration.
+    """
+    rows, vcis, _, peers = sent.shape
+    flat, alike = sent.reshape(rows, -1), each.size.shape[-1] == 1
+    asks = interface.shakes & each.rendezvous.any(axis=(1, 2, 3))
+    answered = np.logical_or(interface.two_sided_rendezvous, asks)[:, None]
+    if vcis == 1 and (alike or not answered.any()):
+        return Line(flat, None, sent.shape, alike)  # one VCI issues in order
+    by = flat
+    if not alike and vcis == 1:
+        # Messages to several peers share the cable: a round takes as long as one of the first's to each.
+        long = np.maximum(peers * ((each.gap + each.link)[:, 0, 0, :1] * SAME_ROUND), 1e-12)
+        by = np.where(answered, np.rint((flat - flat.min(axis=1, keepdims=True)) / long - 0.5), 0.0)
+    elif not alike:
+        by = np.where(answered | interface.opens, ticks(flat + last_ready[:, None]), flat)
+    at = np.argsort(by, axis=1, kind="stable")[:, : int(np.isfinite(flat[0]).sum())]
+    return Line(np.take_along_axis(flat, at, axis=1), at, sent.shape, alike)
+
+
+def ticks(times: Array) -> Array:
+    """In whole picoseconds."""
+    return np.rint(times * 1e12 + TICK_BEGINS)
+
+
+def fifo_starts(arrivals: Array, service: Array) -> Array:
+    """When a FIFO server starts each job.
+
+    Parameters
+    ----------
+    arrivals
+        In the order in which they are served, along the last axis.
+    service
+        At least 0, of each job; or of all of them, with a last axis of 1.
+
+    Returns
+    -------
+    start_i = max(arrival_i, start_{i-1} + service_{i-1}), unrolled: s_i + max_{j ≤ i}(arrival_j − s_j) with s_i the
+    service of all before i.
+    """
+    n = arrivals.shape[-1]
+    if n == 1:
+        return arrivals
+    if service.shape[-1] == 1:
+        before = np.arange(n) * service
+    else:
+        before = np.zeros(service.shape)
+        np.cumsum(service[..., :-1], axis=-1, out=before[..., 1:])
+    starts = arrivals - before
+    np.maximum.accumulate(starts, axis=-1, out=starts)
+    starts += before
+    return starts
+
+
+def through(goes: Array, service: Array, drain: Array, credit: Array) -> Array:
+    """When each message passes an adapter or a port, in the order in which they come.
+
+    A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
+    message conforms if it comes no more than `credit` before its turn at the link's rate.
+    """
+    starts = fifo_starts(goes, service)
+    if np.any(drain):
+        starts = np.maximum(starts, fifo_starts(goes, drain) - credit)
+    return starts
