@@ -31,9 +31,10 @@ NEEDS = (
     Need(
         "sizes that differ between neighbours (faces, edges)",
         lambda w: w.faces is not None or w.edges is not None,
-        ("engine", "sst", "goal"),
+        ("timeline", "engine", "sst", "goal"),
     ),
-    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("engine", "goal")),
+    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, ("engine", "goal")),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("timeline", "engine", "goal")),
     Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
     Need(
         "a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine", "goal")
@@ -43,7 +44,7 @@ NEEDS = (
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
         (),
     ),
-    Need("several exchanges per step", lambda w: w.exchanges is not None, ("engine", "goal")),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",
@@ -77,11 +78,12 @@ def check(workload: Workload, engine: Simulator) -> None:
     Raises
     ------
     PreadyError
-        Naming what it is, and the engines that can.
+        Naming what it is, and the engines that can do all that the workload asks for.
     """
     need = _lacking(workload, engine)
     if need is not None:
         raise PreadyError(
             f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
-            valid=" or ".join(ASKED_BY[e] for e in need.able) or "a workload without it",
+            valid=" or ".join(said for e, said in ASKED_BY.items() if _lacking(workload, e) is None)
+            or "a workload without it",
         )

@@ -8,7 +8,7 @@ VCIs follows zambre2021 4 and 5.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -229,6 +229,12 @@ class Approach:
 
 BULK = Approach(SINGLE)
 """The threads meet, then one thread sends one message."""
+
+
+def whole(approaches: Sequence[Approach]) -> Approach:
+    """What stands for the approaches of all exchanges of a step: theirs, if it is one."""
+    return approaches[0] if len(set(approaches)) == 1 else Approach(EACH)
+
 
 Today = Literal["nonblocking", "blocking", "persistent", "one message per thread", "rma"]
 TODAY: Mapping[Today, Interface] = {

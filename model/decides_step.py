@@ -13,7 +13,7 @@ import numpy as np
 from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import Sampler
+from pready.model.costs import Sampler, costs
 from pready.model.decides import THREADS, Asked, Moved, at_ends, at_steps, levers, steps
 from pready.model.engine.beside import Other
 from pready.model.engine.layout import of_a_step, part
@@ -22,6 +22,7 @@ from pready.model.engine.simulate import means_of_steps
 from pready.model.engine.step import WholeStep
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Lever
+from pready.model.step_by_step import StepByStep
 from pready.model.workload import Workload
 
 
@@ -53,7 +54,9 @@ class _Case:
         return np.asarray(sum(each), dtype=np.float64)
 
 
-def decides_step(step: WholeStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float) -> list[Lever]:
+def decides_step(
+    step: WholeStep | StepByStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float
+) -> list[Lever]:
     """All inputs that move what a step saves, the one that moves it most first.
 
     Parameters
@@ -67,25 +70,38 @@ def decides_step(step: WholeStep, ways: Sequence[Approach], best: ApproachPredic
     return levers([*_machine(step, here), *_workload(step, here)], best.eta, best.speedup_percent, min_gain)
 
 
-def _times(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
+def _times(step: WholeStep | StepByStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
     """Mean times of the step's communication and of a step with its share of beginning, by case of shape (rows, 2)."""
+    if isinstance(step, StepByStep):
+        means = [step.means(c.machine, c.parts, c.ways, s) for c, s in zip(cases, samplers, strict=True)]
+    else:
+        means = _simulated(step, cases, samplers)
+    return [
+        np.stack([times[:, 0], times[:, 1] + case.begin(sampler) / step.workload.iterations], axis=-1)
+        for times, case, sampler in zip(means, cases, samplers, strict=True)
+    ]
+
+
+def _simulated(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
+    """The same without beginning, by the engine."""
     like, jobs = step.like, []
     first = like.first(like.per_draw)
     for case, sampler in zip(cases, samplers, strict=True):
         rows = [*range(sampler.lead + sampler.draws)] or [0]
         made = [o.priced(sampler, rows, [step.seed] * len(rows)) for o in case.others(step.workload)]
         jobs.append((made, first + like.per_draw))
-    out = []
-    for times, case, sampler in zip(means_of_steps(jobs, first, like.all_cores), cases, samplers, strict=True):
-        once = case.begin(sampler) / step.workload.iterations
-        out.append(np.stack([times[:, 0], times[:, 1] + once], axis=-1))
-    return out
+    return means_of_steps(jobs, first, like.all_cores)
 
 
-def _machine(step: WholeStep, here: _Case) -> Iterator[Moved]:
+def _machine(step: WholeStep | StepByStep, here: _Case) -> Iterator[Moved]:
     asked, both = Asked(step.machine), (here.today, here)
     for case in both:
         case.begin(asked)
+        if isinstance(step, StepByStep):
+            for w, a in zip(case.parts, case.ways, strict=True):
+                for size in dict.fromkeys(w.sends):
+                    costs(asked, w, a.message_size(size))
+            continue
         for of in case.others(step.workload):
             price, buffers = listed_price(asked, of.workload), of.layout.buffers(of.workload, of.pattern)
             for size, kind in zip(buffers, of.pattern.kinds, strict=True):
@@ -96,7 +112,7 @@ def _machine(step: WholeStep, here: _Case) -> Iterator[Moved]:
         yield from at_ends(ends, base, fine)
 
 
-def _workload(step: WholeStep, here: _Case) -> Iterator[Moved]:
+def _workload(step: WholeStep | StepByStep, here: _Case) -> Iterator[Moved]:
     moves = [*_moves(here)]
     cases = [c for case in (here, *(e for *_, ends in moves for e in ends)) for c in (case.today, case)]
     there = _times(step, cases, [Sampler(c.machine) for c in cases])

@@ -17,6 +17,7 @@ from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import Laggard, NoArrivals
+from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler, costs
 from pready.model.errors import PreadyError
@@ -40,6 +41,39 @@ def deterministic(workload: Workload) -> bool:
     return isinstance(model, NoArrivals) or (isinstance(model, Laggard) and model.late == "partition")
 
 
+@dataclass(frozen=True)
+class Times:
+    """What the timelines of an exchange, or of a step's exchanges together, say of each row: shape (rows,)."""
+
+    end: Array
+    """Seconds after the last partition is ready."""
+    iteration: Array
+    """Seconds of a whole one."""
+    first_ready: Array
+    joined: Array
+    """When the threads have met, at most the end."""
+    arrived_early: Array
+    messages: int
+
+    @staticmethod
+    def together(each: Sequence[Times]) -> Times:
+        """Of a step: what its exchanges take, one after the other."""
+
+        def total(name: str) -> Array:
+            return np.asarray(sum(getattr(t, name) for t in each), dtype=np.float64)
+
+        messages = sum(t.messages for t in each)
+        early = np.asarray(sum(t.messages * t.arrived_early for t in each) / messages)
+        return Times(
+            total("end"),
+            total("iteration"),
+            total("first_ready"),
+            total("joined"),
+            arrived_early=early,
+            messages=messages,
+        )
+
+
 @dataclass
 class Evaluation:
     """All that approaches share for one machine and workload; timelines are made on request."""
@@ -50,20 +84,29 @@ class Evaluation:
     nominal: int = NOMINAL
     draws: int = DRAWS
     per_draw: int = PER_DRAW
+    step: Workload | None = None
+    """Of several exchanges, of which `workload` is one; all others are sent as today. Times of an iteration are the
+    step's."""
+    number: int = 0
+    """Of `workload` among them."""
 
     def __post_init__(self) -> None:
         abilities.check(self.workload, "timeline")
-        if deterministic(self.workload):
+        if all(map(deterministic, (self.step or self.workload).parts)):
             self.nominal = self.per_draw = 1
         self.sampler = Sampler(self.machine, self.draws, self.per_draw, self.seed, lead=1 + self.nominal)
         self._costs: dict[float, Costs] = {}
         self._timelines: dict[Approach, Timeline] = {}
 
+    @property
+    def _own_seed(self) -> int:
+        return exchange_seed(self.seed, self.number)
+
     @cached_property
     def ready(self) -> Array:
         """Sender's ready times, shape (rows, N_part); row 0 has no spread."""
         n = self.nominal + self.draws * self.per_draw
-        drawn = arrivals.draw(self.workload, n, self.seed, rank=SENDER)
+        drawn = arrivals.draw(self.workload, n, self._own_seed, rank=SENDER)
         return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
 
     @cached_property
@@ -71,7 +114,7 @@ class Evaluation:
         """The receiver's own ready times, shape (rows, N_part); None if it waits inside MPI."""
         if self.workload.receiver == "waiting":
             return None
-        drawn = arrivals.draw(self.workload, len(self.ready) - 1, self.seed, rank=RECEIVER)
+        drawn = arrivals.draw(self.workload, len(self.ready) - 1, self._own_seed, rank=RECEIVER)
         return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
 
     def receiver_joins(self, approach: Approach) -> Array | None:
@@ -91,8 +134,15 @@ class Evaluation:
         return 1 / self.machine.path(self.workload.path).segments[-1].G.value
 
     def costs(self, approach: Approach) -> Costs:
-        """Costs of the approach's messages, made once per size."""
-        size = approach.message_size(self.workload.buffer)
+        """Costs of the approach's messages; where sizes differ, of the buffer's, the largest face."""
+        return self._costs_of(approach.message_size(self.workload.buffer))
+
+    def costs_by_peer(self, approach: Approach) -> tuple[Costs, ...]:
+        """Costs of the approach's messages, to each peer where sizes differ."""
+        return tuple(map(self._costs_of, self.message_sizes(approach)))
+
+    def _costs_of(self, size: float) -> Costs:
+        """Made once per size."""
         if size not in self._costs:
             self._costs[size] = costs(self.sampler, self.workload, size)
         return self._costs[size]
@@ -101,7 +151,7 @@ class Evaluation:
         """The approach's timeline over all rows, made once."""
         if approach not in self._timelines:
             joins = self.receiver_joins(approach)
-            self._timelines[approach] = run(self.ready, self.costs(approach), approach, self.setting, joins)
+            self._timelines[approach] = run(self.ready, self.costs_by_peer(approach), approach, self.setting, joins)
         return self._timelines[approach]
 
     def steps(self, approach: Approach, ready: Array, receiver_joins: Array | None = None) -> Timeline:
@@ -116,7 +166,7 @@ class Evaluation:
         """
         if self.draws:
             raise PreadyError(f"draws = {self.draws} of an exchange with given ready times", valid="draws = 0")
-        return run(ready, self.costs(approach), approach, self.setting, receiver_joins, keep_steps=True)
+        return run(ready, self.costs_by_peer(approach), approach, self.setting, receiver_joins, keep_steps=True)
 
     @property
     def delay(self) -> float:
@@ -133,12 +183,27 @@ class Evaluation:
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values."""
-        return gain_over_sizes(self.machine, self.workload, approach, sizes, self.seed)
+        return gain_over_sizes(self.machine, self.workload, approach, sizes, self._own_seed)
 
     def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """Share of an iteration that one approach saves for several buffer sizes, shape (len(sizes),)."""
-        today, fine = over_sizes(self.machine, self.workload, approach, sizes, self.seed)
-        return metrics.speedup_percent(today.iteration, fine.iteration) / 100
+        today, fine = over_sizes(self.machine, self.workload, approach, sizes, self._own_seed)
+        beside = float(np.mean(self._beside))
+        return metrics.speedup_percent(beside + today.iteration, beside + fine.iteration) / 100
+
+    def times(self, approach: Approach) -> Times:
+        """What the approach's timeline says of all rows, on its own."""
+        line = self.timeline(approach)
+        joined_ = np.minimum(line.join, line.end)
+        whole = self.ready.max(axis=1) + line.end
+        return Times(line.end, whole, line.first_ready, joined_, line.arrived_early, line.messages)
+
+    @cached_property
+    def _beside(self) -> Array:
+        """Seconds of the step's other exchanges, shape (rows,); where there are none, a 0."""
+        parts = () if self.step is None else self.step.parts
+        others = [replace(self, workload=w, number=i) for i, w in enumerate(parts) if i != self.number]
+        return np.asarray(sum((o.times(o.workload.baseline).iteration for o in others), start=np.zeros(())))
 
     @property
     def _nominal_rows(self) -> slice:
@@ -149,7 +214,7 @@ class Evaluation:
         rows = self._nominal_rows
         if not replaced:
             return float(self.timeline(approach).end[rows].mean())
-        changed = replace(self.costs(approach), **replaced)
+        changed = [replace(c, **replaced) for c in self.costs_by_peer(approach)]
         line = run(self.ready, changed, approach, self.setting, self.receiver_joins(approach))
         return float(line.end[rows].mean())
 
@@ -172,21 +237,21 @@ class Evaluation:
         return np.array([end[rows].mean(), (self.ready.max(axis=1) + end)[rows].mean()])
 
     def message_sizes(self, approach: Approach) -> list[float]:
-        """Bytes of the approach's messages, by kind."""
-        return [approach.message_size(self.workload.buffer)]
+        """Bytes of the approach's messages: of one if all are alike, else of that to each peer."""
+        return [approach.message_size(b) for b in _by_peer([self.workload])[0]]
 
     def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
         """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2)."""
-        rows, n = sampler.lead + sampler.draws, self.nominal
+        rows, n = max(sampler.lead + sampler.draws, 1), self.nominal
         ready = np.tile(self.ready[self._nominal_rows], (rows, 1))
         theirs = self._receiver_ready
         if theirs is not None:
             theirs = np.tile(theirs[self._nominal_rows], (rows, 1))
         out = []
         for approach in approaches:
-            at = costs(sampler, self.workload, approach.message_size(self.workload.buffer))
-            each = Costs.stack([at.row(i) for i in range(rows)], n)
-            joins = None if theirs is None else joined(theirs, each, approach, self.setting)
+            at = [costs(sampler, self.workload, size) for size in self.message_sizes(approach)]
+            each = [Costs.stack([c.row(i) for i in range(rows)], n) for c in at]
+            joins = None if theirs is None else joined(theirs, each[0], approach, self.setting)
             end = run(ready, each, approach, self.setting, joins).end
             out.append(np.stack([x.reshape(rows, n).mean(axis=1) for x in (end, ready.max(axis=1) + end)], axis=1))
         return out
@@ -198,9 +263,9 @@ class Evaluation:
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, as `predict` says it."""
         today, rows = self.mean_time(self.workload.baseline), self._nominal_rows
-        compute, out = self.ready.max(axis=1), []
+        out = []
         for a in approaches:
-            time, whole = self.mean_time(a), float((compute + self.timeline(a).end)[rows].mean())
+            time, whole = self.mean_time(a), float((self.times(a).iteration + self._beside)[rows].mean())
             once = float(begin(self.sampler, self.workload, a).flat[0])
             eta = float(metrics.eta(today, time))
             out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
@@ -208,25 +273,41 @@ class Evaluation:
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
-        line, today = self.timeline(approach), self.timeline(self.workload.baseline)
-        rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(self.workload.threads)
+        mine, today = (
+            replace(t, iteration=t.iteration + self._beside)
+            for t in map(self.times, (approach, self.workload.baseline))
+        )
+        begins = tuple(begin(self.sampler, self.workload, a) for a in (approach, self.workload.baseline))
+        return self.row(approach, self.workload, mine, today, self.times(BULK), begins)
+
+    def row(
+        self, approach: Approach, workload: Workload, line: Times, today: Times, bulk: Times, begins: Sequence[Array]
+    ) -> ApproachPrediction:
+        """A prediction's row, of the exchange or of the step that it is part of.
+
+        Parameters
+        ----------
+        line, today, bulk
+            Of the approach, the baseline, and bulk.
+        begins
+            What beginning takes the approach and the baseline, by row.
+        """
+        rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(workload.threads)
         t, t_today = line.end[rows], today.end[rows]
         drawn, drawn_today = self._drawn_means(line.end), self._drawn_means(today.end)
         time, eta = float(t.mean()), float(metrics.eta(t_today.mean(), t.mean()))
         time_low, time_high = interval(drawn, time)
         eta_low, eta_high = interval(metrics.eta(drawn_today, drawn), eta)
-        compute = self.ready.max(axis=1)
-        once, once_today = (begin(self.sampler, self.workload, a) for a in (approach, self.workload.baseline))
-        starts = self.workload.iterations
-        whole, whole_today = compute + line.end + once / starts, compute + today.end + once_today / starts
+        (once, once_today), starts = begins, workload.iterations
+        whole, whole_today = line.iteration + once / starts, today.iteration + once_today / starts
         saved = metrics.speedup_percent(self._drawn_means(whole_today), self._drawn_means(whole))
         speedup = float(metrics.speedup_percent(whole_today[rows].mean(), whole[rows].mean()))
         speedup_low, speedup_high = interval(saved, speedup)
         # temucin2022 3.1: one send from the join on, without the threads' barrier.
-        t_pt2pt = float(self.timeline(BULK).end[0]) - barrier
+        t_pt2pt = float(bulk.end[0]) - barrier
         first = line.first_ready[rows] if approach.interface.splits else np.full_like(t, barrier)
         t_part = t - first
-        before_join = np.minimum(line.join[rows], t) - first if approach.interface.splits else np.zeros_like(t)
+        before_join = line.joined[rows] - first if approach.interface.splits else np.zeros_like(t)
         no_spread = float(line.end[0]) - (0.0 if approach.interface.splits else barrier)
         return ApproachPrediction(
             approach=approach,
@@ -237,12 +318,12 @@ class Evaluation:
             eta=eta,
             eta_low=eta_low,
             eta_high=eta_high,
-            iteration_s=float((compute + line.end)[rows].mean()),
+            iteration_s=float(line.iteration[rows].mean()),
             speedup_percent=speedup,
             speedup_low_percent=speedup_low,
             speedup_high_percent=speedup_high,
             overhead=float(metrics.overhead(no_spread, t_pt2pt)),
-            perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(self.workload.buffer, t.mean())),
+            perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, t.mean())),
             availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
             early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
             arrived_early_percent=100 * float(line.arrived_early[rows].mean()),
@@ -257,7 +338,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
     return Setting(
         workload.threads,
         workload.partitions_per_thread,
-        workload.peers,
+        len(workload.sends),
         machine.contexts.value,
         machine.progress.value,
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
@@ -265,6 +346,12 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         workload.two_way,
         workload.scattered,
     )
+
+
+def _by_peer(workloads: Sequence[Workload]) -> list[tuple[float, ...]]:
+    """Bytes for each peer, by workload: for one if all of them send as many bytes to all of theirs."""
+    sends = [w.sends for w in workloads]
+    return [s[:1] for s in sends] if all(len(set(s)) == 1 for s in sends) else sends
 
 
 def interval(drawn: Array, value: float) -> tuple[float, float]:
@@ -332,10 +419,12 @@ def over_sizes(
         theirs = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER) for w in at_size])
 
     def mean(a: Approach) -> OverSizes:
-        each = [costs(sampler, w, a.message_size(w.buffer)) for w in at_size]
-        stacked = Costs.stack(each, samples)
-        joins = None if theirs is None else joined(theirs, stacked, a, setting)
-        end = run(ready, stacked, a, setting, joins).end
+        each = [
+            Costs.stack([costs(sampler, w, a.message_size(b)) for w, b in zip(at_size, to, strict=True)], samples)
+            for to in zip(*_by_peer(at_size), strict=True)
+        ]
+        joins = None if theirs is None else joined(theirs, each[0], a, setting)
+        end = run(ready, each, a, setting, joins).end
         times, whole = (x.reshape(len(at_size), samples).mean(axis=1) for x in (end, ready.max(axis=1) + end))
         whole = whole + np.array([float(begin(sampler, w, a)) for w in at_size]) / workload.iterations
         return OverSizes(np.asarray(times, dtype=np.float64), np.asarray(whole, dtype=np.float64))

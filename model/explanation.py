@@ -207,6 +207,8 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
             "Eq. 8 is the expected extreme of a simplified distribution; Eq. 3 and 4 take D from the arrivals drawn, "
             "which the timeline sees too"
         )
+    if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
+        yield "sizes differ between neighbours: messages and terms are shown of the buffer, steps take each its own"
     if isinstance(evaluation, ManyRanks):
         yield (
             "the steps are means over the ranks and iterations that predict simulates, whose late neighbours delay "
@@ -246,10 +248,11 @@ def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
     assert isinstance(evaluation, Evaluation)
     costs = evaluation.costs(approach)
     joins = evaluation.receiver_joins(approach)
-    line = run(evaluation.ready, costs, approach, evaluation.setting, joins, keep_steps=True)
+    by_peer = evaluation.costs_by_peer(approach)
+    line = run(evaluation.ready, by_peer, approach, evaluation.setting, joins, keep_steps=True)
     size = approach.message_size(evaluation.workload.buffer)
     segment = evaluation.machine.path(evaluation.workload.path).segment(size)
-    passed = _passed(line, costs, slice(1, 1 + evaluation.nominal))
+    passed = _passed(line, slice(1, 1 + evaluation.nominal))
     before, steps = 0.0, []
     for name, rule, terms in _rules(evaluation, approach, costs, segment):
         steps.append(Step(name, rule, tuple(terms), passed[name], passed[name] - before))
@@ -261,7 +264,7 @@ def _once(evaluation: Evaluation | ManyRanks, approach: Approach) -> float:
     return float(begin(Sampler(evaluation.machine), evaluation.workload, approach))
 
 
-def _passed(line: Timeline, costs: Costs, rows: slice) -> dict[str, float]:
+def _passed(line: Timeline, rows: slice) -> dict[str, float]:
     """When the last message has passed each step, mean over the rows."""
     steps = line.steps
     assert steps is not None
@@ -270,7 +273,7 @@ def _passed(line: Timeline, costs: Costs, rows: slice) -> dict[str, float]:
         "issue": steps.issued.max(axis=1),
         "protocol": steps.sent.max(axis=1),
         "NIC": steps.left.max(axis=1),
-        "link": steps.left.max(axis=1) + costs.stream,
+        "link": steps.streamed.max(axis=1),
         "wire": steps.arrived.max(axis=1),
         "receive": steps.received,
         "finish": line.end,

@@ -33,6 +33,7 @@ from pready.model.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfil
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.step_by_step import StepByStep
 from pready.model.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import Workload
@@ -126,13 +127,18 @@ def evaluator(
     if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
         many = ManyRanks(machine, workload, seed, draws, cores=cores)
         return many, stands_for(workload, many)
+    notes = _of_one_exchange(workload, "asked for the timeline" if why is None else why)
+    return Evaluation(machine, workload, seed, draws=DRAWS if draws is None else draws), notes
+
+
+def _of_one_exchange(workload: Workload, because: str) -> list[str]:
+    """What to say where a timeline stands for many ranks."""
     notes: list[str] = []
     if workload.pattern != "pt2pt":
-        because = "asked for the timeline" if why is None else why
         notes.append(f"{because}: predicted from one exchange, without waiting for late neighbours")
-    if workload.thread_grid is not None or workload.edge is not None or workload.corner is not None:
-        notes.append("the timeline takes every neighbour's buffer as a face, to which all threads contribute")
-    return Evaluation(machine, workload, seed, draws=DRAWS if draws is None else draws), notes
+    if workload.thread_grid is not None:
+        notes.append("the timeline takes every neighbour's buffer as one to which all threads contribute")
+    return notes
 
 
 def stands_for(workload: Workload, many: ManyRanks) -> list[str]:
@@ -266,20 +272,31 @@ def predict_step(
     """
     profile = effective_library(machine, library)
     abilities.check(workload, engine or "engine")
-    why = unable(workload)
-    if why is not None:
-        raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
-    many = [ManyRanks(machine, w, seed, draws, step=workload, number=i) for i, w in enumerate(workload.parts)]
+    step: WholeStep | StepByStep
+    each: Sequence[Evaluation | ManyRanks]
+    if engine == "timeline":
+        if all(w.neighbours is None for w in workload.parts):
+            for of_part, part in zip(of_a_step(workload), workload.parts, strict=True):
+                of_part.pattern(part)  # refuses exchanges of different numbers of ranks
+        step = StepByStep(machine, workload, seed, DRAWS if draws is None else draws)
+        each, stand_for = step.exchanges, []
+    else:
+        why = unable(workload)
+        if why is not None:
+            raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
+        many = [ManyRanks(machine, w, seed, draws, step=workload, number=i) for i, w in enumerate(workload.parts)]
+        step = WholeStep(machine, workload, seed, many[0])
+        each, stand_for = many, _stand_for(workload, many[0])
 
-    def answered(number: int) -> Prediction:
+    def answered(of: Evaluation | ManyRanks) -> Prediction:
         def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
-            return ManyRanks(machine, other, seed, 0, step=workload, number=number).predict_all(some)
+            return replace(of, workload=other, draws=0).predict_all(some)
 
-        return _answered(many[number], profile, library, min_gain, [], at_values, deciding=False)
+        notes = _of_one_exchange(of.workload, "asked for the timeline") if isinstance(of, Evaluation) else []
+        return _answered(of, profile, library, min_gain, notes, at_values, deciding=False)
 
-    exchanges = tuple(map(answered, range(len(many))))
+    exchanges = tuple(map(answered, each))
     chosen = chosen_ways(workload, exchanges)
-    step = WholeStep(machine, workload, seed, many[0])
     rows = step.predict(chosen)
     best = rows[-1]
     verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
@@ -294,7 +311,7 @@ def predict_step(
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
         because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",
-        warnings=[*common, *own, *_stand_for(workload, many[0])],
+        warnings=[*common, *own, *stand_for],
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     return Prediction(
@@ -306,9 +323,9 @@ def predict_step(
         closed_form={**max(exchanges, key=lambda e: e.bulk.time_s).closed_form, "delay_s": delay},
         approaches=rows,
         advice=advice,
-        engine="engine",
-        ranks=many[0].grid,
-        iterations=many[0].iterations,
+        engine=exchanges[0].engine,
+        ranks=exchanges[0].ranks,
+        iterations=exchanges[0].iterations,
         exchanges=exchanges,
         share=workload.share,
         decides=decides_step(step, chosen, best, min_gain) if deciding and len(rows) > 1 else [],

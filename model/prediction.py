@@ -192,7 +192,7 @@ class Prediction:
     approaches: list[ApproachPrediction]
     advice: Advice
     engine: str = "timeline"
-    """One exchange of two ranks ("timeline"), many ranks iteration after iteration ("engine"), or SST ("sst")."""
+    """One exchange of a rank ("timeline"), many ranks iteration after iteration ("engine"), or SST ("sst")."""
     ranks: tuple[int, ...] = ()
     """Grid of ranks that were simulated, or their number; empty: none but the two of an exchange."""
     network: str = ""

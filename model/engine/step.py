@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from pready.model import abilities
-from pready.model.approach import BULK, EACH, Approach
+from pready.model.approach import BULK, Approach, whole
 from pready.model.arrays import Array
 from pready.model.begin import begin
 from pready.model.costs import Sampler
@@ -21,11 +21,6 @@ from pready.model.engine.simulate import Simulation, means_of_steps, run_all, ru
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.workload import Workload
-
-
-def whole(approaches: Sequence[Approach]) -> Approach:
-    """What stands for the approaches of all exchanges: theirs, if it is one."""
-    return approaches[0] if len(set(approaches)) == 1 else Approach(EACH)
 
 
 @dataclass

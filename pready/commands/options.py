@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the list of machines needs neither
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
-"""One exchange of two ranks; many ranks, iteration after iteration; SST's packet-level networks."""
+"""One exchange of a rank; many ranks, iteration after iteration; SST's packet-level networks."""
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -29,7 +29,7 @@ PICTURES_HELP = (
 @click.option(
     "--engine",
     type=click.Choice(options.ENGINES),
-    help="One exchange of two ranks, or many; sst: 'pready simulate'.  [default: timeline for pt2pt, else engine]",
+    help="One exchange of a rank, or many ranks; sst: 'pready simulate'.  [default: timeline for pt2pt, else engine]",
 )
 @options.as_json()
 @options.as_csv()

@@ -34,7 +34,7 @@ def engine() -> Option:
     return click.option(
         "--engine",
         type=click.Choice(["timeline", "engine"]),
-        help="One exchange of two ranks, or many.  [default: timeline for pt2pt, else engine]",
+        help="One exchange of a rank, or many ranks.  [default: timeline for pt2pt, else engine]",
     )
 
 

@@ -80,7 +80,7 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     counts = np.unique(np.ceil(np.array(wanted) / n)) * n
     rows = []
     for size in counts:
-        there = workload.model_copy(update={"buffer": float(size)})
+        there = workload.at_buffer(float(size))
         evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
         evaluation.prepare([workload.baseline, best])
         rows.append(evaluation.predict(best))
@@ -113,12 +113,12 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
     for approach in (workload.baseline, prediction.advised.approach):
         theirs = evaluation.receiver_joins(approach)
         joins = None if theirs is None else theirs[iteration]
-        line = run(ready, evaluation.costs(approach), approach, evaluation.setting, joins, keep_steps=True)
+        line = run(ready, evaluation.costs_by_peer(approach), approach, evaluation.setting, joins, keep_steps=True)
         assert line.steps is not None
         join = float(line.join[0]) if approach.interface.joins else None
         label = f"{approach.name}, {approach.transport_partitions} per peer"
-        owner, peer = _whose(approach, workload, ready[0])
-        drawn.append(figures.Exchange(label, threads, line.steps, owner, peer, join, float(line.end[0])))
+        owner = _owners(approach, workload, ready[0])[line.steps.partition[0]]
+        drawn.append(figures.Exchange(label, threads, line.steps, owner, line.steps.peer[0], join, float(line.end[0])))
     return figures.exchanges(title, drawn)
 
 
@@ -126,11 +126,9 @@ def _decides(title: str, machine: Machine, workload: Workload, prediction: Predi
     return figures.tornado(title, prediction.decides[:MOST_LEVERS], 100 * prediction.advice.min_gain)
 
 
-def _whose(approach: Approach, workload: Workload, ready: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The thread that issues each message and the peer it is for, in the order in which messages become ready."""
-    peers, count = workload.peers, approach.messages
+def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:
+    """The thread that issues each transport partition: the one that completes it."""
+    count = approach.messages
     by_transport = ready.reshape(count, -1)
-    order = np.argsort(by_transport.max(axis=1), kind="stable")
-    last = by_transport.argmax(axis=1) + np.arange(count) * by_transport.shape[1]  # the partition that completes it
-    thread = last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)
-    return np.repeat(thread[order], peers), np.tile(np.arange(peers), count)
+    last = by_transport.argmax(axis=1) + np.arange(count) * by_transport.shape[1]
+    return last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)

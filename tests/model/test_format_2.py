@@ -8,6 +8,7 @@ import pytest
 
 from pready.model import abilities, workload
 from pready.model.errors import PreadyError
+from pready.model.files import validated
 from pready.model.sizes import Sizes
 from pready.model.workload import SINCE_2, Workload
 
@@ -90,6 +91,32 @@ def test_sizes_in_a_list(tmp_path: Path) -> None:
     w = loaded(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
     assert w.buffer == 65536
     assert w.at_buffer(131072.0).neighbour_sizes == ((131072, 131072), (16,), ())
+
+
+def test_what_a_rank_sends(tmp_path: Path) -> None:
+    w = loaded(tmp_path, HALO + FACES)
+    assert w.sends == (2 * 2**20,) * 2 + (2**19,) * 2 + (8,) * 2
+    flat = w.model_copy(update={"grid": (4, 4)})
+    assert flat.sends == w.sends[:4]  # nobody is beyond an axis with a single rank
+    stencil = loaded(tmp_path, STENCIL + FACES + 'edges = ["1 KiB", "2 KiB", "4 KiB"]\ncorner = "16 B"\n')
+    assert [stencil.sends.count(b) for b in (2**21, 2**19, 8, 1024, 2048, 4096, 16)] == [2, 2, 2, 4, 4, 4, 8]
+    assert stencil.sends[:6] == w.sends
+    ring: list[list[dict[str, object]]] = [
+        [{"to": (r + 1) % 3, "size": "8 B"}, {"to": (r + 2) % 3, "size": "1 KiB"}] for r in range(3)
+    ]
+
+    def listed(rows: list[list[dict[str, object]]]) -> Workload:
+        return validated(Workload, {"threads": 1, "pattern": "neighbours", "neighbour_list": rows}, "w")
+
+    assert listed(ring).sends == (8, 1024)
+    assert listed(ring).in_step
+    assert not listed([ring[0][::-1], *ring[1:]]).in_step  # one sends the large one first
+    assert not listed([ring[0], ring[1], ring[2][:1]]).in_step
+    both_first = [ring[0], [{"to": 0, "size": "8 B"}, ring[1][1]], ring[2]]
+    assert not listed(both_first).in_step  # rank 0 receives two small ones
+    assert listed([[{"to": 1, "size": "8 B"}], []]).in_step  # as a list without sizes
+    with pytest.raises(PreadyError, match=r"differ from rank to rank: not .*; valid: pready predict --engine engine"):
+        abilities.check(listed(both_first), "timeline")
 
 
 def test_exchanges(tmp_path: Path) -> None:
@@ -216,5 +243,6 @@ def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
                 continue
             with pytest.raises(PreadyError, match="not simulated by") as caught:
                 abilities.check(w, engine)
-            for other in need.able:
-                assert abilities.ASKED_BY[other] in str(caught.value)
+            for other, command in abilities.ASKED_BY.items():
+                able = str(caught.value).partition("; valid: ")[2]
+                assert (command in able) == (abilities.beyond(w, other) is None)

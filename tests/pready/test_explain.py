@@ -35,6 +35,18 @@ def test_the_steps_sum_up_to_the_predicted_time(
         assert all(s.added_s > -1e-15 for s in way.steps if s.name != "wire")
 
 
+@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
+def test_the_steps_of_unequal_faces_sum_up(interface: pready.model.approach.Interface) -> None:
+    on = pready.load_machine("meluxina")
+    what = pready.load_workload(HALO).changed(buffer=None, faces=["2 MiB", "512 KiB", "64 KiB"])
+    approach = interface.into(4, 2 if interface.splits else 1)
+    explained = explain(on, what, approach, engine="timeline")
+    assert explained.way.time_s == pytest.approx(Evaluation(on, what, draws=0).predict(approach).time_s, rel=1e-12)
+    assert sum(s.added_s for s in explained.way.steps) == pytest.approx(explained.way.time_s, rel=1e-9)
+    assert all(s.added_s > -1e-15 for s in explained.way.steps if s.name != "wire")
+    assert any(d.startswith("sizes differ between neighbours: messages and terms") for d in explained.departures)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("file", [LAGGARD, HALO])
 def test_it_says_what_predict_says(file: str) -> None:

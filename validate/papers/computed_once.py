@@ -10,11 +10,11 @@ from pydantic import Field
 
 from pready.model import machine as machines
 from pready.model import units
-from pready.model.approach import BY_KEY, Approach
+from pready.model.approach import BY_KEY, Approach, whole
 from pready.model.engine import Simulation, simulate
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.simulate import run_step, together
-from pready.model.engine.step import plans, whole
+from pready.model.engine.step import plans
 from pready.model.errors import PreadyError, shown
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated

@@ -10,8 +10,7 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
-from pready.model.approach import EACH, PART_AM, Approach, Interface
-from pready.model.engine.step import whole
+from pready.model.approach import EACH, PART_AM, Approach, Interface, whole
 from pready.model.errors import PreadyError
 from pready.model.predict import chosen_ways
 from pready.model.prediction import ApproachPrediction, Prediction

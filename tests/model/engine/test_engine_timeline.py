@@ -14,12 +14,12 @@ from test_engine_oracle import cases
 from pready.model import arrivals
 from pready.model.approach import BY_KEY, PART, SINGLE, Approach
 from pready.model.arrays import Array
-from pready.model.arrival_models import Laggard
+from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.costs import Sampler, costs
-from pready.model.engine import simulate
+from pready.model.engine import prepared, simulate
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.machine import Machine, load
-from pready.model.timeline import Timeline, run
+from pready.model.timeline import Timeline, joined, run
 from pready.model.workload import ComputeTime, Workload
 
 
@@ -76,6 +76,45 @@ def test_ranks_in_step_equal_the_timeline_of_many_peers(
     last, line = timeline(machine, workload, approach, 0, 0)
     assert out.received_s is not None
     np.testing.assert_allclose(out.received_s[0], (last + line.end)[0], rtol=1e-12)
+
+
+@st.composite
+def in_step(draw: st.DrawFn) -> dict[str, Any]:
+    """Ranks that all do the same: halos without ends, or a list of rings, nobody later than others."""
+    case = draw(cases(patterns=("halo3d", "halo3d26", "neighbours")))
+    workload = case["workload"]
+    arrivals_ = draw(st.sampled_from([NoArrivals(), Laggard(model="laggard", late_by=0.05)]))
+    alone: dict[str, Any] = {"ranks_per_node": None, "node_grid": None, "thread_grid": None, "periodic": True}
+    update: dict[str, Any] = {"arrivals": arrivals_, "grid": case["grid"]}
+    if workload.pattern == "neighbours":
+        ranks = draw(st.integers(2, 9))
+        shifts = draw(st.lists(st.integers(1, ranks - 1), min_size=1, max_size=4, unique=True))
+        some = st.sampled_from([8, 700, 50000]).map(lambda b: float(workload.n_partitions * b))
+        sizes = draw(st.none() | st.lists(some, min_size=len(shifts), max_size=len(shifts)))
+        alone |= {"grid": (ranks,), "neighbours": [[(r + s) % ranks for s in shifts] for r in range(ranks)]}
+        alone |= {"neighbour_sizes": None if sizes is None else [sizes] * ranks}
+        update |= {"grid": (ranks,), "neighbours": len(shifts)}
+    return {**case, **alone, "workload": workload.model_copy(update=update)}
+
+
+@pytest.mark.thorough
+@settings(max_examples=1500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(in_step())
+def test_ranks_in_step_equal_the_timeline_whatever_they_send(case: dict[str, Any]) -> None:
+    machine, workload, approach = case["machine"], case["workload"], case["approach"]
+    plan = prepared(**case)
+    kinds = plan.pattern.classes[0 if plan.pattern.rank_profile is None else plan.pattern.rank_profile[0]]
+    present = plan.pattern.present[-1]
+    by_peer = [plan.costs[k] for k, there in zip(kinds, present, strict=True) if there]
+    ready = arrivals.draw(workload, 1, case["seed"])
+    setting = setting_of(machine, workload)
+    assert setting.peers == len(by_peer)
+    joins = joined(ready, by_peer[0], approach, setting) if workload.receiver == "computing" else None
+    line = run(ready, by_peer, approach, setting, joins)
+    out = simulate(**case, iterations=1, record=True)
+    assert out.ends_s is not None
+    np.testing.assert_allclose(out.ends_s[0], ready.max() + line.end[0], rtol=1e-12)
+    np.testing.assert_allclose(out.arrived_early, line.arrived_early)
 
 
 @pytest.mark.thorough

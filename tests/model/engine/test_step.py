@@ -11,12 +11,13 @@ import pytest
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, EACH, MANY, Approach
+from pready.model.approach import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.engine import simulate
 from pready.model.engine.goal import write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
+from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.outcome import outcome
 from pready.model.predict import predict
@@ -105,8 +106,57 @@ def test_exchanges_of_other_ranks_are_refused() -> None:
         predict(MELUXINA, step(one(), ring))
     with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
         predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
-    with pytest.raises(PreadyError, match="several exchanges per step: not simulated by"):
-        predict(MELUXINA, step(one(), one()), engine="timeline")
+    with pytest.raises(PreadyError, match="neighbour list of 3 ranks; valid: one entry for each of 8 ranks"):
+        predict(MELUXINA, step(one(), ring), engine="timeline")
+    with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
+        predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]), engine="timeline")
+
+
+FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
+
+
+def unequal_step() -> Workload:
+    first = {k: v for k, v in one(arrivals=LATE, partitions_per_thread=2, **FACES).items() if v}
+    return step(first, one(compute={"time": "300 us"}), {"buffer": "512 B"}, iterations=20, receiver="computing")
+
+
+@pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])
+def test_exchanges_in_step_take_what_their_timelines_take_one_after_the_other(ways: tuple[Approach, ...]) -> None:
+    w = unequal_step()
+    out = run_step(plans(MELUXINA, w, ways, 0), 1, record=True)
+    ends, begun = [], 0.0
+    for number, (part, way) in enumerate(zip(w.parts, ways, strict=True)):
+        times = Evaluation(MELUXINA, part, draws=0, step=w, number=number).times(way)
+        begun += float(times.iteration[1])
+        ends.append(begun)
+    for of, end in zip(out, ends, strict=True):
+        assert of.ends_s is not None
+        np.testing.assert_allclose(of.ends_s[0], end, rtol=1e-12)
+
+
+def test_a_step_in_step_is_the_same_of_both_engines() -> None:
+    w = unequal_step()
+    slow, quick = (predict(MELUXINA, w, draws=0, engine=e) for e in ("engine", "timeline"))
+    assert (quick.engine, quick.ranks) == ("timeline", ())
+    assert [r.approach for r in quick.approaches] == [r.approach for r in slow.approaches]
+    for a, b in zip((slow, *slow.exchanges), (quick, *quick.exchanges), strict=True):
+        assert a.advice.verdict == b.advice.verdict
+        assert a.advice.pays == pytest.approx(b.advice.pays)
+        for x, y in zip(a.approaches, b.approaches, strict=True):
+            for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
+                assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)
+            assert y.speedup_percent == pytest.approx(x.speedup_percent, abs=1e-7)
+
+
+def test_what_decides_moves_all_exchanges_of_a_step_of_timelines() -> None:
+    made = predict(MELUXINA, unequal_step(), draws=4, engine="timeline")
+    best = made.advised
+    assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
+    levers = {x.name: x for x in made.decides}
+    assert "buffer" in levers
+    assert "beginning" in levers
+    assert all(x.here_percent == best.speedup_percent for x in made.decides)
+    assert outcome(MELUXINA, unequal_step(), engine="timeline").best.eta == pytest.approx(best.eta)
 
 
 def test_goal_of_a_step_names_its_unit_and_every_size() -> None:
