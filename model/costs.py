@@ -138,9 +138,9 @@ class Costs:
             arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
             if name in BY_SHARING:
                 return arrays[0]
-            flat = [a.reshape(-1) for a in arrays]
-            together = flat[0][:, None] if len(flat) == 1 else np.stack(np.broadcast_arrays(*flat), axis=-1)
-            return together[:, None, None, :]
+            if len(arrays) == 1:
+                return arrays[0].reshape(-1, 1, 1, 1)
+            return np.stack(np.broadcast_arrays(*(a.reshape(-1, 1, 1) for a in arrays)), axis=-1)
 
         return Costs(**{f.name: side_by_side(f.name) for f in fields(Costs)})
 

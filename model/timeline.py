@@ -187,7 +187,8 @@ def run(
     last_issued = _finite_max(issued)
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
 
-    if setting.two_way:
+    # What has arrived has left, unless the wire gives time back.
+    if setting.two_way and np.any(np.logical_or(each.acknowledged, each.wire + each.buffered < 0)):
         known = _finite_max(completed(line.back(goes), line.back(left), each))
         known = known + rank.barrier if interface.receivers == "threads" and setting.receivers_meet else known
         end = np.maximum(end, known)
