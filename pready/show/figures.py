@@ -6,16 +6,16 @@ Each function returns a Figure, which a notebook shows and `save` writes; none t
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from io import StringIO
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from matplotlib import rc_context
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -28,25 +28,12 @@ from pready.model.engine import Simulation
 from pready.model.errors import PreadyError
 from pready.model.prediction import Lever
 from pready.model.timeline import Steps
-from pready.model.units import format_size, format_time
+from pready.model.units import format_bandwidth, format_size, format_time
+from pready.show.colours import COLOURS, LINES, NEUTRAL, ON_MAP
+from pready.show.svg import svg
 
 if TYPE_CHECKING:  # a fit needs SciPy, the other figures do not
     from pready.calibrate.fit import Fit
-
-COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-)  # Okabe-Ito, colour-blind safe
-
-
-LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
-"""For who sees no colours."""
-NEUTRAL = "#808080"
-"""Seen on white and on black."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +51,8 @@ STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "svg.fonttype": "none",  # text stays text
     "hatch.linewidth": 0.8,
+    "figure.constrained_layout.w_pad": 0.08,
+    "figure.constrained_layout.h_pad": 0.08,
 }
 
 
@@ -79,34 +68,6 @@ def save(path: Path, figure: Figure) -> None:
         write_text(path, svg(figure))
     else:
         write_with(path, lambda p: figure.savefig(p, dpi=150))
-
-
-DARK = """<style>
-:root { color: #1a1a1a; background: white }
-text { font-family: "DejaVu Sans", Verdana, sans-serif; fill: currentColor }
-@media (prefers-color-scheme: dark) { :root { color: #e6e6e6; background: #14161a } }
-</style>"""
-
-
-def svg(figure: Figure, *, alone: bool = True) -> str:
-    """A figure as SVG: text is text, and black is the reader's colour, so that it can be read in the dark.
-
-    Parameters
-    ----------
-    alone
-        A file of its own, with its own ground; False: within a page that has one.
-    """
-    stream = StringIO()
-    with rc_context({"svg.hashsalt": "pready", "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    text = stream.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"#(?:000000|262626)\b", "currentColor", text)
-    head, body = text.split(">", 1)
-    if "fill: currentColor" not in head:
-        head += ' fill="currentColor"'
-    start = '<?xml version="1.0" encoding="utf-8" standalone="no"?>\n' if alone else ""
-    return f"{start}{head}>{DARK if alone else ''}{body}"
 
 
 def _styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
@@ -138,6 +99,16 @@ class Sure:
     """1 where it saves enough with certainty, 0.5 where that is open, 0 where it does not."""
     enough: str
     """What is enough, such as "1 % of an iteration"."""
+
+
+ETAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+MORE_ETAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10)
+
+
+def _etas(low: float, high: float) -> list[float]:
+    """Values of η that an axis names: three at least, where there are as many."""
+    few = [y for y in ETAS if low <= y <= high]
+    return few if len(few) > 3 else [y for y in MORE_ETAS if low <= y <= high]
 
 
 @_styled
@@ -172,25 +143,36 @@ def eta_over_size(
         style = {"color": COLOURS[i % len(COLOURS)], "ls": LINES[i % len(LINES)], "lw": 2.2 if i == 0 else 1.4}
         axes.plot(sizes, line.eta, label=line.label, **style)
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
-    axes.annotate(
-        "this buffer", (here, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
-        color=NEUTRAL, fontsize=8, ha="center", va="bottom",
-    )  # fmt: skip
-    axes.set_xscale("log", base=2)
+    _name_here(axes, here)
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}×"))
-    axes.set_yticks([y for y in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if low <= y <= high])
+    axes.set_yticks(_etas(low, high))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_locator(FixedLocator([8.0**k for k in range(12)]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
+    _size_axis(axes)
     axes.set_xlim(sizes[0], sizes[-1])
     axes.set_ylabel("η = bulk time / approach's time")
     axes.set_title(title, loc="left", pad=16)
     _pays_strip(strip, sure, here)
-    figure.legend(*axes.get_legend_handles_labels(), frameon=False, loc="outside right upper")
-    strip.set_xlabel("buffer per peer" + (f"   (strip: saves {sure.enough})" if sure is not None else ""))
+    named = [of + more for of, more in zip(*(a.get_legend_handles_labels() for a in (axes, strip)), strict=True)]
+    figure.legend(*named, frameon=False, loc="outside right upper")
+    strip.set_xlabel("buffer per peer")
     return figure
+
+
+def _size_axis(axes: Any) -> None:
+    """Bytes along x, a tick for each factor of eight."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([8.0**k for k in range(12)]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
+
+
+def _name_here(axes: Any, here: float) -> None:
+    """Say above the axes what the dotted line is."""
+    axes.annotate(
+        "this buffer", (here, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
+        color=NEUTRAL, fontsize=8, ha="center", va="bottom",
+    )  # fmt: skip
 
 
 def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
@@ -202,55 +184,60 @@ def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
         return
     ends = np.concatenate([sure.sizes[:1], np.sqrt(sure.sizes[1:] * sure.sizes[:-1]), sure.sizes[-1:]])
     for value, style, name in (
-        (1.0, {"color": COLOURS[2]}, "pays"),
-        (0.5, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "open"),
+        (1.0, {"color": COLOURS[2]}, f"saves {sure.enough}"),
+        (0.5, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
     ):
         first, found = True, np.flatnonzero(sure.pays == value)
         for run in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if found.size else ():
             axes.axvspan(ends[run[0]], ends[run[-1] + 1], lw=0, label=name if first else None, **style)
             first = False
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
-    if (sure.pays > 0).any():
-        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=2)
 
 
 @_styled
 def calibration(title: str, fit: Fit) -> Figure:
     """Measured times, the fit and its residuals by message size, and contention by threads."""
-    figure, ((times, contention), (residuals, flight)) = _subplots(2, 2, size=(10, 6), width_ratios=(3, 2))
+    figure, ((times, contention), (residuals, flight)) = _subplots(2, 2, size=(10, 6.4), width_ratios=(3, 2))
     for i, (name, curve) in enumerate(fit.curves.items()):
         colour = COLOURS[i % len(COLOURS)]
         positive = curve.size > 0
         at = curve.size[positive]
-        times.plot(at, curve.measured[positive] * 1e6, ".", color=colour, ms=4, label=f"{name}, measured")
-        times.plot(at, curve.fitted[positive] * 1e6, "-", color=colour, lw=1)
-        residuals.plot(at, 100 * curve.residuals[positive], ".-", color=colour, ms=4, lw=0.5, label=name)
+        times.plot(at, curve.measured[positive], ".", color=colour, ms=4, label=name)
+        times.plot(at, curve.fitted[positive], "-", color=colour, lw=1)
+        residuals.plot(at, 100 * curve.residuals[positive], ".-", color=colour, ms=4, lw=0.5)
     for threshold in fit.thresholds:
         for axes in (times, residuals):
-            axes.axvspan(threshold.low, threshold.high, color="0.85", zorder=0)
-    residuals.axhspan(-5, 5, color="0.95", zorder=0)
-    times.set(yscale="log", ylabel="time (us)")
+            axes.axvspan(threshold.low, threshold.high, color=NEUTRAL, alpha=0.25, lw=0, zorder=0)
+    residuals.axhspan(-5, 5, color=NEUTRAL, alpha=0.12, lw=0, zorder=0)
+    times.set(yscale="log", ylabel="time")
     residuals.set(xlabel="message size", ylabel="measured / fitted − 1 (%)")
     limit = 25.0
     residuals.set_ylim(-limit, limit)
     for axes in (times, residuals):
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
-    times.legend(frameon=False)
-    times.set_title(f"{title}: lines are the fit, grey bands the thresholds", loc="left")
+        _size_axis(axes)
+    times.set_title("dots measured, lines fitted; grey: thresholds", loc="left", fontsize=9)
+    residuals.set_title("what the fit leaves; grey: within 5 %", loc="left", fontsize=9)
     for i, (name, c) in enumerate(fit.contention.items()):
         colour = COLOURS[i % len(COLOURS)]
-        contention.fill_between(c.threads, c.low * 1e6, c.high * 1e6, color=colour, alpha=0.2, lw=0)
-        contention.plot(c.threads, c.time * 1e6, "-", color=colour, lw=1, label=name)
-        contention.plot(c.threads, c.raw * 1e6, ".", color=colour)
-    contention.set(xlabel="threads sharing a VCI", ylabel="to find its lock taken (us)", title="contention")
-    if fit.contention:
-        contention.legend(frameon=False)
+        contention.fill_between(c.threads, c.low, c.high, color=colour, alpha=0.2, lw=0)
+        contention.plot(c.threads, c.time, LINES[i % len(LINES)], color=colour, lw=1.2, label=f"contention, {name}")
+        contention.plot(c.threads, c.raw, ".", color=colour)
+    contention.set(xlabel="threads sharing a VCI", ylabel="to find its lock taken")
+    slowest = max((float(c.high.max()) for c in fit.contention.values()), default=0.0)
+    contention.set_ylim(0, 1.1 * slowest or 1e-6)
+    contention.set_title("contention" if slowest > 0 else "contention: none measured", loc="left", fontsize=9)
+    contention.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    for axes in (times, contention):
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: format_time(y)))
     if fit.in_flight is not None:
         k = np.arange(1, 33, dtype=np.float64)
-        flight.plot(k, 1e-6 / fit.in_flight.per_byte(k), color=COLOURS[0])
-    flight.set(xlabel="messages in flight", ylabel="bandwidth (MB/s)", title="one message alone, many together")
+        flight.plot(k, 1 / fit.in_flight.per_byte(k), color=COLOURS[0])
+        flight.yaxis.set_major_formatter(FuncFormatter(lambda y, _: format_bandwidth(y)))
+    flight.set(xlabel="messages in flight", ylabel="bandwidth")
+    flight.set_title("one message alone, many together", loc="left", fontsize=9)
     flight.set_ylim(bottom=0)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure
 
 
@@ -276,9 +263,14 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
     if ends is None:
         raise PreadyError(f"{simulation.pattern} keeps no times by rank", valid="halo3d, halo3d26, pt2pt or neighbours")
     late = ends - ends.mean(axis=1, keepdims=True)
+    if np.abs(late).max() < IN_STEP_S:
+        figure, times = _subplots(size=(7, 3.6))
+        figure.suptitle(f"{title}: all ranks end together", x=0.01, ha="left", fontsize=10)
+        times.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        _besides_computing(times, simulation)
+        return figure
     scale, unit = _unit_of(np.abs(late).max())
-    in_step = bool(np.abs(late).max() < IN_STEP_S)
-    limit = 1.0 if in_step else float(np.abs(late).max()) / scale
+    limit = float(np.abs(late).max()) / scale
     shades: Any = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit, "origin": "lower", "interpolation": "nearest"}
     in_a_row = sum(n > 1 for n in simulation.grid) < 2 or math.prod(simulation.grid) != ends.shape[1]
     if in_a_row:
@@ -294,7 +286,8 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
         count = min(4, len(ends))
         figure, every = _subplots(1, count + 1, size=(3 + 2 * count, 3.6), width_ratios=(*[2] * count, 3))
         *drawn, times = every
-        planes, (x, y) = _planes(late / scale, simulation.grid)
+        planes, (x, y), where = _planes(late / scale, simulation.grid)
+        title += where
         for axes, i in zip(drawn, np.linspace(0, len(ends) - 1, count).round().astype(int), strict=True):
             image = axes.imshow(planes[i], aspect="equal", **shades)
             axes.set_title(f"iteration {i + 1}", fontsize=9)
@@ -303,23 +296,25 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
         drawn[0].set_ylabel(f"rank along {y}")
     for axes in (*drawn, times):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    if in_step:
-        drawn[0].set_title("all ranks end together", fontsize=9, loc="left")
-    else:
-        figure.colorbar(image, ax=drawn, label=f"behind the mean ({unit})", location="right" if in_a_row else "bottom")
+    figure.colorbar(image, ax=drawn, label=f"behind the mean ({unit})", location="right" if in_a_row else "bottom")
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     _besides_computing(times, simulation)
     return figure
 
 
-def _planes(late: Array, grid: tuple[int, int, int]) -> tuple[Array, tuple[str, str]]:
-    """Times of the plane through the rank that is latest in the first iteration: (iterations, rows, columns)."""
+def _planes(late: Array, grid: tuple[int, int, int]) -> tuple[Array, tuple[str, str], str]:
+    """Times of the plane through the rank that is latest in the first iteration: (iterations, rows, columns).
+
+    And the names of its axes, and which plane of a block it is.
+    """
     across = sorted((i for i in range(3) if grid[i] > 1), key=lambda i: -grid[i])[:2]
     x, y = sorted(across)
     block = late.reshape(-1, *grid[::-1])  # the last axis is x
     latest = np.unravel_index(int(np.argmax(block[0])), grid[::-1])
     at = tuple(slice(None) if 2 - axis in (x, y) else int(latest[axis]) for axis in range(3))
-    return np.asarray(block[(slice(None), *at)]), ("xyz"[x], "xyz"[y])
+    through = next(i for i in range(3) if i not in (x, y))
+    where = f"; ranks with {'xyz'[through]} = {latest[2 - through]}" if grid[through] > 1 else ""
+    return np.asarray(block[(slice(None), *at)]), ("xyz"[x], "xyz"[y]), where
 
 
 def _besides_computing(axes: Any, simulation: Simulation) -> None:
@@ -329,11 +324,11 @@ def _besides_computing(axes: Any, simulation: Simulation) -> None:
     bottom = np.zeros(simulation.iterations)
     for i, (cause, seconds) in enumerate(causes.items()):
         colour = COLOURS[i % len(COLOURS)]
-        name = cause.replace("_", " ")
+        name = {"nic": "adapter"}.get(cause, cause.replace("_", " "))
         axes.fill_between(iteration, bottom / scale, (bottom + seconds) / scale, color=colour, lw=0, label=name)
         bottom = bottom + seconds
     axes.set(xlabel="iteration", ylabel=f"mean over ranks ({unit})")
-    axes.set_title("besides computing", fontsize=9)
+    axes.set_title("besides computing", fontsize=9, loc="left")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), reverse=True)
 
 
@@ -343,9 +338,13 @@ def _unit_of(largest: float) -> tuple[float, str]:
     return next((u for u in units if largest >= u[0]), units[-1])
 
 
+LIKE_BULK = 0.005
+"""η so close to 1 is written 1.00×: no border is drawn there."""
+
+
 @_styled
 def gain_map(title: str, sizes: Sequence[float], transports: Sequence[int], eta: Array, here: float) -> Figure:
-    """η over transport partitions × buffer size, the break-even drawn as a line.
+    """η over transport partitions × buffer size, a line around where bulk is slower.
 
     Parameters
     ----------
@@ -357,19 +356,43 @@ def gain_map(title: str, sizes: Sequence[float], transports: Sequence[int], eta:
     figure, axes = _subplots(size=(7.2, 4.2))
     log = np.log2(eta)
     limit = float(np.abs(log).max()) or 1.0
-    rows = np.arange(len(transports))
-    mesh = axes.pcolormesh(sizes, rows, log, cmap="RdBu", vmin=-limit, vmax=limit, shading="nearest", edgecolors="face")
-    if log.min() < 0 < log.max() and len(transports) > 1:
-        axes.contour(sizes, rows, log, levels=[0.0], colors="k", linewidths=1)
-    bar = figure.colorbar(mesh, ax=axes, label="η")
+    at = np.asarray(sizes)
+    step = math.sqrt(at[1] / at[0])
+    x = np.geomspace(at[0] / step, at[-1] * step, len(at) + 1)
+    y = np.arange(len(transports) + 1, dtype=np.float64) - 0.5
+    mesh = axes.pcolormesh(x, y, log, cmap="RdBu", vmin=-limit, vmax=limit, edgecolors="face")
+    border = _border(x, y, eta > 1 + LIKE_BULK)
+    if border:
+        axes.add_collection(LineCollection(border, colors=ON_MAP, linewidths=1.2))
+    bar = figure.colorbar(mesh, ax=axes, label="η = bulk time / approach's time")
+    low, high = float(np.exp2(log.min())), float(np.exp2(log.max()))
+    bar.ax.set_ylim(min(float(log.min()), -0.01), max(float(log.max()), 0.01))
+    bar.ax.yaxis.set_major_locator(FixedLocator(np.log2(_etas(min(low, 1.0), max(high, 1.0))).tolist()))
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{2.0**y:.3g}×"))
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: format_size(x)))
-    axes.set_yticks(rows, [str(t) for t in transports])
-    axes.set(xlabel="buffer per peer", ylabel="transport partitions")
-    axes.set_title(title, loc="left")
+    _name_here(axes, here)
+    _size_axis(axes)
+    axes.set_xlim(x[0], x[-1])
+    axes.set_yticks(np.arange(len(transports)), [str(t) for t in transports])
+    around = "; the line: around what is faster than bulk" if border else ""
+    axes.set(xlabel=f"buffer per peer{around}", ylabel="messages per peer")
+    axes.set_title(title, loc="left", pad=16)
     return figure
+
+
+def _border(x: Array, y: Array, inside: NDArray[np.bool_]) -> list[Array]:
+    """Between cells that are inside and cells that are not: pieces from corner to corner.
+
+    Parameters
+    ----------
+    x, y
+        Edges of columns and rows.
+    inside
+        Shape (rows, columns).
+    """
+    to_the_right, above = (np.argwhere(np.diff(inside.astype(int), axis=axis)) for axis in (1, 0))
+    upright = [np.array([(x[j + 1], y[i]), (x[j + 1], y[i + 1])]) for i, j in to_the_right]
+    return upright + [np.array([(x[j], y[i + 1]), (x[j + 1], y[i + 1])]) for i, j in above]
 
 
 @dataclass(frozen=True)
@@ -443,6 +466,10 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
     return figure
 
 
+UNSEEN = 0.01
+"""Of the widest pair of bars: shorter ones are named, not drawn."""
+
+
 @_styled
 def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Figure:
     """What is saved of an iteration with each input at either end, the input that moves it most on top.
@@ -454,22 +481,27 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     """
     if not levers:
         raise PreadyError("nothing to plot: no input moves the prediction", valid="a machine with intervals")
-    figure, axes = _subplots(size=(7.2, 1.3 + 0.34 * len(levers)))
-    y = np.arange(len(levers))[::-1]
+    swings = np.array([np.abs(np.subtract(lever.speedup_percent, lever.here_percent)).max() for lever in levers])
+    seen = swings >= UNSEEN * swings.max()
+    shown = [lever for lever, one in zip(levers, seen, strict=True) if one]
+    figure, axes = _subplots(size=(7.2, 1.5 + 0.34 * len(shown)))
+    y = np.arange(len(shown))[::-1]
     here = levers[0].here_percent
     for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
-        saved = np.array([lever.speedup_percent[end] for lever in levers])
+        saved = np.array([lever.speedup_percent[end] for lever in shown])
         axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=("low end", "high end")[end])
-    for lever, place in zip(levers, y, strict=True):
+    for lever, place in zip(shown, y, strict=True):
         if lever.kind == "workload":
             _name_ends(axes, lever, float(place))
-    axes.axvline(here, color="k", lw=1)
-    axes.axvline(min_gain_percent, color="0.5", lw=1, ls=":")
-    axes.set_yticks(y, [lever.name for lever in levers])
-    axes.set_xlabel("iteration shorter by, %")
+    axes.axvline(here, color="k", lw=1, label="as it is")
+    axes.axvline(min_gain_percent, color=NEUTRAL, lw=1, ls=":", label=f"worth a port: {min_gain_percent:g} %")
+    axes.set_yticks(y, [lever.name for lever in shown])
+    rest = [lever.name for lever, one in zip(levers, seen, strict=True) if not one]
+    unseen = "\n" + fill(f"too little to be seen: {', '.join(rest)}", 90) if rest else ""
+    axes.set_xlabel(f"iteration shorter by, %{unseen}")
     axes.margins(x=0.12)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-    figure.suptitle(title, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure
 
 

@@ -59,10 +59,11 @@ def prediction_pictures(machine: Machine, workload: Workload, prediction: Predic
     """Every picture of a prediction for a page: title and SVG; none without Matplotlib."""
     if find_spec("matplotlib") is None:
         return []
-    from pready.show import figures, prediction_figures
+    from pready.show import prediction_figures
+    from pready.show.svg import svg
 
     drawn = ((TITLES[k], prediction_figures.figure(k, machine, workload, prediction)) for k in TITLES)
-    return [(title, figures.svg(figure, alone=False)) for title, figure in drawn]
+    return [(title, svg(figure, alone=False)) for title, figure in drawn]
 
 
 def draw_fit(path: Path, title: str, fit: Fit) -> None:

@@ -39,7 +39,12 @@ def figure(kind: str, machine: Machine, workload: Workload, prediction: Predicti
 
 
 def _label(row: ApproachPrediction) -> str:
-    return f"{row.name}, {row.transport_partitions} × {row.vcis} VCI{'s' if row.vcis > 1 else ''}"
+    return f"{row.name}, {_messages(row.approach)}" + (f" on {row.vcis} VCIs" if row.vcis > 1 else "")
+
+
+def _messages(approach: Approach) -> str:
+    count = approach.transport_partitions
+    return f"{count} message{'s' if count > 1 else ''}"
 
 
 def _sizes(workload: Workload, points: int) -> list[float]:
@@ -116,7 +121,7 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
         line = run(ready, evaluation.costs_by_peer(approach), approach, evaluation.setting, joins, keep_steps=True)
         assert line.steps is not None
         join = float(line.join[0]) if approach.interface.joins else None
-        label = f"{approach.name}, {approach.transport_partitions} per peer"
+        label = f"{approach.name}, {_messages(approach)} per peer"
         owner = _owners(approach, workload, ready[0])[line.steps.partition[0]]
         drawn.append(figures.Exchange(label, threads, line.steps, owner, line.steps.peer[0], join, float(line.end[0])))
     return figures.exchanges(title, drawn)

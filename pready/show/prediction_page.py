@@ -13,6 +13,7 @@ from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import format_change, format_time
 from pready.model.version import RELEASED
+from pready.show.colours import in_the_dark
 from pready.show.machine import value_rows
 from pready.show.prediction import best_per_interface, decides_row, pays
 
@@ -66,7 +67,7 @@ def page(
         workload_text=workload_text,
         command=command,
         released=RELEASED,
-        css=Markup(css.read_text(encoding="utf-8")),
+        css=Markup(css.read_text(encoding="utf-8") + in_the_dark("figure ")),
     )
 
 

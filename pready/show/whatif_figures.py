@@ -9,16 +9,19 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, format_size, format_time, parse
-from pready.show.figures import COLOURS, STYLE
+from pready.show.colours import COLOURS, LINES, NEUTRAL
+from pready.show.figures import STYLE
 from pready.show.whatif import title
 from pready.whatif.fields import magnitude
 from pready.whatif.table import Table
 
 MOST_LINES = 8
+MOST_TICKS = 8
+_FORMS = ((Unit.SIZE, format_size), (Unit.TIME, format_time))
 MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x", "full")}
 
 
@@ -62,15 +65,14 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
         rows.sort(key=lambda r: magnitude(r[axis]) or 0.0)
         x = [magnitude(r[axis]) for r in rows]
         colour = COLOURS[i % len(COLOURS)]
-        style = "-" if i < len(COLOURS) else "--"
+        style = LINES[i % len(LINES)]
         for axes, value, low, high in (
             (above, "eta", "eta_low", "eta_high"),
             (below, "speedup_percent", "speedup_low_percent", "speedup_high_percent"),
         ):
             axes.fill_between(x, [r[low] for r in rows], [r[high] for r in rows], color=colour, alpha=0.15, lw=0)
-            axes.plot(
-                x, [r[value] for r in rows], style, color=colour, label=label if axes is above and label else None
-            )
+            named = label if axes is above and label else None
+            axes.plot(x, [r[value] for r in rows], ls=style, color=colour, label=named)
             for verdict, (marker, fill) in MARKS.items():
                 there = [(p, r[value]) for p, r in zip(x, rows, strict=True) if r["verdict"] == verdict]
                 axes.plot(
@@ -81,30 +83,33 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
                     color=colour,
                     fillstyle=fill,
                 )
-    above.axhline(1, color="0.4", lw=1)
-    above.set_ylabel("η = T_b / T_p")
-    below.axhline(0, color="0.4", lw=1)
-    below.axhline(100 * min_gain, color="0.4", lw=1, ls=":")
+    above.axhline(1, color=NEUTRAL, lw=1, label="bulk")
+    above.set_ylabel("η = bulk time / approach's time")
+    below.axhline(0, color=NEUTRAL, lw=1)
+    below.axhline(100 * min_gain, color=NEUTRAL, lw=1, ls=":")
     below.set_ylabel("iteration shorter by, %")
     _scale(below, axis, [r[axis] for rows in lines.values() for r in rows])
-    _legend(drawn, above)
-    drawn.suptitle(said, fontsize=9)
+    _legend(drawn, above, min_gain)
+    drawn.suptitle(said, x=0.01, ha="left", fontsize=10)
     return drawn
 
 
 def _scale(axes: Axes, name: str, values: Sequence[object]) -> None:
-    """Logarithmic over more than a decade; ticks as a reader would write them."""
-    places = sorted({p for v in values if (p := magnitude(v)) is not None})
-    if places[0] > 0 and places[-1] >= 10 * places[0]:
-        axes.set_xscale("log")
+    """Logarithmic over more than a decade; where points are few each has a tick, as a reader would write it."""
+    written = {p: v for v in values if (p := magnitude(v)) is not None}
+    places = sorted(written)
+    wide = places[0] > 0 and places[-1] >= 10 * places[0]
+    form = next((f for u, f in _FORMS if isinstance(values[0], str) and _measures(values[0], u)), None)
+    if wide:
+        axes.set_xscale("log", base=2 if form is format_size else 10)
+    if len(places) <= MOST_TICKS:
+        names = [form(p) if form else str(written[p]) for p in places]
+        axes.set_xticks(places, names)
+        axes.xaxis.set_minor_locator(NullLocator())
+    else:
         axes.xaxis.set_minor_formatter(NullFormatter())
-    for unit, form in ((Unit.SIZE, format_size), (Unit.TIME, format_time)):
-        if isinstance(values[0], str) and _measures(values[0], unit):
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _, form=form: form(x)))
-            if len(places) <= 8:
-                axes.set_xticks(places)
-            elif unit is Unit.SIZE:
-                axes.set_xscale("log", base=2)
+        shown = form or "{:g}".format
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: shown(x)))
     axes.set_xlabel(name)
 
 
@@ -116,11 +121,16 @@ def _measures(value: str, unit: Unit) -> bool:
     return True
 
 
-def _legend(drawn: Figure, axes: Axes) -> None:
+def _legend(drawn: Figure, axes: Axes, min_gain: float) -> None:
     """The lines, and what the marks mean, beside the axes."""
     for verdict, (marker, fill) in MARKS.items():
-        axes.plot([], [], marker, color="0.3", ms=4.5, fillstyle=fill, label=verdict)
+        axes.plot([], [], marker, color=NEUTRAL, ms=4.5, fillstyle=fill, label=verdict)
+    axes.plot([], [], ":", color=NEUTRAL, lw=1, label=_worth(min_gain))
     drawn.legend(loc="outside right upper", frameon=False, fontsize=8)
+
+
+def _worth(min_gain: float) -> str:
+    return f"worth a port: {100 * min_gain:g} %"
 
 
 def _bars(table: Table, min_gain: float) -> Figure:
@@ -135,16 +145,16 @@ def _bars(table: Table, min_gain: float) -> Figure:
     y = np.arange(len(rows))[::-1]
     saved = np.array([r["speedup_percent"] for r in rows])
     low, high = (np.array([r[f"speedup_{end}_percent"] for r in rows]) for end in ("low", "high"))
-    colours = {"port": COLOURS[2], "undecided": COLOURS[4], "do not port": "0.65"}
+    colours = {"port": COLOURS[2], "undecided": COLOURS[4], "do not port": NEUTRAL}
     for verdict, colour in colours.items():
         of = np.array([r["verdict"] == verdict for r in rows])
         if of.any():
             axes.barh(y[of], saved[of], color=colour, label=verdict, height=0.7)
-    axes.errorbar(saved, y, xerr=[saved - low, high - saved], fmt="none", ecolor="0.2", elinewidth=1, capsize=2)
-    axes.axvline(0, color="0.4", lw=1)
-    axes.axvline(100 * min_gain, color="0.4", lw=1, ls=":")
+    axes.errorbar(saved, y, xerr=[saved - low, high - saved], fmt="none", color="k", elinewidth=1, capsize=2)
+    axes.axvline(0, color=NEUTRAL, lw=1)
+    axes.axvline(100 * min_gain, color=NEUTRAL, lw=1, ls=":", label=_worth(min_gain))
     axes.set_yticks(y, [", ".join(str(r[n]) for n in table.varied) or r["name"] for r in rows])
     axes.set_xlabel("iteration shorter by, %")
-    drawn.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-    drawn.suptitle(title(table), fontsize=9)
+    drawn.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    drawn.suptitle(title(table), x=0.01, ha="left", fontsize=10)
     return drawn

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from readable import check_readable
 
 from pready.calibrate import from_records
 from pready.calibrate.calibration import calibrate, provenance
@@ -28,6 +29,7 @@ from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.machine_file import dumps
 from pready.model.workload import Workload
+from pready.show import figures
 
 US = 1e-6
 O_S, O_R, WIRE = 2 * US, 1 * US, 20 * US
@@ -331,6 +333,7 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert "inter.segments[1].G" in printed
     assert "sizes held out of the fit: median error" in printed
     assert picture.read_bytes().startswith(b"<?xml")
+    check_readable(figures.calibration("title", calibrate(raw, name="x").fit))
     for arguments, said in (
         (["--rig", "1Gbit"], "-o is missing"),
         (["-o", str(out)], "neither --launcher nor --rig given"),
