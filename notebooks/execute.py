@@ -14,8 +14,13 @@ LONGEST = 300
 """Seconds that one cell may take."""
 
 
-def executed(path: Path) -> nbformat.NotebookNode:
+def executed(path: Path, before: str = "") -> nbformat.NotebookNode:
     """A notebook with fresh outputs and nothing in it that depends on when or where it ran.
+
+    Parameters
+    ----------
+    before
+        Code that runs first and is no part of the result.
 
     Raises
     ------
@@ -24,6 +29,8 @@ def executed(path: Path) -> nbformat.NotebookNode:
     """
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else the kernel's debugger prints a warning
     notebook = nbformat.read(path, as_version=4)
+    if before:
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(before))
     NotebookClient(
         notebook,
         timeout=LONGEST,
@@ -32,6 +39,8 @@ def executed(path: Path) -> nbformat.NotebookNode:
         coalesce_streams=True,
         resources={"metadata": {"path": str(FOLDER)}},
     ).execute()
+    if before:
+        notebook.cells.pop(0)
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
 

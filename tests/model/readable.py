@@ -14,23 +14,27 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-TOUCH = 1.0
-"""Pixels."""
+TOUCH, GAP = 1.0, 2.0
+"""Pixels: what counts as on each other, and what texts keep from each other."""
 
 
 def drawn(figure: Figure) -> FigureCanvasAgg:
     """The canvas of a figure, drawn, so that everything has its place."""
-    canvas = FigureCanvasAgg(figure)
+    canvas = figure.canvas if isinstance(figure.canvas, FigureCanvasAgg) else FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     return canvas
 
 
 def texts(figure: Figure) -> list[tuple[str, Bbox]]:
     """Every text that is seen, with its place."""
+    return [(said, box) for _, said, box in _placed(figure)]
+
+
+def _placed(figure: Figure) -> list[tuple[Text, str, Bbox]]:
     renderer = drawn(figure).get_renderer()  # type: ignore[no-untyped-call]
     beyond = {id(label) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for label in _beyond(axis)}
     found = [t for t in figure.findobj(Text) if isinstance(t, Text) and t.get_visible() and t.get_text().strip()]
-    return [(t.get_text(), t.get_window_extent(renderer)) for t in found if id(t) not in beyond]
+    return [(t, t.get_text(), t.get_window_extent(renderer)) for t in found if id(t) not in beyond]
 
 
 def _beyond(axis: Axis) -> Iterator[Text]:
@@ -43,9 +47,10 @@ def _beyond(axis: Axis) -> Iterator[Text]:
 
 def check_readable(figure: Figure) -> None:
     """Raise AssertionError, naming what cannot be read."""
-    seen = texts(figure)
+    placed = _placed(figure)
+    seen = [(said, box) for _, said, box in placed]
     for (one, a), (other, b) in combinations(seen, 2):
-        assert not _over(a, b), f"{one!r} over {other!r}"
+        assert not _over(Bbox(a.get_points()).padded(GAP), b), f"{one!r} over {other!r}"
     for said, box in seen:
         assert -TOUCH < box.x0 < box.x1 < figure.bbox.x1 + TOUCH, f"{said!r} cut off"
         assert -TOUCH < box.y0 < box.y1 < figure.bbox.y1 + TOUCH, f"{said!r} cut off"
@@ -53,6 +58,9 @@ def check_readable(figure: Figure) -> None:
     for legend in legends:
         box = legend.get_window_extent()  # type: ignore[union-attr]
         assert not any(_over(box, axes.get_window_extent()) for axes in figure.axes), "a legend within axes"
+        own = {id(t) for t in (*legend.get_texts(), legend.get_title())}  # type: ignore[union-attr]
+        under = [said for t, said, other in placed if id(t) not in own and _over(box, other)]
+        assert not under, f"{under[0]!r} under a legend"
     for axes in figure.axes:
         _check_labels(axes)
 

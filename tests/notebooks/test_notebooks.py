@@ -41,8 +41,23 @@ def test_there_are_notebooks() -> None:
     assert len(NOTEBOOKS) == 6
 
 
-def test_runs_and_says_what_is_committed(path: Path) -> None:
-    fresh = said(execute.executed(path))
+LOOK = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[1] / "model")!r})
+import matplotlib.pyplot
+from readable import check_readable
+show = matplotlib.pyplot.show
+def look():
+    for number in matplotlib.pyplot.get_fignums():
+        check_readable(matplotlib.pyplot.figure(number))
+    show()
+matplotlib.pyplot.show = look
+"""
+"""Each figure is looked at before it is shown."""
+
+
+def test_runs_and_says_what_is_committed_and_its_figures_can_be_read(path: Path) -> None:
+    fresh = said(execute.executed(path, LOOK))
     assert not [line for line in fresh if ", stderr: " in line]
     assert fresh == said(nbformat.read(path, as_version=4)), "run `make notebooks` and read what has changed"
 
@@ -89,6 +104,15 @@ def test_a_claim_that_is_no_longer_true_fails(tmp_path: Path) -> None:
     nbformat.write(stale, tmp_path / "stale.ipynb")
     with pytest.raises(CellExecutionError, match="AssertionError"):
         execute.executed(tmp_path / "stale.ipynb")
+
+
+def test_a_label_on_a_curve_is_seen(tmp_path: Path) -> None:
+    # Negative control of the look at figures.
+    code = "import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.text(0.5, 0.5, 'label'); plt.show()"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), tmp_path / "bad.ipynb")
+    assert len(execute.executed(tmp_path / "bad.ipynb").cells) == 1
+    with pytest.raises(CellExecutionError, match="'label' on a curve"):
+        execute.executed(tmp_path / "bad.ipynb", LOOK)
 
 
 def test_a_warning_is_seen(tmp_path: Path) -> None:
