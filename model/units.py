@@ -257,6 +257,13 @@ def format_time(seconds: float) -> str:
     return _scaled(seconds, _TIMES)
 
 
+def unit_of_times(largest: float) -> tuple[float, str]:
+    """What an axis up to so many seconds is divided by, and the unit's name."""
+    scales = _EXACT[Unit.TIME]
+    name, scale = next((s for s in scales if largest >= s[1]), scales[-1])
+    return scale, name
+
+
 def format_size(size: float) -> str:
     """``1048576`` as ``1 MiB``: binary prefixes, as MPI benchmarks print sizes."""
     return _scaled(size, _SCALES[Unit.SIZE], digits=4)

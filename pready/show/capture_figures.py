@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from pready.calibrate.capture.summary import Finishes, RegionSummary
 from pready.model.arrays import Array
+from pready.model.units import format_size, unit_of_times
 from pready.validate.report.figures import MUTED, SERIES, svg_element
 
 MOST_ITERATIONS = 400
@@ -21,15 +22,17 @@ def heat_map(finishes: Finishes, name: str) -> Markup:
     """When each thread of the first rank finished, iteration by iteration."""
     times = finishes.first
     at = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_ITERATIONS)).astype(int))
-    shown = 1e6 * times[at].T
+    top = float(np.percentile(times, 99))
+    scale, unit = unit_of_times(top)
+    shown = times[at].T / scale
 
     def draw(figure: Any) -> None:
         axes = figure.subplots()
         image = axes.imshow(
-            shown, aspect="auto", interpolation="nearest", cmap="viridis", vmax=float(np.percentile(shown, 99)),
+            shown, aspect="auto", interpolation="nearest", cmap="viridis", vmax=top / scale,
             extent=(-0.5, len(times) - 0.5, len(shown) - 0.5, -0.5),
         )  # fmt: skip
-        figure.colorbar(image, ax=axes, label="finished after, us", extend="max")
+        figure.colorbar(image, ax=axes, label=f"finished after, {unit}", extend="max")
         axes.set(xlabel="iteration", ylabel="thread")
         axes.set_yticks(range(0, len(shown), max(1, len(shown) // 8)))
         axes.grid(visible=False)
@@ -40,14 +43,15 @@ def heat_map(finishes: Finishes, name: str) -> Markup:
 
 def distribution(finishes: Finishes, name: str) -> Markup:
     """How often threads of all ranks finished after which time, and how far the last one was behind."""
-    times = 1e6 * finishes.every.ravel()
+    times = finishes.every.ravel()
     upper = float(np.percentile(times, 99.5))
+    scale, unit = unit_of_times(upper)
     behind = 100 * finishes.behind
 
     def draw(figure: Any) -> None:
         left, middle, right = figure.subplots(1, 3)
-        left.hist(times[times <= upper], bins=60, color=SERIES[0])
-        left.set(xlabel="finished after, us", ylabel="shares", title="all shares")
+        left.hist(times[times <= upper] / scale, bins=60, color=SERIES[0])
+        left.set(xlabel=f"finished after, {unit}", ylabel="shares", title="all shares")
         middle.hist(behind, bins=40, color=SERIES[1])
         middle.set(xlabel="last behind the median, %", ylabel="iterations", title="laggards")
         share = 100 * finishes.last_share
@@ -84,13 +88,17 @@ def matrix(sent: Array, name: str) -> Markup:
         return Markup("")
 
     def draw(figure: Any) -> None:
-        from matplotlib.colors import LogNorm
+        from matplotlib.colors import LogNorm, Normalize
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
 
         axes = figure.subplots()
         some = np.ma.masked_equal(sent, 0)
-        norm = LogNorm(some.min(), max(some.max(), some.min() * 1.01))
+        least, most = float(some.min()), float(some.max())
+        norm = LogNorm(least, most) if most > 10 * least else Normalize(0, most)
         image = axes.imshow(some, cmap="viridis", interpolation="nearest", norm=norm)
-        figure.colorbar(image, ax=axes, label="bytes")
+        figure.colorbar(image, ax=axes, label="sent", format=FuncFormatter(lambda b, _: format_size(b)))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.set(xlabel="to rank", ylabel="from rank")
         axes.grid(visible=False)
 

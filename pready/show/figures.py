@@ -28,7 +28,7 @@ from pready.model.engine import Simulation
 from pready.model.errors import PreadyError
 from pready.model.prediction import Lever
 from pready.model.timeline import Steps
-from pready.model.units import format_bandwidth, format_size, format_time
+from pready.model.units import format_bandwidth, format_size, format_time, unit_of_times
 from pready.show.colours import COLOURS, LINES, NEUTRAL, ON_MAP
 from pready.show.svg import svg
 
@@ -269,7 +269,7 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
         times.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         _besides_computing(times, simulation)
         return figure
-    scale, unit = _unit_of(np.abs(late).max())
+    scale, unit = unit_of_times(np.abs(late).max())
     limit = float(np.abs(late).max()) / scale
     shades: Any = {"cmap": "RdBu_r", "vmin": -limit, "vmax": limit, "origin": "lower", "interpolation": "nearest"}
     in_a_row = sum(n > 1 for n in simulation.grid) < 2 or math.prod(simulation.grid) != ends.shape[1]
@@ -320,7 +320,7 @@ def _planes(late: Array, grid: tuple[int, int, int]) -> tuple[Array, tuple[str, 
 def _besides_computing(axes: Any, simulation: Simulation) -> None:
     causes = {c: s for c, s in simulation.causes_s.items() if c != "compute"}
     iteration = np.arange(1, simulation.iterations + 1)
-    scale, unit = _unit_of(float(np.sum(list(causes.values()), axis=0).max(initial=0.0)))
+    scale, unit = unit_of_times(float(np.sum(list(causes.values()), axis=0).max(initial=0.0)))
     bottom = np.zeros(simulation.iterations)
     for i, (cause, seconds) in enumerate(causes.items()):
         colour = COLOURS[i % len(COLOURS)]
@@ -330,12 +330,6 @@ def _besides_computing(axes: Any, simulation: Simulation) -> None:
     axes.set(xlabel="iteration", ylabel=f"mean over ranks ({unit})")
     axes.set_title("besides computing", fontsize=9, loc="left")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), reverse=True)
-
-
-def _unit_of(largest: float) -> tuple[float, str]:
-    """What an axis up to so many seconds is divided by, and the unit's name."""
-    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-    return next((u for u in units if largest >= u[0]), units[-1])
 
 
 LIKE_BULK = 0.005
@@ -425,7 +419,7 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
     first = min(float(min(e.thread_ready.min(), e.steps.ready.min())) for e in drawn)
     last = max(e.end for e in drawn)
     left = first - 0.05 * (last - first)
-    scale, unit = _unit_of(last - first)
+    scale, unit = unit_of_times(last - first)
     most = min(LANES, max(len(e.thread_ready) for e in drawn))
     figure, every = _subplots(
         len(drawn), 1, size=(9, 0.6 + len(drawn) * (0.8 + 0.17 * most)), sharex=True, squeeze=False

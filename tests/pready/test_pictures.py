@@ -22,6 +22,7 @@ from pready.model.engine import Simulation, simulate
 from pready.model.evaluate import Evaluation
 from pready.model.predict import predict
 from pready.model.prediction import Lever
+from pready.model.units import unit_of_times
 from pready.show import figures, prediction_figures
 from pready.show.colours import COLOURS, LIGHTER, NEUTRAL, in_the_dark
 from pready.show.figures import Line, Sure
@@ -188,7 +189,7 @@ def run(what: workloads.Workload) -> Simulation:
 
 @pytest.mark.parametrize(("seconds", "unit"), [(40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")])
 def test_units_fit_the_axis(seconds: float, unit: str) -> None:
-    assert figures._unit_of(seconds)[1] == unit
+    assert unit_of_times(seconds)[1] == unit
 
 
 SEEN = {c.lower() for c in (*COLOURS, NEUTRAL)}
