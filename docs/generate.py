@@ -167,7 +167,8 @@ def equations() -> str:
 
 def _math(left: object, right: object) -> str:
     sides = "<mo>=</mo>".join(mathml(side, printer="presentation") for side in (left, right))
-    text = f'<math display="block"><mrow>{sides}</mrow></math>'.replace("&InvisibleTimes;", "&#8290;")
+    text = f'<math display="block"><mrow>{sides}</mrow></math>'
+    text = text.replace("&InvisibleTimes;", "&#8290;").replace("<mo>-</mo>", "<mo>&#8722;</mo>")
     ET.fromstring(text)  # well-formed, or the page is not built
     return text
 
