@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from pready.model.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.limits import cannot_say
+from pready.model.other_names import called_here
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -66,11 +67,24 @@ def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise PreadyError(f"is not TOML: {str(error) or 'nested too deeply'}", valid="TOML", source=source) from None
+        problem, valid = _no_toml(str(error), text)
+        raise PreadyError(f"is not TOML: {problem}", valid=valid, source=source) from None
     except ValueError as error:  # integers of more than 4300 digits
         raise PreadyError(f"is not TOML: {error}", valid="TOML", source=source) from None
     _check_printable(tables, source)
     return tables
+
+
+def _no_toml(message: str, text: str) -> tuple[str, str]:
+    """What tomllib found, with the line in question, and what TOML wants there."""
+    found = re.search(r"at line (\d+)", message)
+    lines = text.splitlines()
+    if found is None or int(found[1]) > len(lines):
+        return message or "nested too deeply", "TOML"
+    line = lines[int(found[1]) - 1].strip()
+    bare = re.fullmatch(r"(\w+\s*=\s*)([^\s\"'\[{#][^\"'#]*?)\s*(?:#.*)?", line)
+    valid = f'{bare[1]}"{bare[2]}": texts and quantities stand in quotes' if bare else "TOML"
+    return f"{message}: {shown(line)}", printable(valid)
 
 
 def _check_printable(data: object, source: str, field: str = "") -> None:
@@ -121,7 +135,8 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
             return PreadyError(f"{field} is not a field: {limit}")
         names = [n for t in tables for n in field_names(t)]
         elsewhere = [f"{n}.{name}" for t in tables for n in _tables_with(t, name)]
-        meant = f" (did you mean {elsewhere[0]}?)" if elsewhere else did_you_mean(name, names)
+        here = elsewhere[0] if elsewhere else called_here(name, names)
+        meant = f" (did you mean {here}?)" if here else did_you_mean(name, names)
         return PreadyError(f"{field} is not a field{meant}", valid=", ".join(names) or None)
     if kind == "missing":
         return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
@@ -149,7 +164,21 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
         return PreadyError(problem, valid=inner.valid)
     message = first["msg"]
     valid = message.removeprefix("Input should be ").removeprefix("Value error, ")
+    for pydantics, ours in _PLAIN:
+        valid = valid.replace(pydantics, ours)
     return PreadyError(f"{field} = {shown(value)}" if field else shown(value), valid=valid)
+
+
+_PLAIN = (
+    ("a valid integer", "an integer"),
+    ("a valid number", "a number"),
+    ("a valid string", "a text"),
+    ("a valid boolean", "true or false"),
+    ("a valid list", "a list"),
+    ("greater than or equal to", "at least"),
+    ("less than or equal to", "at most"),
+)
+"""Pydantic's words in plain ones."""
 
 
 def _quoted(choices: str) -> list[str]:

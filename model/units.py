@@ -133,11 +133,28 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
     try:
         factor = _factor(name.strip(), unit)
     except Exception:  # pint raises its own, tokenize's and Python's errors for odd strings
-        raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit", valid=valid) from None
+        meant = _by_letters(name.strip(), unit)
+        said = f' (did you mean "{number} {meant}"?)' if meant else ""
+        raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit{said}", valid=valid) from None
     value = magnitude * factor
     if not math.isfinite(value):
         raise PreadyError(f"{field} = {shown(text)} is not finite", valid=valid)
     return value
+
+
+def _by_letters(name: str, unit: Unit) -> str | None:
+    """The unit of this kind with the same letters, one written large in place of small or the other way round."""
+    return next((u for u in _COMMON.get(unit, ()) if u.lower() == name.lower() and u != name), None)
+
+
+_COMMON = {
+    Unit.SIZE: ("B", "KiB", "MiB", "GiB", "kB", "MB", "GB"),
+    Unit.TIME: ("s", "ms", "us", "ns"),
+    Unit.BANDWIDTH: ("GB/s", "MB/s", "GiB/s", "MiB/s"),
+    Unit.TIME_PER_BYTE: ("us/MB", "ms/MB", "us/MiB"),
+    Unit.FREQUENCY: ("GHz", "MHz"),
+}
+"""As people write them."""
 
 
 @lru_cache(maxsize=256)

@@ -18,6 +18,7 @@ from pready.show.terminal import console, print_json, status
 
 PICTURES_HELP = (
     "η over size; η over transport partitions and size; one exchange, bulk above; what each input would change."
+    "  [default: size]"
 )
 
 
@@ -48,8 +49,6 @@ PICTURES_HELP = (
     "--picture",
     "kind",
     type=click.Choice(picture_files.KINDS),
-    default=picture_files.KINDS[0],
-    show_default=True,
     help=PICTURES_HELP,
 )
 def predict(
@@ -64,7 +63,7 @@ def predict(
     output: Path | None,
     min_gain: float,
     picture: Path | None,
-    kind: str,
+    kind: str | None,
 ) -> None:
     """Predict what every way of sending the buffer of WORKLOAD costs, with advice.
 
@@ -75,6 +74,9 @@ def predict(
         raise PreadyError(
             "--engine sst is a simulation", valid="'pready simulate --engine sst', or --engine timeline or engine here"
         )
+    if kind is not None and picture is None:
+        raise PreadyError(f"--picture {kind} without --plot", valid=f"--plot {kind}.svg --picture {kind}")
+    kind = kind or picture_files.KINDS[0]
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), options.read_workload(workload)

@@ -68,7 +68,8 @@ def workload(
         check_writable(output, (".toml",))
     if [run, from_mpip, from_otf2].count(None) != 2:
         raise PreadyError(
-            "RUN, --from-mpip or --from-otf2", valid="one of them: a captured run, an mpiP report, or an OTF2 trace"
+            "nothing to read, or more than one thing",
+            valid="one of RUN (a captured run), --from-mpip (a report) or --from-otf2 (a trace)",
         )
     if pattern is not None and from_mpip is None:
         raise PreadyError("--pattern without --from-mpip", valid="nothing: it is found from the messages")

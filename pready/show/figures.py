@@ -30,6 +30,7 @@ from pready.model.prediction import Lever
 from pready.model.timeline import Steps
 from pready.model.units import format_bandwidth, format_size, format_time, unit_of_times
 from pready.show.colours import COLOURS, LINES, NEUTRAL, ON_MAP
+from pready.show.simulation import cause_name
 from pready.show.svg import svg
 
 if TYPE_CHECKING:  # a fit needs SciPy, the other figures do not
@@ -324,7 +325,7 @@ def _besides_computing(axes: Any, simulation: Simulation) -> None:
     bottom = np.zeros(simulation.iterations)
     for i, (cause, seconds) in enumerate(causes.items()):
         colour = COLOURS[i % len(COLOURS)]
-        name = {"nic": "adapter"}.get(cause, cause.replace("_", " "))
+        name = cause_name(cause)
         axes.fill_between(iteration, bottom / scale, (bottom + seconds) / scale, color=colour, lw=0, label=name)
         bottom = bottom + seconds
     axes.set(xlabel="iteration", ylabel=f"mean over ranks ({unit})")

@@ -50,7 +50,9 @@ def _title(prediction: Prediction) -> str:
     size = f"{format_size(w['buffer'])} per peer"
     if w.get("faces"):
         size = f"faces of {', '.join(format_size(b) for b in w['faces'])}"
-    return f"{where}: {w['threads']} threads × {w['partitions_per_thread']} partitions, {size}, {w['pattern']}"
+    threads, each = w["threads"], w["partitions_per_thread"]
+    team = f"{threads} thread{'s' * (threads > 1)} × {each} partition{'s' * (each > 1)}"
+    return f"{where}: {team}, {size}, {w['pattern']}"
 
 
 def _view(prediction: Prediction, *, every_row: bool) -> RenderableType:

@@ -21,6 +21,11 @@ Rows = list[tuple[ApproachPrediction, Simulation]]
 """Bulk and the approach, simulated with the same arrivals; bulk alone if it was interrupted."""
 
 
+def cause_name(cause: str) -> str:
+    """Where time goes, in a reader's words."""
+    return "NIC" if cause == "nic" else cause.replace("_", " ")
+
+
 def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> RenderableType:
     """Bulk and the approach side by side: iteration time and where it goes."""
     runs = [s for _, s in rows]
@@ -37,7 +42,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
     table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))
     for cause in fine.causes_s:
         values = [format_time(float(s.causes_s[cause].mean())) for s in runs]
-        table.add_row(f"  {cause.replace('_', ' ')}", *values)
+        table.add_row(f"  {cause_name(cause)}", *values)
     spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("first to last rank at the end", *spread)
     said = Text(f"η = {row.eta:.2f}×, run time {format_change(-row.speedup_percent)}")

@@ -38,6 +38,7 @@ class Readable(Table):
             yield Text(self.heading, style="bold")
             yield Text("")
         if self._least(console, options, self.columns) <= options.max_width:
+            self._share(console, options)
             yield from super().__rich_console__(console, options)
         elif (
             all(c.no_wrap for c in self.columns[1:])
@@ -46,6 +47,23 @@ class Readable(Table):
             yield from self._two_lines(console, options)
         else:
             yield from self._lists(console)
+
+    def _share(self, console: Console, options: ConsoleOptions) -> None:
+        """Give each column its longest word, and what is left to those that want more (Rich alone cuts words)."""
+        wide = options.update_width(10_000)
+        least, most = [], []
+        for column in self.columns:
+            column.width = None
+            cells = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
+            most.append(max(*(m.maximum for m in cells), column.min_width or 0))
+            least.append(most[-1] if column.no_wrap else max(*(m.minimum for m in cells), column.min_width or 0))
+        room = options.max_width - self.gap * (len(least) - 1) - sum(least)
+        if sum(most) - sum(least) > room:
+            wants = sorted(range(len(least)), key=lambda n: most[n] - least[n])
+            for left, n in zip(range(len(wants), 0, -1), wants, strict=True):
+                more = min(most[n] - least[n], room // left)  # who wants little gets it, the others share alike
+                self.columns[n].width = least[n] + more
+                room -= more
 
     def _least(self, console: Console, options: ConsoleOptions, columns: list[Column]) -> int:
         """The width that shows every word, and what must not be wrapped on one line."""

@@ -159,7 +159,7 @@ def test_nodes(tmp_path: Path) -> None:
             HALO + 'buffer = "1 MiB"\nboth_ways = true',
             "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'",
         ),
-        (HALO + FACES + "ranks_per_node = 0", "ranks_per_node = 0; valid: greater than or equal to 1"),
+        (HALO + FACES + "ranks_per_node = 0", "ranks_per_node = 0; valid: at least 1"),
         (HALO + FACES + "node_grid = [2, 3]", "node_grid[1] = 3 does not divide 4 ranks along that axis"),
         (HALO + FACES + "ranks_per_node = 8\nnode_grid = [2, 2]", "node_grid = [2, 2] has 4 ranks; valid: 8"),
         (HALO + FACES + 'ranks_per_node = 8\npath = "intra"', "path = 'intra' beside ranks of several nodes"),
@@ -168,7 +168,7 @@ def test_nodes(tmp_path: Path) -> None:
             "with pattern = 'neighbours' and no grid",
         ),
         (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
-        (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: less than or equal to 1"),
+        (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: at most 1"),
         (
             STEP.replace("spread", "noise"),
             "arrivals.noise means something else in each model and is gone from format 2; valid: spread = '4 %'",
@@ -176,7 +176,7 @@ def test_nodes(tmp_path: Path) -> None:
         (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
         (LISTED + "neighbour_list = [[{ to = 1, size = 8 }], [0]]", "neighbour_list[0][0].size = 8 has no unit"),
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
-        (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: a valid integer"),
+        (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
         (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
         ("format = 3\nthreads = 8", "format = 3; valid: 2, or 1"),
         ("format = true\nthreads = 8", "format = True; valid: 2, or 1"),
@@ -187,7 +187,7 @@ def test_nodes(tmp_path: Path) -> None:
         (STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
         (
             STEP.replace("2], [0]", "3], [-1]"),
-            "exchanges[1].neighbour_list[1][0] = -1; valid: greater than or equal to 0",
+            "exchanges[1].neighbour_list[1][0] = -1; valid: at least 0",
         ),
         (
             STEP.replace('buffer = "8 KiB"', 'faces = ["8 B", "8 B", "8 B"]'),

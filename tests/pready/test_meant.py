@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from pready.cli import main
 from pready.model.errors import PreadyError, did_you_mean, printable
+from pready.model.files import field_names
 from pready.model.libraries import LIBRARIES
-from pready.model.workload import load
+from pready.model.other_names import OTHER_NAMES, called_here
+from pready.model.workload import ComputeTime, Workload, load
 
 HALO = "examples/halo3d.toml"
 
@@ -65,6 +67,14 @@ def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) ->
         ("compute = 8", "compute = 8 is not a table; valid: a table [compute]\n"),
         ('spread = "5 %"', "spread is not a field (did you mean arrivals.spread?)"),
         ('time = "3 ms"', "time is not a field (did you mean compute.time?)"),
+        ('message_size = "1 MiB"', "message_size is not a field (did you mean buffer?)"),
+        ("ranks = [4, 4, 4]", "ranks is not a field (did you mean grid?)"),
+        ("noise = 0.04", "noise is not a field (did you mean arrivals.spread?)"),
+        ('edge = "1 mib"', """edge = '1 mib' has a unit that does not fit (did you mean "1 MiB"?)"""),
+        ("receiver = computing", 'valid: receiver = "computing": texts and quantities stand in quotes'),
+        ("cache = cold  # clean", 'valid: cache = "cold": texts and quantities stand in quotes'),
+        ("iterations = 1.5", "iterations = 1.5; valid: an integer"),
+        ("iterations = 0", "iterations = 0; valid: at least 1"),
     ],
 )
 def test_a_bare_value_is_met_with_the_table_to_write(
@@ -133,3 +143,20 @@ def test_an_interrupted_calibration_says_where_its_points_are(
     assert main(["calibrate", "--launcher", "x", "-o", str(tmp_path / "m.toml")]) == 130
     said = capsys.readouterr().err
     assert f"kept in {tmp_path / 'm.jsonl'}, and the same command goes on from there" in said
+
+
+def test_names_used_elsewhere_lead_to_fields_that_are_there() -> None:
+    tables = {"": field_names(Workload), "compute": field_names(ComputeTime), "arrivals": ["spread", "delay"]}
+    for field, names in OTHER_NAMES.items():
+        table, _, name = field.rpartition(".")
+        assert name in tables[table], field
+        for other in names:
+            assert called_here(other, tables[""]) == field
+            assert other not in tables[""], f"{other} is a field itself"
+    assert called_here("message size", tables[""]) == "buffer"
+    assert called_here("ranks", ["from", "G"]) is None  # of a machine file
+
+
+def test_a_picture_that_nobody_draws_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", HALO, "--picture", "map"]) == 2
+    assert "--picture map without --plot; valid: --plot map.svg --picture map" in capsys.readouterr().err

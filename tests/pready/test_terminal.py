@@ -31,6 +31,8 @@ COMMANDS = (
     ("explain",),
     ("machines",),
     ("machines", "meluxina"),
+    ("libraries",),
+    ("libraries", "mpich-release"),
 )
 FIGURE = re.compile(r"[+-]?\d[\d.,e+-]*")
 
@@ -191,6 +193,27 @@ def drawn(width: int) -> list[str]:
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None).print(table)
     return [line.rstrip() for line in stream.getvalue().splitlines()]
+
+
+WORDS = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=6).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(WORDS, WORDS, st.text("7", min_size=1, max_size=9), WORDS), min_size=1, max_size=4), st.data()
+)
+def test_no_word_is_cut_whatever_the_width(rows: list[tuple[str, ...]], data: st.DataObject) -> None:
+    table = Readable()
+    for number in range(4):
+        table.add_column("abcd"[number], no_wrap=number == 2)
+    for row in rows:
+        table.add_row(*row)
+    width = data.draw(st.integers(30, 120))
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None).print(table)
+    text = stream.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert {w for row in rows for cell in row for w in cell.split()} <= set(text.split())
 
 
 def test_a_table_where_it_fits() -> None:

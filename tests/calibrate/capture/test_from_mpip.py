@@ -46,4 +46,4 @@ def test_what_it_does_not_say_is_asked_for(tmp_path: Path, capsys: pytest.Captur
 def test_one_of_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for given in ([], [str(tmp_path), "--from-mpip", REPORT]):
         assert main(["workload", *given, "-o", str(tmp_path / "app.toml")]) == 2
-        assert "RUN, --from-mpip or --from-otf2" in capsys.readouterr().err
+        assert "one of RUN (a captured run), --from-mpip (a report)" in capsys.readouterr().err
