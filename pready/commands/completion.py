@@ -7,6 +7,7 @@ from click.shell_completion import get_completion_class
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_PREADY_COMPLETE"
+_ADDED = "COMPREPLY+=($value)"
 
 
 @click.command()
@@ -16,4 +17,7 @@ def completion(shell: str) -> None:
     made = get_completion_class(shell)
     assert made is not None
     root = click.get_current_context().find_root().command
-    click.echo(made(root, {}, "pready", VARIABLE).source(), nl=False)
+    source = made(root, {}, "pready", VARIABLE).source()
+    if shell == "bash":  # behind "buffer=" comes a value, not a blank
+        source = source.replace(_ADDED, f"{_ADDED}\n            [[ $value == *= ]] && compopt -o nospace")
+    click.echo(source, nl=False)

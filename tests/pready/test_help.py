@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
 import shlex
 import subprocess
 import sys
@@ -114,6 +115,49 @@ def test_bash_takes_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str
         ["bash", "-c", f"source {script} && complete -p pready"], capture_output=True, text=True, check=True
     )
     assert "_pready_completion" in done.stdout
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("pready pred", "pready predict "),
+        (f"pready predict {HALO[:-3]}", f"pready predict {HALO} "),
+        (f"pready predict {HALO} --machine melu", f"pready predict {HALO} --machine meluxina "),
+        (f"pready sweep {HALO} --over arrivals.spr", f"pready sweep {HALO} --over arrivals.spread=#"),  # no blank
+    ],
+)
+def test_a_tab_in_a_bash_that_somebody_types_into(
+    typed: str, completed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "pready"
+    script.write_text(capsys.readouterr().out)
+    ours, theirs = pty.openpty()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        env=os.environ | {"PATH": path, "TERM": "dumb", "PS1": "$ ", "COLUMNS": "200"},
+    )  # fmt: skip
+    try:
+        os.write(ours, f"source {script}; stty cols 200; echo rea''dy\n".encode())
+        _read_until(ours, "ready\r\n$ ")
+        os.write(ours, f"{typed}\t#".encode())  # what is typed behind the tab comes when it is answered
+        assert _read_until(ours, "#").rpartition("$ ")[2] in (completed, f"{completed}#")
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+def _read_until(terminal: int, text: str) -> str:
+    """What the terminal shows, until it ends so."""
+    seen = ""
+    while not seen.endswith(text):
+        seen += os.read(terminal, 4096).decode(errors="replace")
+    return seen
 
 
 # ---- the other commands of this kind --------------------------------------------------------------------------------
