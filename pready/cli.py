@@ -10,7 +10,7 @@ from importlib import import_module
 
 import click
 
-from pready.model.errors import PreadyError, did_you_mean, shown
+from pready.model.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.version import VERSION
 from pready.show.plain_text import plainly
 
@@ -55,7 +55,8 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if self.get_command(ctx, name) is None and name[:1].isalnum():
-            problem = f"{shown(name)} is no command{did_you_mean(name, COMMANDS)}"
+            meant = f' (did you mean "predict {name}"?)' if name.endswith(".toml") else did_you_mean(name, COMMANDS)
+            problem = f"{shown(name)} is no command{printable(meant)}"
             raise PreadyError(problem, valid=", ".join(sorted(COMMANDS)))
         return super().resolve_command(ctx, args)
 

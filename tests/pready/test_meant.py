@@ -38,6 +38,7 @@ def test_did_you_mean(word: str, known: tuple[str, ...], said: str) -> None:
     [
         (("predikt", HALO), "predict"),
         (("machine",), "machines"),
+        ((HALO,), f"predict {HALO}"),
         (("predict", HALO, "--machin", "meluxina"), "--machine"),
         (("predict", HALO, "--machine", "meluxin"), "meluxina"),
         (("predict", HALO, "--library", "mpich_relase"), "mpich-release"),
