@@ -80,8 +80,10 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     engine: Any = prediction.engine
     n, best = workload.n_partitions, prediction.advised.approach
     starts = [s.from_ for s in machine.path(workload.path).segments[1:]]
-    borders = [s * m for s in starts for m in (1, best.messages) if sizes[0] < s * m < sizes[-1]]
-    wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), *borders, *(b - n for b in borders)]
+    borders = [s * m for s in starts for m in (1, best.messages)]
+    borders += [end for pays in prediction.advice.pays for end in (pays.low, pays.high)]  # as the advice says them
+    inside = [b for b in borders if sizes[0] < b < sizes[-1]]
+    wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), workload.buffer, *inside, *(b - n for b in inside)]
     counts = np.unique(np.ceil(np.array(wanted) / n)) * n
     rows = []
     for size in counts:

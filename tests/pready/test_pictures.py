@@ -244,6 +244,21 @@ def test_colours_differ_from_the_ground() -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("example", ["laggard", "rig"])
+def test_the_strip_says_of_this_buffer_what_the_verdict_says(example: str) -> None:
+    what = workloads.load(f"examples/{example}.toml")
+    prediction = predict(MELUXINA, what)
+    sure = prediction_figures._sure(MELUXINA, what, prediction, prediction_figures._sizes(what, 145))
+    here = sure.sizes.tolist().index(what.buffer)
+    assert prediction.advice.verdict == "port"
+    assert sure.pays[here] == 1
+    border = prediction.advice.break_even_bytes
+    assert border is not None
+    assert sure.pays[np.abs(sure.sizes - border).argmin()] > 0  # where it pays in the middle, it may
+    assert np.all(sure.pays[sure.sizes < 0.5 * border] == 0)
+
+
+@pytest.mark.thorough
 def test_svg_is_text_and_can_be_read_in_the_dark(tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
     assert main(["predict", "examples/laggard.toml", "--plot", str(path)]) == 0
