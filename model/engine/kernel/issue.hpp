@@ -217,7 +217,8 @@ inline void line_up(const Plan& p, Scratch& s, int v, const std::int32_t* member
 }
 
 // The same where every message queues by itself: fills key and id in the order of issue by VCI, and
-// `sent` by message.
+// `sent` by message. What goes nowhere comes after all that does: a network that merges the VCIs' lists takes each
+// of them for sorted, by time and then by number.
 inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int32_t* member = p.vci_members;
     V issued = wide(-kInf);
@@ -226,6 +227,8 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
         const int size = p.vci_size[v];
         line_up(p, s, v, member, s.id + n);
         V free = wide(-kInf);
+        auto* nowhere = reinterpret_cast<I*>(s.along);
+        std::int64_t going[W] = {}, staying[W] = {};
         for (int i = 0; i < size; ++i) {
             const V ready = s.key[i];
             for (int l = 0; l < W; ++l) {
@@ -233,15 +236,20 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const auto d = static_cast<std::int32_t>(number % p.directions);
                 const std::int32_t c = class_of(p, g.profile[l], d);
                 if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) {
-                    s.sent[number][l] = free[l];  // keeps the order; never leaves
+                    s.sent[number][l] = kInf;
+                    nowhere[staying[l]++][l] = number;
                     continue;
                 }
+                s.id[n + going[l]++][l] = number;
                 const double behind = free[l] + p.taken[v];
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
                 s.sent[number][l] = allowed_lane(p, s, d, c, l, time, x.join[l]);
             }
+        }
+        for (int l = 0; l < W; ++l) {
+            for (std::int64_t i = 0; i < staying[l]; ++i) s.id[n + going[l] + i][l] = nowhere[i][l];
         }
         n += size;
         member += size;

@@ -13,11 +13,12 @@ from test_engine_oracle import cases
 
 from pready.model import machine as machines
 from pready.model.approach import BY_KEY, Approach
-from pready.model.arrival_models import Normal
+from pready.model.arrival_models import Normal, Uniform
 from pready.model.engine import prepared
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.recorded import _Reader, downstream, record
 from pready.model.engine.simulate import run_step
+from pready.model.sizes import Sizes
 from pready.model.workload import ComputeTime, Workload
 
 
@@ -87,3 +88,35 @@ def test_what_the_kernel_leaves_unsaid_is_not_read() -> None:
     one = _Reader(plan, 0, 1).read(rows, 0, 0, 0, np.zeros(4), run.ends_s[0])
     assert np.isfinite(one.left).all()
     assert len(one.left) == 4 * 2 * 2  # ranks, neighbours, messages
+
+
+@pytest.mark.parametrize("periodic", [(False, False, False), (True, True, False)])
+@pytest.mark.parametrize("vcis", [2, 3])
+def test_what_goes_nowhere_keeps_nothing_from_its_turn(periodic: tuple[bool, bool, bool], vcis: int) -> None:
+    """At an open border a thread's messages to nobody stand between others in a VCI's list; the lists are merged by
+    time and then by number, and messages of two VCIs are often ready at the same time: threads that have no
+    neighbours on one side issue as many before them."""
+    w = Workload(
+        threads=8,
+        partitions_per_thread=3,
+        buffer="24000 B",  # type: ignore[arg-type]
+        pattern="halo3d26",
+        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
+        arrivals=Uniform(model="uniform", up_to=0.04),
+    )
+    machine = machines.load("manzano")
+    plan = prepared(
+        machine,
+        w,
+        Approach(BY_KEY["rma-single-active"], 3, vcis),
+        grid=(2, 4, 4),
+        periodic=periodic,
+        sizes=Sizes(faces=(24e3,) * 3, edges=(1.2e6,) * 3, corner=1.2e6),
+        thread_grid=(2, 2, 2),
+    )
+    oracle = Listening(machine, plan)
+    oracle.run(1)
+    (one,) = record([plan], 0, 1, 1)
+    for rank in range(plan.pattern.ranks):
+        left = sorted(time for *_, time in oracle.heard[0, rank].leaves)
+        np.testing.assert_allclose(np.sort(one.left[one.sender == rank]), left, rtol=1e-12)
