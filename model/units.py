@@ -144,17 +144,17 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
 
 def _by_letters(name: str, unit: Unit) -> str | None:
     """The unit of this kind with the same letters, one written large in place of small or the other way round."""
-    return next((u for u in _COMMON.get(unit, ()) if u.lower() == name.lower() and u != name), None)
+    known = (*dict(_SCALES[unit]), *_MORE.get(unit, ()))
+    return next((u for u in known if u.lower() == name.lower() and u != name), None)
 
 
-_COMMON = {
-    Unit.SIZE: ("B", "KiB", "MiB", "GiB", "kB", "MB", "GB"),
-    Unit.TIME: ("s", "ms", "us", "ns"),
-    Unit.BANDWIDTH: ("GB/s", "MB/s", "GiB/s", "MiB/s"),
-    Unit.TIME_PER_BYTE: ("us/MB", "ms/MB", "us/MiB"),
-    Unit.FREQUENCY: ("GHz", "MHz"),
+_MORE = {
+    Unit.SIZE: ("kB", "MB", "GB"),
+    Unit.BANDWIDTH: ("GiB/s", "MiB/s"),
+    Unit.TIME_PER_BYTE: ("us/MiB",),
+    Unit.FREQUENCY: ("MHz",),
 }
-"""As people write them."""
+"""What people write besides the units that we write."""
 
 
 @lru_cache(maxsize=256)
@@ -276,8 +276,7 @@ def format_time(seconds: float) -> str:
 
 def unit_of_times(largest: float) -> tuple[float, str]:
     """What an axis up to so many seconds is divided by, and the unit's name."""
-    scales = _EXACT[Unit.TIME]
-    name, scale = next((s for s in scales if largest >= s[1]), scales[-1])
+    name, scale = next((s for s in _TIMES if largest >= s[1]), _TIMES[-1])
     return scale, name
 
 

@@ -106,9 +106,9 @@ def fit_contention(
     spread = error / rate
     hold = np.log(np.minimum(threads, measured.contexts)) - np.log(rate)
 
-    def monotone(log_hold: FloatArray) -> FloatArray:
-        from scipy.optimize import isotonic_regression
+    from scipy.optimize import isotonic_regression
 
+    def monotone(log_hold: FloatArray) -> FloatArray:
         level = isotonic_regression(log_hold, weights=1 / spread**2).x
         return np.asarray(np.exp(level) - np.exp(level[0]))
 

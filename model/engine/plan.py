@@ -307,7 +307,7 @@ class _Exchange:
         return self.wide(epochs(self.first, self.approach, self.setting) if one_sided else np.asarray(0.0))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # as many as a step has exchanges, most often; lists of a million ranks are large
 def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
     """Who talks to whom, the same for hundreds of plans."""
     numbers: dict[str, object] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pready.calibrate.fit import TeamBurst, lock_cost
@@ -25,6 +25,7 @@ def burst(threads: int, messages: int, hold: float, each: float, once: float = 0
     return TeamBurst(threads, messages, threads * messages * hold + excess, excess)
 
 
+@settings(deadline=None)  # a first call may import
 @given(st.floats(1e-7, 1e-5), st.floats(0, 1e-5), st.floats(0, 1e-4), st.integers(2, 16))
 def test_recovers_what_each_and_what_once(hold: float, each: float, once: float, threads: int) -> None:
     found = lock_cost([burst(threads, n, hold, each, once) for n in (2, 8, 24)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pready.cli import main
@@ -113,6 +113,7 @@ def test_a_description_may_have_lines(tmp_path: Path) -> None:
     assert load(path).description == "two\nlines, \ta tab"
 
 
+@settings(deadline=None)  # a first call may import
 @given(st.text(), st.text())
 def test_every_error_is_printable(problem: str, source: str) -> None:
     assert printable(PreadyError("x", source=source).args[0]) == PreadyError("x", source=source).args[0]
