@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -112,6 +113,9 @@ class CaseResult:
     saving_measured_low: float = 0.0
     saving_measured_high: float = 0.0
     saving_predicted: float = 0.0
+    measured_mean_s: float = 0.0
+    """The mean over all repeats, as `pready predict` prints it; 0 where only the medians above are known."""
+    predicted_mean_s: float = 0.0
     suspect: str = ""
     """The term of the model that the error points at, from a measurement that isolates it where there is one."""
     exchanges: tuple[ExchangeResult, ...] = ()
@@ -121,6 +125,16 @@ class CaseResult:
     def error(self) -> float:
         """Predicted over measured time, minus 1."""
         return self.predicted_s / self.measured_s - 1
+
+    @property
+    def iteration_s(self) -> float:
+        """Measured, compute included."""
+        return self.until_ready_s + self.measured_s
+
+    @property
+    def mean_error(self) -> float:
+        """Predicted over measured mean, minus 1; NaN where no mean is known."""
+        return self.predicted_mean_s / self.measured_mean_s - 1 if self.measured_mean_s > 0 else math.nan
 
     @property
     def eta_error(self) -> float:

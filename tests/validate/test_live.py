@@ -62,13 +62,9 @@ def measured_by(m: Machine, scene: design.Scene, folder: Path, noise: float = 0.
         if approach is None:
             continue
         ready = np.array([scene.ready] * REPEATS)
-        time = (
-            Completed(m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), nominal=REPEATS)
-            .predict(approach)
-            .time_s
-        )
-        off = rng.uniform(-noise, noise, design.ROUNDS) * (scene.buffer >= 4096)
-        out[way] = Repeats(time * (1 + off), ready)
+        truth = Completed(m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), nominal=REPEATS)
+        off = 1 + rng.uniform(-noise, noise, design.ROUNDS) * (scene.buffer >= 4096)
+        out[way] = Repeats(truth.predict(approach).time_s * off, ready, truth.mean_time(approach) * off.mean())
     return out
 
 
@@ -171,6 +167,32 @@ def test_regret_is_the_time_lost_by_the_model_s_choice(made: Any) -> None:
     assert wrong.advised == right.advised  # chosen by the model alone
     others = min(c.measured_s for c in right.cases if c.id != chosen.id)
     assert wrong.regret == pytest.approx(3 * chosen.measured_s / min(others, 3 * chosen.measured_s) - 1)
+    slower, until = 3 * chosen.measured_s, chosen.until_ready_s
+    shortest = min(slower + until, *(c.until_ready_s + c.measured_s for c in right.cases if c.id != chosen.id))
+    assert wrong.regret_of_iteration == pytest.approx((slower + until) / shortest - 1)
+
+
+def test_what_is_saved_after_a_partition_that_was_late_for_it_is_no_regret(made: Any) -> None:
+    """Each send delays the threads behind it: 100 us less after the last partition, which is ready 100 us later."""
+    pairs, folder = made
+    scene, seen = next((s, x) for s, x in pairs if s.kind == "none" and s.buffer > 1 << 20)
+    found = compare(machine(), scene, seen, "made", folder, 0)
+    assert found is not None
+    other = next(w for w in seen if w not in (found.advised, BULK))
+    best, late, both = min(x.time for x in seen.values()), 100e-6, (other, found.advised)
+    moved = {w: replace(x, centres=np.full(3, best if w in both else best + late)) for w, x in seen.items()}
+    moved[other] = Repeats(np.full(3, best - late), seen[other].ready + late, best - late)
+    again = compare(machine(), scene, moved, "made", folder, 0)
+    assert again is not None
+    assert again.regret == pytest.approx(best / (best - late) - 1)
+    assert again.regret_of_iteration == pytest.approx(0, abs=1e-9)
+
+
+def test_means_are_judged_beside_medians(made: Any) -> None:
+    # Half the bandwidth: the means of large messages are off by as much as their medians.
+    found = judged(made, halved_bandwidth(machine()))
+    assert found["error of mean time, median"].value > 0.5
+    assert judged(made, machine())["error of mean time, median"].value < 0.01
 
 
 def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
@@ -192,13 +214,14 @@ def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) 
     scene, content = designed[0], Content()
     for way in scene.ways:
         for round_ in range(design.ROUNDS if way == BULK else design.ROUNDS - 1):
-            after = {"median_s": 1e-3 * (1 + round_)}
+            after = {"median_s": 1e-3 * (1 + round_), "samples_ns": [1e6 * (1 + round_), 4e6]}
             record = {"median_s": 1.0, "also": {"after": after}, "lists": {"ready_s": [list(scene.ready)]}}
             content.points[design.point(scene, way, round_, 1, 0.1).key("e")] = {"record": record}
     found = gather(content, "e", scene, 1, 0.1)
     assert set(found) == {BULK}
     assert found[BULK].time == pytest.approx(2e-3)  # the median of 1, 2 and 3 ms
     assert found[BULK].spread == pytest.approx(0.5)  # half of their range over it
+    assert found[BULK].mean == pytest.approx((1 + 2 + 3 + 3 * 4) * 1e-3 / 6)
     assert compare(machine(), scene, found, "made", Path("unused"), 0) is None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from pready.model.verdict import MIN_GAIN
+from pready.validate.limits import at_least, at_most, of_means, percentile
 from pready.validate.live.compare import Compared
 from pready.validate.result import CaseResult, Check
 
@@ -32,20 +33,21 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
     split = [c for c in cases if c.approach != "single"]
     small = [c for c in every if c.buffer < SMALL]
     gains = [c for c in split if _clear(c)]
-    judged = [one for one in compared if _judges(one)]
-    regrets, lost = [one.regret for one in judged], [one.regret_of_iteration for one in judged]
+    regrets = [one.regret for one in compared if _tells(one, one.best)]
+    lost = [one.regret_of_iteration for one in compared if _tells(one, one.shortest)]
     below = [c for c in split if c.buffer < LARGE and c.eta_closed_form is not None]
-    ours = _percentile([abs(c.eta_error) for c in below], 50)
-    theirs = _percentile([abs((c.eta_closed_form or 0.0) / c.eta_measured - 1) for c in below], 50)
+    ours = percentile([abs(c.eta_error) for c in below], 50)
+    theirs = percentile([abs((c.eta_closed_form or 0.0) / c.eta_measured - 1) for c in below], 50)
     return (
-        _at_most("error of time, median", _percentile([abs(c.error) for c in cases], 50), 0.07, len(cases)),
-        _at_most("error of η, median", _percentile([abs(c.eta_error) for c in split], 50), 0.03, len(split)),
-        _at_most("error of η, 90th percentile", _percentile([abs(c.eta_error) for c in split], 90), 0.12, len(split)),
-        _at_most("regret, median, of the exchange", _percentile(regrets, 50), 0.02, len(regrets)),
-        _at_most("regret, 95th percentile, of the exchange", _percentile(regrets, 95), 0.10, len(regrets)),
-        _at_most("regret, 95th percentile, of the iteration", _percentile(lost, 95), 0.03, len(lost)),
-        _at_least("verdict right", _share(gains, _right), 0.97, len(gains), "of savings clear of 1 % of the iteration"),
-        _at_least("below 4 KiB, inside the interval", _share(small, _inside), 0.90, len(small)),
+        at_most("error of time, median", percentile([abs(c.error) for c in cases], 50), 0.07, len(cases)),
+        of_means(cases, 0.07),
+        at_most("error of η, median", percentile([abs(c.eta_error) for c in split], 50), 0.03, len(split)),
+        at_most("error of η, 90th percentile", percentile([abs(c.eta_error) for c in split], 90), 0.12, len(split)),
+        at_most("regret, median, of the exchange", percentile(regrets, 50), 0.02, len(regrets)),
+        at_most("regret, 95th percentile, of the exchange", percentile(regrets, 95), 0.10, len(regrets)),
+        at_most("regret, 95th percentile, of the iteration", percentile(lost, 95), 0.03, len(lost)),
+        at_least("verdict right", _share(gains, _right), 0.97, len(gains), "of savings clear of 1 % of the iteration"),
+        at_least("below 4 KiB, inside the interval", _share(small, _inside), 0.90, len(small)),
         Check(
             "error of η below 1 MiB over that of Eq. 3 alone",
             ours / theirs if theirs > 0 else float("nan"),
@@ -57,9 +59,9 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
     )
 
 
-def _judges(one: Compared) -> bool:
+def _tells(one: Compared, best: CaseResult) -> bool:
     """Are the chosen and the best way both measured well enough to tell a regret?"""
-    return one.scene.buffer >= SMALL and one.case(one.advised).spread < STEADY and one.best.spread < STEADY
+    return one.scene.buffer >= SMALL and one.case(one.advised).spread < STEADY and best.spread < STEADY
 
 
 def _clear(case: CaseResult) -> bool:
@@ -77,15 +79,3 @@ def _inside(case: CaseResult) -> bool:
 
 def _share(cases: Sequence[CaseResult], holds: Callable[[CaseResult], bool]) -> float:
     return float(np.mean([holds(c) for c in cases])) if cases else float("nan")
-
-
-def _percentile(values: Sequence[float], q: float) -> float:
-    return float(np.percentile(values, q)) if len(values) else float("nan")
-
-
-def _at_most(name: str, value: float, limit: float, cases: int) -> Check:
-    return Check(name, value, limit, "at most", cases=cases)
-
-
-def _at_least(name: str, value: float, limit: float, cases: int, note: str = "") -> Check:
-    return Check(name, value, limit, "at least", note=note, cases=cases)

@@ -40,12 +40,15 @@ class Repeats:
     ----------
     centres
         Shape (rounds,): the median time after the last partition was ready, seconds.
+    mean
+        The mean of all repeats of all rounds.
     ready
         Shape (repeats, user partitions): when each was really ready, seconds after the start.
     """
 
     centres: Array
     ready: Array
+    mean: float
 
     @property
     def time(self) -> float:
@@ -82,15 +85,23 @@ class Compared:
         return min(self.cases, key=lambda c: c.measured_s)
 
     @property
+    def shortest(self) -> CaseResult:
+        """The way with the shortest iteration as measured."""
+        return min(self.cases, key=lambda c: c.iteration_s)
+
+    @property
     def regret(self) -> float:
-        """Time lost by following the model's choice, over the best measured time after the last partition."""
+        """The model's choice beside the fastest exchange: measured times after each way's own last partition."""
         return self.case(self.advised).measured_s / self.best.measured_s - 1
 
     @property
     def regret_of_iteration(self) -> float:
-        """The same over the best's whole iteration."""
-        lost = self.case(self.advised).measured_s - self.best.measured_s
-        return lost / (self.best.until_ready_s + self.best.measured_s)
+        """What an iteration of the model's choice takes longer than the shortest, over the latter.
+
+        Where threads share a core, a way that sends early makes the last partition late: what it saves after it, it has
+        lost before.
+        """
+        return self.case(self.advised).iteration_s / self.shortest.iteration_s - 1
 
 
 def gather(
@@ -104,7 +115,9 @@ def gather(
         if len(records) == ROUNDS and all("median_s" in r for r in records):
             centres = np.array([r["also"]["after"]["median_s"] for r in records])
             if (centres > 0).all():
-                found[way] = Repeats(centres, np.concatenate([np.array(r["lists"]["ready_s"]) for r in records]))
+                samples = np.concatenate([r["also"]["after"]["samples_ns"] for r in records])
+                ready = np.concatenate([np.array(r["lists"]["ready_s"]) for r in records])
+                found[way] = Repeats(centres, ready, float(samples.mean()) * 1e-9)
     return found
 
 
@@ -150,6 +163,7 @@ def compare(
         rows.append((way, before_porting))
         predicted = before_porting if way == BULK else evaluation.predict(approach)
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
+        case = replace(case, measured_mean_s=seen.mean, predicted_mean_s=evaluation.mean_time(approach))
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
     best = simplest_of_the_best([p for way, p in rows if way != BULK])
     advised = next(w for w, p in rows if p is best) if verdict_of(best) != "do not port" else BULK

@@ -21,9 +21,10 @@ from pready.model.workload import Workload
 
 @dataclass(frozen=True)
 class Expectation:
-    """Of one approach; seconds. Medians over the iterations that count, intervals of 95 %."""
+    """Of one approach; seconds. Medians over the iterations that count but for `mean_s`, intervals of 95 %."""
 
     time_s: float
+    mean_s: float
     time_low_s: float
     time_high_s: float
     eta: float
@@ -47,6 +48,7 @@ def _expectation(
     shift = saving - row.speedup_percent / 100
     return Expectation(
         time_s=time,
+        mean_s=float(run.communication_s.mean()) / run.exchanges,
         time_low_s=time * row.time_low_s / row.time_s,
         time_high_s=time * row.time_high_s / row.time_s,
         eta=eta,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pready.model.verdict import MIN_GAIN
+from pready.validate.limits import at_most, of_means, percentile
 from pready.validate.result import CaseResult, Check
 
 STEADY = 0.05
@@ -51,9 +52,10 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
     clear = [c for c in split if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]
     regrets = [one.regret for one in judged if one.tells_regret]
     return (
-        _at_most("error of communication, median", _percentile([abs(c.error) for c in cases], 50), 0.10, len(cases)),
-        _at_most("error of η, median", _percentile([abs(c.eta_error) for c in split], 50), 0.07, len(split)),
-        _at_most("error of η, 90th percentile", _percentile([abs(c.eta_error) for c in split], 90), 0.20, len(split)),
+        at_most("error of communication, median", percentile([abs(c.error) for c in cases], 50), 0.10, len(cases)),
+        of_means(cases, 0.10),
+        at_most("error of η, median", percentile([abs(c.eta_error) for c in split], 50), 0.07, len(split)),
+        at_most("error of η, 90th percentile", percentile([abs(c.eta_error) for c in split], 90), 0.20, len(split)),
         Check(
             "verdict right",
             float(np.mean([_right(c) for c in clear])) if clear else float("nan"),
@@ -62,7 +64,7 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
             note="of savings clear of 1 % of the iteration",
             cases=len(clear),
         ),
-        _at_most("regret, 95th percentile, of the iteration", _percentile(regrets, 95), 0.03, len(regrets)),
+        at_most("regret, 95th percentile, of the iteration", percentile(regrets, 95), 0.03, len(regrets)),
     )
 
 
@@ -72,11 +74,3 @@ def _steady_bulk(one: Judged) -> bool:
 
 def _right(case: CaseResult) -> bool:
     return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)
-
-
-def _percentile(values: Sequence[float], q: float) -> float:
-    return float(np.percentile(values, q)) if len(values) else float("nan")
-
-
-def _at_most(name: str, value: float, limit: float, cases: int) -> Check:
-    return Check(name, value, limit, "at most", cases=cases)

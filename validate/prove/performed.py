@@ -51,6 +51,12 @@ class Performed:
         return np.asarray(np.median((t[..., 2] - t[..., 0] - t[..., 1]).mean(axis=2), axis=1)) / self.steps
 
     @property
+    def mean_communication_s(self) -> float:
+        """Likewise, the mean over all rounds and iterations."""
+        t = self._counted
+        return float((t[..., 2] - t[..., 0] - t[..., 1]).mean()) / self.steps
+
+    @property
     def computing_s(self) -> float:
         """From the start of an exchange to the last ready partition."""
         return float(np.median(self._counted[..., 1].mean(axis=2))) / self.steps

@@ -26,6 +26,7 @@ from pready.model.prediction import Verdict
 from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload import Workload
+from pready.validate.limits import at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement, ports
@@ -316,6 +317,8 @@ def cases_of(
             eta_predicted_high=here.eta_high,
             until_ready_s=performed.computing_s,
             saving_predicted=here.saving,
+            measured_mean_s=performed.mean_communication_s,
+            predicted_mean_s=here.mean_s,
             exchanges=exchanges_of(workload, way, here, performed),
             **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
         )
@@ -357,8 +360,9 @@ def _concluded(
     errors = [abs(c.result.error) for c in cases]
     eta_errors = [abs(c.result.eta_error) for c in fine]
     checks = (
-        Check("error of communication, median", float(np.median(errors)), 0.10, "at most", cases=len(errors)),
-        Check("error of η, median", float(np.median(eta_errors)), 0.07, "at most", cases=len(eta_errors)),
+        at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
+        of_means([c.result for c in cases], 0.10),
+        at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
         Check(
             "verdict kept", float(kept), 1.0, "at least", note=f"predicted {predicted}, measured {measured}", cases=1
         ),
