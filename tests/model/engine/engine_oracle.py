@@ -35,6 +35,8 @@ class Sent:
     turn: float = NEVER
     notify: float = NEVER
     early: int = 0
+    tied: int = 0
+    """Messages that arrive just as the threads meet: rounding decides whether they are early."""
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
     """(direction, VCI, time) of each message, in the order in which they leave."""
     acknowledged: float = NEVER
@@ -52,6 +54,7 @@ class Ended:
     end: float
     causes: dict[str, float]
     early: int
+    tied: int
 
 
 class Oracle:
@@ -109,7 +112,7 @@ class Oracle:
                 received = max(received, joins[r])
             parts = self.attribute(causes, sent[r].ready, end)
             parts["compute"] = sent[r].ready - posted[r]
-            out.append(Ended(received, end, parts, sent[r].early))
+            out.append(Ended(received, end, parts, sent[r].early, sent[r].tied))
         for r in ranks:
             self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
@@ -144,7 +147,7 @@ class Oracle:
     def sweep(self, k: int) -> list[Ended]:
         x, y, _ = self.plan.pattern.grid
         blocks = self.plan.steps // 8
-        early = 0
+        early = tied = 0
         causes = [dict.fromkeys(("compute", "late_neighbour", "issue", "nic", "wire", "receive"), 0.0)
                   for _ in range(x * y)]  # fmt: skip
         for step in range(self.plan.steps):
@@ -167,13 +170,14 @@ class Oracle:
                     # Downstream ranks have ended the step before and sit in MPI.
                     s = self.send(r, k * self.plan.steps + step, begun, downstream, free, free)
                     sent[r] = s
-                    early += s.early
+                    early, tied = early + s.early, tied + s.tied
                     self.start[r], self.nic[r], self.turn[r] = max(s.join, s.done + self.meeting), s.nic, s.turn
                     for name, t in self.attribute(last, free[r], begun).items():
                         causes[r][name] += t
                     causes[r]["compute"] += s.ready - begun
                     causes[r]["issue"] += self.start[r] - s.ready
-        return [Ended(self.start[r], self.start[r], causes[r], early if r == 0 else 0) for r in range(x * y)]
+        counts = [(early, tied)] + [(0, 0)] * (x * y - 1)
+        return [Ended(self.start[r], self.start[r], causes[r], *counts[r]) for r in range(x * y)]
 
     # Steps of the timeline.
 
@@ -207,7 +211,8 @@ class Oracle:
         """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
         interface = self.approach.interface
         arrived = left + float(cost.stream + cost.wire)
-        s.early += arrived <= join
+        tied = math.isclose(arrived, join, rel_tol=1e-12)
+        s.early, s.tied = s.early + (arrived <= join and not tied), s.tied + tied
         s.acknowledged = max(s.acknowledged, since + (arrived + float(cost.ack)))
         asks = bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
         if self.delivered(cost):
