@@ -18,10 +18,12 @@ from pready.cli import COMMANDS, cli
 from pready.commands.examples import EXAMPLES
 from pready.model import libraries as libraries_module
 from pready.model import machine, timeline
+from pready.model import puts as puts_module
 from pready.model.file_fields import FileTable, file_tables
 from pready.model.gain import DOI, EQUATIONS
 from pready.model.libraries import LIBRARIES
 from pready.model.machine import Machine
+from pready.model.puts import KNOWN
 from pready.model.terms import TERMS
 from pready.model.units import format_bandwidth
 from pready.model.workload import Workload
@@ -118,7 +120,10 @@ def libraries() -> str:
         out += [f"- {w}" for w in p.warnings]
         out += [f"- Needs {p.needs}; in its place: `{p.installable}`."] if p.needs else []
         out.append("")
-    return "\n".join(out)
+    out += ["## How MPI_Put moves", "", _prose(inspect.getdoc(puts_module) or ""), ""]
+    out += ["| library | fabric | puts | source |", "| --- | --- | --- | --- |"]
+    out += [f"| {family} | {fabric} | {p.says} | {p.source}: {_cell(p.why)} |" for (family, fabric), p in KNOWN.items()]
+    return "\n".join(out) + "\n"
 
 
 def machines() -> str:

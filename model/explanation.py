@@ -26,9 +26,10 @@ from pready.model.evaluate import Evaluation, deterministic
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
 from pready.model.predict import Engine, effective_library, evaluator, predict
+from pready.model.puts import with_puts
 from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
-from pready.model.timeline import Timeline, counted, received_between, run
+from pready.model.timeline import Timeline, counted, received_between, receivers, run
 from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Workload
 
@@ -157,6 +158,7 @@ def explain(
         As `predict`.
     """
     profile = effective_library(machine, library)
+    machine = with_puts(machine, profile)
     if approach is None:
         approach = predict(machine, workload, library=library, seed=seed, engine=engine).advised.approach
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
@@ -358,20 +360,22 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     yield "link", "its bytes stream out", term("stream")
     yield "wire", "latency", term("wire")
 
-    if i.receivers == "none":
+    by = receivers(i, setting)
+    if by == "none":
         yield "receive", "the adapter does it", []
     else:
-        who = "one thread" if i.receivers == "master" else "each VCI's own thread"
+        who = "one thread" if by == "master" else "each VCI's own thread"
         terms = term("receive" if i.matches else "unmatched")
         if i.matches:
             searched = (setting.peers * approach.messages / len(members) - 1) / 2
             terms += [replace(a, symbol=f"{searched:g} {a.symbol}") for a in term("per_entry", searched)]
         if i.active_message:
             terms += term("copy_out")
-        yield "receive", f"{who}, one message after the other", terms
+        puts = ", since puts are active messages here" if i.one_sided else ""
+        yield "receive", f"{who}, one message after the other{puts}", terms
 
     finish, terms = [], []
-    if i.receivers == "master" and len(members) > 1:
+    if by == "master" and len(members) > 1:
         finish.append(f"{len(members) - 1} further VCIs are polled")
         terms += term("poll")
     if i.one_sided:

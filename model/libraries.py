@@ -38,6 +38,8 @@ class LibraryProfile:
     """What one has to build oneself to have it; empty: it can be installed."""
     installable: str = ""
     """Which library can be installed in its place."""
+    family: Literal["MPICH", "Open MPI", "any"] = "any"
+    """Whose code moves its messages and puts."""
 
     @property
     def part(self) -> Interface | None:
@@ -107,6 +109,7 @@ MPICH_RELEASE = LibraryProfile(
     max_vcis=64,
     why="MPI_Pready only decrements a counter: the whole buffer goes as one active message on VCI 0 "
     "after this iteration's clear-to-send, so no partition is sent early",
+    family="MPICH",
 )
 MPICH_6314 = LibraryProfile(
     "mpich-6314",
@@ -119,6 +122,7 @@ MPICH_6314 = LibraryProfile(
     warnings=("pull request 6314 was never merged: build MPICH from it",),
     needs="MPICH built from pull request 6314",
     installable="mpich-release",
+    family="MPICH",
 )
 OPENMPI_PERSIST = LibraryProfile(
     "openmpi-persist",
@@ -129,6 +133,7 @@ OPENMPI_PERSIST = LibraryProfile(
     max_vcis=1,
     why="one message per sender partition under one mutex, no aggregation; the first iteration is often not early",
     warnings=_OMPI_WARNINGS,
+    family="Open MPI",
 )
 OPENMPI_13039 = LibraryProfile(
     "openmpi-13039",
@@ -141,6 +146,7 @@ OPENMPI_13039 = LibraryProfile(
     warnings=_OMPI_WARNINGS,
     needs="Open MPI built from pull request 13039",
     installable="openmpi-persist",
+    family="Open MPI",
 )
 MPIPCL = LibraryProfile(
     "mpipcl",

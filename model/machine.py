@@ -31,6 +31,7 @@ from pready.model.values import Provenance, Strict, Value
 Protocol = Literal["short", "bcopy", "rendezvous"]
 Progress = Literal["hardware", "thread", "on-call"]
 PathName = Literal["inter", "intra"]
+Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
 
 FORMAT = 1
 """Version of the machine file's layout."""
@@ -291,6 +292,9 @@ class OneSided(Strict):
     unattended: Value[units.Offset] | None = None
     """Bytes of MPI_Put that can wait for the link, and move without a thread inside MPI, such as a socket's buffer;
     what finds no room moves in the call that ends the epoch. 0: the library puts all off; absent, all find room."""
+    received_by: Value[Literal["adapter", "processor"]] | None = None
+    """Who takes a put in at the target; absent, its adapter. Its processor where the library makes active messages of
+    puts: one thread inside MPI, o_r + O_r m each."""
 
 
 class Memory(Strict):
@@ -369,6 +373,8 @@ class Machine(Strict):
     created_by: str
     """The tool and version, or who wrote it from which paper."""
     library: Library
+    fabric: Fabric | None = None
+    """Which network; decides, with the library, how puts move where the file does not say it (`pready.model.puts`)."""
     progress: Value[Progress]
     """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
     sender_progress: Value[Progress] | None = None

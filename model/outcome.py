@@ -13,6 +13,7 @@ from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
 from pready.model.predict import Engine, approaches, effective_library, evaluator, predict_step, ways_said
 from pready.model.prediction import ApproachPrediction, Prediction, Verdict
+from pready.model.puts import with_puts
 from pready.model.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
 from pready.model.workload import Workload
 
@@ -73,6 +74,7 @@ def outcome(
         )
         return _of_a_step(step, workload, every=every)
     profile = effective_library(machine, library)
+    machine = with_puts(machine, profile)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
     rows: tuple[ApproachPrediction, ...] = ()

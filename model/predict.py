@@ -33,6 +33,7 @@ from pready.model.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfil
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.puts import with_puts
 from pready.model.step_by_step import StepByStep
 from pready.model.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
@@ -192,6 +193,7 @@ def predict(
         An unknown library, or a workload outside what the machine describes.
     """
     profile = effective_library(machine, library)
+    machine = with_puts(machine, profile)
     if workload.exchanges is not None:
         return predict_step(
             machine,
@@ -271,6 +273,7 @@ def predict_step(
     Arguments and errors as of `predict`; `deciding`: what decides for the step is looked for, too.
     """
     profile = effective_library(machine, library)
+    machine = with_puts(machine, profile)
     abilities.check(workload, engine or "engine")
     step: WholeStep | StepByStep
     each: Sequence[Evaluation | ManyRanks]

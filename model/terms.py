@@ -351,6 +351,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "sender_progress": None,
     "contexts": None,
     "one_sided.unattended": Unit.SIZE,
+    "one_sided.received_by": None,
 }
 """Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
 

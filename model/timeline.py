@@ -45,12 +45,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.approach import Approach, issuing_threads, vci_members
+from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.arrays import Array
 from pready.model.costs import Costs
 from pready.model.line import Line, fifo_starts, line_up, through, ticks
@@ -69,6 +69,8 @@ class Setting:
     sender_progress: Progress = "hardware"
     unattended: float = math.inf
     """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
+    puts_take_cpu: bool = False
+    """The target's processor takes puts in, not its adapter."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
     scattered: bool = False
@@ -265,7 +267,7 @@ def _finish(
 ) -> Array:
     """When the exchange is over, shape (rows,)."""
     interface, end = approach.interface, received
-    if interface.receivers == "master":
+    if receivers(interface, setting) == "master":
         # One thread polls all VCIs to complete messages on them (global progress, zambre2021 5.1).
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
@@ -517,10 +519,15 @@ def _attended(line: Line, each: Costs, join: Array, room: float) -> Array:
     return np.maximum(goes, np.where(stuck, join[:, None] - np.maximum(found, 0.0), -np.inf))
 
 
+def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
+    """Who completes messages: of puts, one thread where the library makes active messages of them."""
+    return "master" if interface.one_sided and setting.puts_take_cpu else interface.receivers
+
+
 def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
     """CPU time to receive one message: shape (rows,) or ()."""
     interface = approach.interface
-    if interface.receivers == "none":
+    if receivers(interface, setting) == "none":
         return np.asarray(0.0)
     service = costs.unmatched
     if interface.matches:
@@ -553,10 +560,10 @@ def _receive(
     arrived = left + line.of(_travel(each))
     if not line.alike and np.any(each.drain):
         arrived = _port(left, line, each, -last_ready if begins is None else begins)
-    if interface.receivers == "none":
+    if receivers(interface, setting) == "none":
         return _finite_max(arrived)
     service = receiving(each, approach, vcis, setting)
-    if interface.receivers == "threads" and vcis > 1:
+    if receivers(interface, setting) == "threads" and vcis > 1:
         queues = line.back(arrived).reshape(rows, vcis, -1)
         service = service[..., 0] if line.alike else np.broadcast_to(service, line.shape).reshape(queues.shape)
     else:

@@ -26,6 +26,7 @@ from pready.model.libraries import library as library_profile
 from pready.model.machine import Machine
 from pready.model.predict import Engine
 from pready.model.prediction import ApproachPrediction, Prediction
+from pready.model.puts import with_puts
 from pready.model.units import Unit, fraction, parse
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
@@ -192,6 +193,7 @@ def simulate(
     if ranks is not None:
         what = what.changed(grid=tuple(ranks))
     profile = predicting.effective_library(on, _library(library))
+    on = with_puts(on, profile)
     if approach is None:
         made = predicting.predict(on, what, library=_library(library), seed=seed, draws=0)
         chosen = [of.advised.approach for of in made.exchanges or (made,)]

@@ -23,7 +23,16 @@ from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, contending, counted, epochs, holding, marked_by_threads, unevenness
+from pready.model.timeline import (
+    Setting,
+    contending,
+    counted,
+    epochs,
+    holding,
+    marked_by_threads,
+    receivers,
+    unevenness,
+)
 from pready.model.workload import Workload, check_transport_partitions
 
 Numbers = dict[str, NDArray[np.float64 | np.int64 | np.uint64]]
@@ -408,7 +417,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and x.computing
         and x.pattern.name != "sweep3d",
         "delivered": x.delivered,
-        "receivers": RECEIVERS[interface.receivers],
+        "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
@@ -466,7 +475,7 @@ def _turns(x: _Exchange) -> dict[str, Array]:
     pattern, classes = x.pattern, range(len(x.by_class))
     # (rows, profiles, classes), as `timeline.received_between`
     between = np.zeros((x.rows, len(pattern.present), len(classes)))
-    if x.setting.two_way and x.interface.receivers != "none":
+    if x.setting.two_way and receivers(x.interface, x.setting) != "none":
         queued = pattern.degree * x.transports / len(x.members)
         between += x.receive[:, None, :] + x.per_entry[:, None, None] * (queued[:, None] - 1) / 2
     # (classes, profiles, directions): messages up to and including a direction

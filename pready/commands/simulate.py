@@ -25,6 +25,7 @@ from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.predict import effective_library, predict
 from pready.model.prediction import Prediction
+from pready.model.puts import with_puts
 from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
 from pready.show import picture_files
@@ -150,6 +151,7 @@ def simulate(
             as_csv=as_csv,
         )
         return
+    on = with_puts(on, effective_library(on, library))
     count = iterations or min(what.iterations, MOST_ITERATIONS)
     if approach is not None:
         chosen = [options.parse_approach(approach, part) for part in what.parts]

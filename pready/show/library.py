@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pready.model.libraries import LibraryProfile, Messages
+from pready.model.puts import KNOWN
 from pready.show.table import Readable
 
 MESSAGES: dict[Messages, str] = {
@@ -48,6 +49,9 @@ def library_view(profile: LibraryProfile) -> RenderableType:
     if profile.part is not None:
         rows.add_row("before the last MPI_Pready", "yes" if profile.early else "nothing is sent")
     rows.add_row("VCIs of communicators", str(profile.max_vcis))
+    for (family, fabric), puts in KNOWN.items():
+        if family == profile.family:
+            rows.add_row(f"MPI_Put, {fabric}", f"{puts.says} ({puts.why})")
     rows.add_row("why", profile.why)
     for warning in profile.warnings:
         rows.add_row("note", warning)
@@ -58,4 +62,5 @@ def library_view(profile: LibraryProfile) -> RenderableType:
 
 def library_data(profile: LibraryProfile) -> dict[str, Any]:
     """The same, ready for JSON."""
-    return asdict(profile) | {"warnings": list(profile.warnings)}
+    puts = {fabric: p.says for (family, fabric), p in KNOWN.items() if family == profile.family}
+    return asdict(profile) | {"warnings": list(profile.warnings), "puts": puts}

@@ -13,9 +13,11 @@ from pready.model.arrays import Array
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
+from pready.model.libraries import library
 from pready.model.machine import Machine
 from pready.model.predict import evaluator
 from pready.model.prediction import ApproachPrediction, Prediction
+from pready.model.puts import with_puts
 from pready.model.timeline import run
 from pready.model.units import format_size
 from pready.model.verdict import verdict_of
@@ -35,7 +37,7 @@ def figure(kind: str, machine: Machine, workload: Workload, prediction: Predicti
     size = f"{len(prediction.exchanges)} exchanges" if prediction.exchanges else format_size(workload.buffer)
     title = f"{workload.name} on {where}, {workload.threads} threads, {size}"
     drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "decides": _decides}[kind]
-    return drawn(title, machine, workload, prediction)
+    return drawn(title, with_puts(machine, library(prediction.library)), workload, prediction)
 
 
 def _label(row: ApproachPrediction) -> str:

@@ -92,6 +92,7 @@ def end_of_exchange(
     `costs` are of messages of one size, or of those to each peer.
     """
     i, n, theta, peers = approach.interface, setting.threads, setting.partitions_per_thread, setting.peers
+    who = "master" if i.one_sided and setting.puts_take_cpu else i.receivers
     to: list[Costs] = [costs] * peers if isinstance(costs, Costs) else list(costs)
     unlike = not isinstance(costs, Costs)
     c = to[0]  # what is the same of all
@@ -137,7 +138,7 @@ def end_of_exchange(
         hold = [holding(of, approach) for of in to]
         # Between two partitions that queue for the lock, as many messages are received under it as the first sent.
         between = [0.0] * peers
-        if setting.two_way and i.receivers != "none":
+        if setting.two_way and who != "none":
             between = [receiving(of, approach, peers * transports / len(set(vci))) for of in to]
         free = -1e300
         for t in sorted(members, key=lambda t: (bins[t], t)):
@@ -222,9 +223,9 @@ def end_of_exchange(
         came = pass_in_order(sorted(line, key=lambda m: ticks(begun[m] - max(wait, 0.0))), begun, to)
     there = {m: at + float(to[m[1]].stream + to[m[1]].wire) for m, at in came.items()}
     end = max(there.values())
-    if i.receivers != "none":
+    if who != "none":
         end = -1e300
-        for server in set(vci) if i.receivers == "threads" else {None}:
+        for server in set(vci) if who == "threads" else {None}:
             free = wait
             for m in sorted((m for m in line if server is None or vci[m[0]] == server), key=lambda m: there[m]):
                 free = max(there[m], free) + receiving(to[m[1]], approach, peers * transports / used)
@@ -233,7 +234,7 @@ def end_of_exchange(
         busy = [float(to[m[1]].gap + to[m[1]].link) for m in line]
         long = max(begun.values()) - min(begun.values()) + sum(busy) / len(busy)
         end += cost("uneven_active" if i.active_message else "uneven") * min(long, sum(busy))
-    if i.receivers == "master":
+    if who == "master":
         end += (used - 1) * cost("poll")
     if i.one_sided:
         join, issued = max(marked) + cost("barrier"), max(left.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -432,6 +433,7 @@ def test_equals_the_oracle(data: Any) -> None:
         draw(st.sampled_from(["hardware", "thread", "on-call"])),
         draw(st.sampled_from(["hardware", "on-call"])),
         draw(st.sampled_from([0.0, 1.37e3, 1.37e6, math.inf])),
+        draw(st.booleans()),
         two_way=draw(st.booleans()),
         scattered=draw(st.booleans()),
     )
@@ -580,6 +582,24 @@ def test_puts_wait_where_there_is_no_room_for_them(room: float | None, end: floa
     c = costs(Sampler(machine), w, 1e6)
     line = run(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
     assert line.end[0] == pytest.approx(end)
+
+
+def test_puts_that_are_active_messages_take_the_receiver_s_cpu() -> None:
+    # Four puts of 1 MB at once leave 40 us apart; the last arrives at 160 us. Each takes 50 us of one thread, one after
+    # the other: the first from 40 us on, so 40 + 4 · 50. A receiver that computes until 1 ms begins then.
+    machine, w = ideal(put=0.0, epoch=0.0, o_r=50e-6), workload(4, 1, 4e6)
+    c, at_once = replace(costs(Sampler(machine), w, 1e6), control=np.asarray(0.0)), np.zeros((1, 4))
+    by_adapter = setting_of(machine, w)
+    by_cpu = replace(by_adapter, puts_take_cpu=True)
+
+    def end(setting: Setting, joins: Array | None = None) -> float:
+        return float(run(at_once, c, Approach(RMA_SINGLE_ACTIVE, 4), setting, joins).end[0])
+
+    assert end(by_adapter) == pytest.approx(160e-6)
+    assert end(by_cpu) == pytest.approx(240e-6)
+    assert end(by_adapter, np.array([1e-3])) == pytest.approx(1e-3)
+    assert end(replace(by_cpu, progress="on-call"), np.array([1e-3])) == pytest.approx(1.2e-3)
+    assert end(replace(by_cpu, progress="thread"), np.array([1e-3])) == pytest.approx(1e-3)
 
 
 def test_puts_in_turn_find_room_again() -> None:

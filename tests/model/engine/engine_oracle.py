@@ -78,6 +78,8 @@ class Oracle:
         self.setting = setting_of(machine, plan.workload)
         self.progress = self.setting.progress
         interface = plan.approach.interface
+        # Puts that are active messages are taken in by one thread.
+        self.receivers = "master" if interface.one_sided and self.setting.puts_take_cpu else interface.receivers
         self.windows = plan.workload.threads if interface.windows_per_thread else 1
 
     def run(self, iterations: int) -> list[list[Ended]]:
@@ -363,7 +365,7 @@ class Oracle:
 
         # Where traffic is two-way, as many messages are received under the lock before the next turn.
         between = [0.0] * len(self.costs)
-        if self.setting.two_way and interface.receivers != "none":
+        if self.setting.two_way and self.receivers != "none":
             queued = len(peers) * self.plan.transports / len(self.plan.members)
             between = [self.receiving(c, queued) for c in self.costs]
 
@@ -507,7 +509,9 @@ class Oracle:
         for *_, vci, left, c in sorted(port):
             cost = self.costs[c]
             begun = left
-            if not self.plan.pattern.kinds[c].inside:  # what stays within a node does not come through the port
+            # What one rank alone sends has waited at its own port, whose bucket remembers the exchange before;
+            # what stays within a node does not come through one.
+            if self.plan.pattern.sources > 1 and not self.plan.pattern.kinds[c].inside:
                 begun = max(left, free)
                 free = begun + float(cost.gap + cost.link)
                 if float(cost.drain) > 0:
@@ -517,7 +521,7 @@ class Oracle:
             arrived = begun + float(cost.stream + cost.wire)
             through = max(through, arrived)
             lines[vci if servers > 1 else 0].append((arrived, self.receiving(cost, queued)))
-        if interface.receivers == "none":
+        if self.receivers == "none":
             end = through
         else:
             ends = []
@@ -528,7 +532,7 @@ class Oracle:
                 ends.append(free)
             end = max(ends)
         end += uneven
-        if interface.receivers == "master":
+        if self.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
         notified = max(source.notify for source, _, _ in sources)
         if interface.sync == "active":

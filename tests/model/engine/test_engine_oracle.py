@@ -62,6 +62,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
         name: maybe(value(x))
         for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(st.sampled_from([0.0, 3e3, 2e5]))))
     }
+    own["received_by"] = maybe(value("processor"))
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(st.sampled_from([first.L.value, 1.3e-6])))})
     if maybe(True):  # a shaped link: below its burst, messages go at ten times the rate

@@ -1,0 +1,88 @@
+"""How puts move, by library and fabric, and what predictions make of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from pready.model import machine as machines
+from pready.model.approach import BY_KEY
+from pready.model.evaluate import setting_of
+from pready.model.explanation import explain
+from pready.model.libraries import LIBRARIES
+from pready.model.machine import Machine
+from pready.model.predict import predict
+from pready.model.puts import KNOWN, with_puts
+from pready.model.workload import Workload
+
+BEBOP, HPC3 = machines.load("bebop"), machines.load("hpc3")
+W = Workload(threads=8, buffer="1 MiB")  # type: ignore[arg-type]
+
+
+def on(machine: Machine, fabric: str | None, **one_sided: Any) -> Machine:
+    puts = machine.one_sided.model_copy(update=one_sided)
+    return machine.model_copy(update={"fabric": fabric, "one_sided": puts})
+
+
+def measured(x: Any) -> Any:
+    return BEBOP.progress.model_copy(update={"value": x, "source": "measured"})
+
+
+def test_every_shipped_machine_says_its_fabric() -> None:
+    assert all(machines.load(name).fabric for name in machines.profiles())
+
+
+def test_omni_path_makes_active_messages_of_puts_and_infiniband_does_not() -> None:
+    mpich = LIBRARIES["mpich-release"]
+    assert setting_of(with_puts(BEBOP, mpich), W).puts_take_cpu
+    assert not setting_of(with_puts(HPC3, mpich), W).puts_take_cpu
+    said = with_puts(BEBOP, mpich).one_sided.received_by
+    assert said is not None
+    assert "zambre2021" in said.why
+
+
+def test_open_mpi_over_tcp_puts_them_off() -> None:
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["openmpi-persist"]), W).unattended == 0
+    assert 1e6 < setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).unattended < 1e7
+
+
+def test_what_was_measured_is_kept_for_its_own_library_only() -> None:
+    told = on(BEBOP, "tcp", unattended=measured(1234.0), received_by=measured("processor"))
+    mine = setting_of(with_puts(told, LIBRARIES["mpich-6314"]), W)  # of the same family
+    assert (mine.unattended, mine.puts_take_cpu) == (1234.0, True)
+    other = setting_of(with_puts(told, LIBRARIES["openmpi-persist"]), W)
+    assert (other.unattended, other.puts_take_cpu) == (0.0, False)
+    any_ = setting_of(with_puts(told, LIBRARIES["emulated"]), W)
+    assert (any_.unattended, any_.puts_take_cpu) == (1234.0, True)
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    assert with_puts(on(BEBOP, None), LIBRARIES["mpich-release"]) == on(BEBOP, None)
+    assert with_puts(on(BEBOP, "aries"), LIBRARIES["mpich-release"]) == on(BEBOP, "aries")
+
+
+def test_every_row_has_a_source_and_words() -> None:
+    for (family, _), puts in KNOWN.items():
+        assert family in {p.family for p in LIBRARIES.values()}
+        assert puts.why
+        assert puts.says
+    assert {p.says for p in KNOWN.values()} >= {"put off until synchronisation", "the adapter moves them"}
+
+
+@pytest.mark.parametrize("key", ["rma-single-active", "rma-many-passive"])
+def test_a_prediction_and_its_explanation_have_it(key: str) -> None:
+    interface = BY_KEY[key]
+
+    def time(machine: Machine) -> float:
+        rows = predict(machine, W, library="mpich-release", draws=0).approaches
+        return next(r.time_s for r in rows if r.approach == interface.into(8))
+
+    known, unknown = time(BEBOP), time(on(BEBOP, None))
+    o_r = BEBOP.inter.segment(W.buffer / 8).o_r.value
+    assert known >= unknown + o_r * 0.999  # the last, at least
+    assert math.isclose(time(HPC3), time(on(HPC3, None)))
+    explained = explain(BEBOP, W, library="mpich-release", approach=interface.into(8))
+    text = " ".join(s.rule for s in explained.way.steps)
+    assert "puts are active messages here" in text
