@@ -17,6 +17,7 @@ import numpy as np
 from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.engine.layout import Layout, of_a_step
+from pready.model.engine.mapping import owners
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
 from pready.model.workload import Workload
@@ -56,6 +57,9 @@ class ExchangePlan:
     ----------
     ready
         Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
+    shares
+        By tag, the threads that own a part of such a buffer, in order, each with the receiver's thread across. None:
+        every thread owns a part of every buffer.
     """
 
     ranks: int
@@ -63,6 +67,7 @@ class ExchangePlan:
     partitions_per_thread: int
     phases: tuple[Phase, ...]
     ready: Array
+    shares: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -74,6 +79,7 @@ class ExchangePlan:
         out_free, in_free = [0] * self.ranks, [0] * self.ranks
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
+        lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
         lines += [f"first {i}" for i, phase in enumerate(self.phases) if phase.receives_first]
         for i, phase in enumerate(self.phases):
             for e in phase.edges:
@@ -154,11 +160,6 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
 
 
 def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> ExchangePlan:
-    if workload.thread_grid is not None:
-        raise PreadyError(
-            "thread_grid is not performed: the benchmark's threads own a part of every buffer",
-            valid="a file without thread_grid, for prediction and measurement",
-        )
     pattern = of.pattern(workload)
     steps = pattern.exchanges(of.blocks)
     if steps > MOST_PHASES:
@@ -173,7 +174,19 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
             )
     drawn = [arrivals.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
-    return ExchangePlan(pattern.ranks, workload.threads, workload.partitions_per_thread, phases, ready)
+    shares = _shares(pattern, of.thread_grid)
+    return ExchangePlan(pattern.ranks, workload.threads, workload.partitions_per_thread, phases, ready, shares)
+
+
+def _shares(pattern: Pattern, thread_grid: tuple[int, int, int] | None) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """The threads at each side of a rank, and those at the side of its neighbour that lies against it."""
+    if thread_grid is None:
+        return ()
+    across = [(-x, -y, -z) for x, y, z in pattern.steps]
+    return tuple(
+        tuple(zip(owners(thread_grid, here), owners(thread_grid, there), strict=True))
+        for here, there in zip(pattern.steps, across, strict=True)
+    )
 
 
 def _together(workload: Workload, pattern: Pattern) -> Phase:

@@ -20,19 +20,35 @@ typedef struct {
     size_t there; /* of a message to send: where in the receiver's arena */
 } Edge;
 
+/* Threads that own a part of the buffers with one tag, in order, and those across that receive these parts. */
+typedef struct {
+    int count;
+    int *from, *to;
+} Share;
+
+/* Messages that wait for the same user partitions. */
+typedef struct {
+    int first, count; /* of the phase's sends */
+    int bin, needed;
+} Job;
+
 typedef struct {
     bool receives_first; /* a sweep: what comes from upstream is there before the threads compute */
     int sends, receives;
     Edge *send, *receive;
+    int jobs;
+    Job *job;
+    int *waiting_from, *waiting; /* the jobs that wait for user partition p: from waiting_from[p] to [p + 1] */
     MPI_Request *requests; /* of receives, then of sends; `parts` of each edge, or one */
     int *from, *to;        /* the peers, each once */
     int from_count, to_count;
     MPI_Group from_group, to_group; /* of RMA */
+    MPI_Group *alone;               /* of RMA with shares: the peer of each receive, then of each send */
     MPI_Request *opened;            /* of RMA: the receivers' go-aheads, to_count of them */
 } Phase;
 
 typedef struct {
-    _Alignas(64) int *sent; /* the bins this thread sent in this phase */
+    _Alignas(64) int *sent; /* the jobs this thread sent in this phase */
     int sent_count;
     double last; /* when its last partition was ready */
 } Worker;
@@ -42,7 +58,9 @@ typedef struct Exchange {
     const Bench *bench;
     const struct ExchangeWay *way;
     int threads, theta, partitions; /* partitions: of all threads */
-    int bins, per_bin;              /* transport partitions, and user partitions in each */
+    int bins;                       /* transport partitions */
+    Share *shares;                  /* by tag; NULL: every thread owns a part of every buffer */
+    int share_count, most_jobs;
     int parts;                      /* requests per edge: bins or 1 */
     int phases, iterations;
     int before;    /* phases of the exchanges before this one */
@@ -73,7 +91,7 @@ typedef struct ExchangeWay {
     void (*begin_receives)(Exchange *e);             /* master */
     void (*wait_receives)(Exchange *e);              /* master */
     void (*begin_sends)(Exchange *e);                /* master, before the threads compute */
-    void (*ready)(Exchange *e, int bin);             /* the thread that made the bin complete: to every peer */
+    void (*ready)(Exchange *e, const Job *job);      /* the thread that made it complete */
     void (*thread_done)(Exchange *e, int thread);    /* each thread after its last partition */
     void (*join)(Exchange *e);                       /* master, after the threads have joined */
     void (*wait_sends)(Exchange *e);                 /* master */
@@ -95,8 +113,15 @@ typedef struct {
 bool plan_read(Exchanges *all, const Run *run, char reason[MAX_REASON]);
 void plan_free(Exchanges *all);
 
+/* exchange_jobs.c: jobs of every phase; false if the transport partitions do not divide what threads own of a buffer. */
+bool jobs_make(Exchange *e);
+void jobs_free(Exchange *e);
+
 /* exchange_ways.c: sets `way` and `bins` of an exchange, 0 for as many as partitions; false if the point says none. */
 bool exchange_choose(Exchange *e, int number);
+
+/* exchange_rma.c: windows of a phase where each bin has its own. */
+int windows_of_phase(const Exchange *e);
 
 /* measure_exchange.c */
 void nap(void);
@@ -108,9 +133,17 @@ static inline char *bin_of(const Exchange *e, const Edge *edge, char *arena, int
 }
 
 /* Whose bin it is: contiguous, like the partitions of a thread. */
-static inline int thread_of(const Exchange *e, int bin)
+static inline int sending_thread(const Exchange *e, const Edge *edge, int bin)
 {
-    return (int)((long)bin * e->threads / e->bins);
+    const Share *share = e->shares == NULL ? NULL : &e->shares[edge->tag];
+    return share == NULL ? (int)((long)bin * e->threads / e->bins)
+                         : share->from[(long)bin * share->count / e->bins];
+}
+
+static inline int receiving_thread(const Exchange *e, const Edge *edge, int bin)
+{
+    return e->shares == NULL ? sending_thread(e, edge, bin)
+                             : e->shares[edge->tag].to[(long)bin * e->shares[edge->tag].count / e->bins];
 }
 
 #endif

@@ -3,6 +3,7 @@
  *
  *   exchange RANKS THREADS THETA PHASES ITERATIONS
  *   first PHASE                                        receives come before computing in this phase
+ *   share TAG THREAD ACROSS                            THREAD owns the next part of such buffers, ACROSS receives it
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
  *   end
@@ -62,10 +63,36 @@ static bool take_edge(Exchange *e, const char *line)
     return bytes % (size_t)e->bins == 0;
 }
 
+static bool take_share(Exchange *e, int tag, int thread, int across)
+{
+    if (tag < 0 || tag > e->share_count || thread < 0 || thread >= e->threads || across < 0 || across >= e->threads) {
+        return false;
+    }
+    if (tag == e->share_count) {
+        Share *longer = realloc(e->shares, ((size_t)tag + 1) * sizeof *longer);
+        if (longer == NULL) {
+            return false;
+        }
+        e->shares = longer;
+        e->shares[e->share_count++] = (Share){
+            .from = allocate((size_t)e->threads * sizeof(int)), .to = allocate((size_t)e->threads * sizeof(int))};
+    }
+    Share *share = &e->shares[tag];
+    if (share->count == e->threads) {
+        return false;
+    }
+    share->from[share->count] = thread;
+    share->to[share->count++] = across;
+    return true;
+}
+
 static bool take_line(Exchange *e, const char *line)
 {
-    int rank, phase;
+    int rank, phase, tag, thread, across;
     size_t out, in;
+    if (sscanf(line, "share %d %d %d", &tag, &thread, &across) == 3) {
+        return take_share(e, tag, thread, across);
+    }
     if (sscanf(line, "first %d", &phase) == 1 && phase >= 0 && phase < e->phases) {
         return e->phase[phase].receives_first = true;
     }
@@ -95,8 +122,12 @@ static int *unique_peers(const Edge *edges, int count, int *found)
     return peers;
 }
 
-static bool end_exchange(Exchange *e)
+static bool end_exchange(Exchange *e, char reason[MAX_REASON])
 {
+    if (!jobs_make(e)) {
+        snprintf(reason, MAX_REASON, "transport = %d does not divide what threads own of each buffer", e->bins);
+        return false;
+    }
     for (int i = 0; i < e->phases; i++) {
         Phase *p = &e->phase[i];
         p->from = unique_peers(p->receive, p->receives, &p->from_count);
@@ -128,12 +159,11 @@ static bool read_exchange(Exchange *e, int number, FILE *file, char *line, int s
         snprintf(reason, MAX_REASON, "transport = %d is not valid: a divisor of %d", e->bins, e->partitions);
         return false;
     }
-    e->per_bin = e->partitions / e->bins;
     e->phase = calloc((size_t)e->phases, sizeof *e->phase);
     while (fgets(line, size, file) != NULL) {
         ++*at;
         if (strncmp(line, "end", 3) == 0) {
-            return end_exchange(e);
+            return end_exchange(e, reason);
         }
         if (!take_line(e, line)) {
             snprintf(reason, MAX_REASON, "line %d of the plan makes no sense here", *at);
@@ -236,6 +266,7 @@ void plan_free(Exchanges *all)
             free(e->phase[i].from);
             free(e->phase[i].to);
         }
+        jobs_free(e);
         free(e->phase);
         free(e->ready);
     }

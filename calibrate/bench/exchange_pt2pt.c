@@ -153,20 +153,25 @@ const ExchangeWay exchange_blocking = {
 
 /* ---- many ------------------------------------------------------------------------------------------------------- */
 
+/* The sending thread's. */
+static MPI_Comm communicator(const Exchange *e, const Edge *edge, int bin)
+{
+    return e->communicators[sending_thread(e, edge, bin)];
+}
+
 static void many_phase(Exchange *e)
 {
     make_requests(e);
     for (int bin = 0; bin < e->bins; bin++) {
-        MPI_Comm comm = e->communicators[thread_of(e, bin)];
         for (int i = 0; i < e->now->receives; i++) {
             const Edge *r = &e->now->receive[i];
             MPI_Recv_init(bin_of(e, r, e->in, bin), (int)(r->bytes / (size_t)e->bins), MPI_BYTE, r->peer,
-                          r->tag + bin * e->most_tags, comm, receive_at(e, i, bin));
+                          r->tag + bin * e->most_tags, communicator(e, r, bin), receive_at(e, i, bin));
         }
         for (int i = 0; i < e->now->sends; i++) {
             const Edge *s = &e->now->send[i];
             MPI_Send_init(bin_of(e, s, e->out, bin), (int)(s->bytes / (size_t)e->bins), MPI_BYTE, s->peer,
-                          s->tag + bin * e->most_tags, comm, send_at(e, i, bin));
+                          s->tag + bin * e->most_tags, communicator(e, s, bin), send_at(e, i, bin));
         }
     }
 }
@@ -186,25 +191,28 @@ static void many_init(Exchange *e)
     each_phase(e, many_phase);
 }
 
-static void many_ready(Exchange *e, int bin)
+static void many_ready(Exchange *e, const Job *job)
 {
-    for (int i = 0; i < e->now->sends; i++) {
-        MPI_Start(send_at(e, i, bin));
+    for (int i = job->first; i < job->first + job->count; i++) {
+        MPI_Start(send_at(e, i, job->bin));
     }
 }
 
-/* What it sent, then what it receives: the bins of its number. */
+/* What it sent, then what is for it. */
 static void many_thread_done(Exchange *e, int thread)
 {
     const Worker *self = &e->team[thread];
     for (int k = 0; e->wait_in_thread && k < self->sent_count; k++) {
-        for (int i = 0; i < e->now->sends; i++) {
-            exchange_wait(e, 1, send_at(e, i, self->sent[k]));
+        const Job *job = &e->now->job[self->sent[k]];
+        for (int i = job->first; i < job->first + job->count; i++) {
+            exchange_wait(e, 1, send_at(e, i, job->bin));
         }
     }
     for (int bin = 0; e->wait_in_thread && !e->now->receives_first && bin < e->bins; bin++) {
-        for (int i = 0; thread_of(e, bin) == thread && i < e->now->receives; i++) {
-            exchange_wait(e, 1, receive_at(e, i, bin));
+        for (int i = 0; i < e->now->receives; i++) {
+            if (receiving_thread(e, &e->now->receive[i], bin) == thread) {
+                exchange_wait(e, 1, receive_at(e, i, bin));
+            }
         }
     }
 }
@@ -232,17 +240,17 @@ static void per_thread_receives(Exchange *e)
         for (int i = 0; i < e->now->receives; i++) {
             const Edge *r = &e->now->receive[i];
             MPI_Irecv(bin_of(e, r, e->in, bin), (int)(r->bytes / (size_t)e->bins), MPI_BYTE, r->peer,
-                      r->tag + bin * e->most_tags, e->communicators[thread_of(e, bin)], receive_at(e, i, bin));
+                      r->tag + bin * e->most_tags, communicator(e, r, bin), receive_at(e, i, bin));
         }
     }
 }
 
-static void per_thread_ready(Exchange *e, int bin)
+static void per_thread_ready(Exchange *e, const Job *job)
 {
-    for (int i = 0; i < e->now->sends; i++) {
+    for (int i = job->first; i < job->first + job->count; i++) {
         const Edge *s = &e->now->send[i];
-        MPI_Isend(bin_of(e, s, e->out, bin), (int)(s->bytes / (size_t)e->bins), MPI_BYTE, s->peer,
-                  s->tag + bin * e->most_tags, e->communicators[thread_of(e, bin)], send_at(e, i, bin));
+        MPI_Isend(bin_of(e, s, e->out, job->bin), (int)(s->bytes / (size_t)e->bins), MPI_BYTE, s->peer,
+                  s->tag + job->bin * e->most_tags, communicator(e, s, job->bin), send_at(e, i, job->bin));
     }
 }
 
@@ -281,10 +289,10 @@ static void part_init(Exchange *e)
     each_phase(e, part_phase);
 }
 
-static void part_ready(Exchange *e, int bin)
+static void part_ready(Exchange *e, const Job *job)
 {
-    for (int i = 0; i < e->now->sends; i++) {
-        MPI_Pready(bin, *send_at(e, i, 0));
+    for (int i = job->first; i < job->first + job->count; i++) {
+        MPI_Pready(job->bin, *send_at(e, i, 0));
     }
 }
 

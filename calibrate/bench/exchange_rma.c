@@ -1,6 +1,9 @@
 /* Exchanges by MPI_Put into the receivers' arenas: one window, or one per bin; active (post, start, complete, wait) or
  * passive (a lock for the whole run, a flush, and empty messages that say when a buffer may be and has been written).
  *
+ * A bin has one window, in which it goes to all peers; with a thread grid one for each direction, since each of its
+ * messages is another thread's, and a window has one epoch at a time.
+ *
  * With active synchronisation each phase has windows of its own: MPICH 5.0 counts exposures without asking from whom, so
  * that of a phase to come would open the epoch of this one. */
 #include "exchange.h"
@@ -26,9 +29,19 @@ static void create(Exchange *e, int windows, bool locks)
         MPI_Group_incl(all, p->from_count, p->from, &p->from_group);
         MPI_Group_incl(all, p->to_count, p->to, &p->to_group);
         p->opened = calloc((size_t)p->to_count + 1, sizeof *p->opened);
+        p->alone = calloc((size_t)(p->receives + p->sends) + 1, sizeof *p->alone);
+        for (int k = 0; k < p->receives + p->sends; k++) {
+            const Edge *edge = k < p->receives ? &p->receive[k] : &p->send[k - p->receives];
+            MPI_Group_incl(all, 1, &edge->peer, &p->alone[k]);
+        }
     }
     MPI_Group_free(&all);
     omp_init_lock(&e->opening);
+}
+
+int windows_of_phase(const Exchange *e)
+{
+    return e->bins * (e->shares == NULL ? 1 : e->share_count);
 }
 
 static void single_active_init(Exchange *e)
@@ -38,7 +51,7 @@ static void single_active_init(Exchange *e)
 
 static void many_active_init(Exchange *e)
 {
-    create(e, e->phases * e->bins, false);
+    create(e, e->phases * windows_of_phase(e), false);
 }
 
 static void single_passive_init(Exchange *e)
@@ -61,6 +74,10 @@ static void destroy(Exchange *e)
         MPI_Group_free(&e->phase[i].from_group);
         MPI_Group_free(&e->phase[i].to_group);
         free(e->phase[i].opened);
+        for (int k = 0; k < e->phase[i].receives + e->phase[i].sends; k++) {
+            MPI_Group_free(&e->phase[i].alone[k]);
+        }
+        free(e->phase[i].alone);
     }
     omp_destroy_lock(&e->opening);
 }
@@ -73,13 +90,13 @@ static void unlock_destroy(Exchange *e)
     destroy(e);
 }
 
-static void put_all(Exchange *e, int bin, MPI_Win window)
+static void put(Exchange *e, const Job *job, MPI_Win window)
 {
-    for (int i = 0; i < e->now->sends; i++) {
+    for (int i = job->first; i < job->first + job->count; i++) {
         const Edge *s = &e->now->send[i];
         size_t bytes = s->bytes / (size_t)e->bins;
-        MPI_Put(bin_of(e, s, e->out, bin), (int)bytes, MPI_BYTE, s->peer, (MPI_Aint)(s->there + bytes * (size_t)bin),
-                (int)bytes, MPI_BYTE, window);
+        MPI_Put(bin_of(e, s, e->out, job->bin), (int)bytes, MPI_BYTE, s->peer,
+                (MPI_Aint)(s->there + bytes * (size_t)job->bin), (int)bytes, MPI_BYTE, window);
     }
 }
 
@@ -92,6 +109,13 @@ static MPI_Win *windows_now(const Exchange *e, int *count)
     return &e->windows[e->step * *count];
 }
 
+/* Of a bin that goes to this edge alone. */
+static MPI_Win window_of(const Exchange *e, const Edge *edge, int bin)
+{
+    int count;
+    return windows_now(e, &count)[edge->tag * e->bins + bin];
+}
+
 static void active_receives(Exchange *e)
 {
     int count;
@@ -101,18 +125,45 @@ static void active_receives(Exchange *e)
     }
 }
 
+static void wait_for(const Exchange *e, MPI_Win window)
+{
+    int done = 0;
+    if (!e->naps) {
+        MPI_Win_wait(window);
+    }
+    while (e->naps && (MPI_Win_test(window, &done), !done)) {
+        nap();
+    }
+}
+
 static void active_wait(Exchange *e)
 {
     int count;
     MPI_Win *windows = windows_now(e, &count);
     for (int i = 0; e->now->from_count > 0 && i < count; i++) {
-        int done = 0;
-        if (!e->naps) {
-            MPI_Win_wait(windows[i]);
-        }
-        while (e->naps && (MPI_Win_test(windows[i], &done), !done)) {
-            nap();
-        }
+        wait_for(e, windows[i]);
+    }
+}
+
+static void many_active_receives(Exchange *e)
+{
+    if (e->shares == NULL) {
+        active_receives(e);
+        return;
+    }
+    for (int i = 0; i < e->now->receives * e->bins; i++) {
+        MPI_Win_post(e->now->alone[i / e->bins], 0, window_of(e, &e->now->receive[i / e->bins], i % e->bins));
+    }
+}
+
+static void many_active_wait(Exchange *e)
+{
+    if (e->shares == NULL) {
+        active_wait(e);
+        return;
+    }
+    for (int i = 0; i < e->now->receives * e->bins; i++) {
+        wait_for(e, window_of(e, &e->now->receive[i / e->bins], i % e->bins));
     }
 }
 
@@ -123,9 +174,9 @@ static void single_active_sends(Exchange *e)
     }
 }
 
-static void single_active_ready(Exchange *e, int bin)
+static void single_active_ready(Exchange *e, const Job *job)
 {
-    put_all(e, bin, e->windows[e->step]);
+    put(e, job, e->windows[e->step]);
 }
 
 static void single_active_join(Exchange *e)
@@ -135,13 +186,18 @@ static void single_active_join(Exchange *e)
     }
 }
 
-static void many_active_ready(Exchange *e, int bin)
+static void many_active_ready(Exchange *e, const Job *job)
 {
     int count;
-    MPI_Win window = windows_now(e, &count)[bin];
-    if (e->now->to_count > 0) {
-        MPI_Win_start(e->now->to_group, 0, window);
-        put_all(e, bin, window);
+    MPI_Win window = windows_now(e, &count)[job->bin];
+    MPI_Group to = e->now->to_group;
+    if (e->shares != NULL) {
+        window = window_of(e, &e->now->send[job->first], job->bin);
+        to = e->now->alone[e->now->receives + job->first];
+    }
+    if (job->count > 0) {
+        MPI_Win_start(to, 0, window);
+        put(e, job, window);
         MPI_Win_complete(window);
     }
 }
@@ -161,8 +217,8 @@ const ExchangeWay exchange_rma_many_active = {
     .splits = true,
     .windows_per_bin = true,
     .init = many_active_init,
-    .begin_receives = active_receives,
-    .wait_receives = active_wait,
+    .begin_receives = many_active_receives,
+    .wait_receives = many_active_wait,
     .ready = many_active_ready,
     .free = destroy,
 };
@@ -202,18 +258,22 @@ static void await_open(Exchange *e)
     omp_unset_lock(&e->opening);
 }
 
-static void single_passive_ready(Exchange *e, int bin)
+static void single_passive_ready(Exchange *e, const Job *job)
 {
     await_open(e);
-    put_all(e, bin, e->windows[0]);
+    put(e, job, e->windows[0]);
 }
 
-static void many_passive_ready(Exchange *e, int bin)
+static void many_passive_ready(Exchange *e, const Job *job)
 {
     await_open(e);
-    put_all(e, bin, e->windows[bin]);
+    put(e, job, e->windows[job->bin]);
+    if (e->shares != NULL) {
+        MPI_Win_flush(e->now->send[job->first].peer, e->windows[job->bin]);
+        return;
+    }
     for (int i = 0; i < e->now->to_count; i++) {
-        MPI_Win_flush(e->now->to[i], e->windows[bin]);
+        MPI_Win_flush(e->now->to[i], e->windows[job->bin]);
     }
 }
 

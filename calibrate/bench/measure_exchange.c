@@ -96,10 +96,10 @@ static void set_up(Exchange *e)
     e->parts = e->way->splits ? e->bins : 1;
     e->out = allocate(e->out_bytes);
     e->in = allocate(e->in_bytes);
-    e->missing = allocate((size_t)e->bins * sizeof *e->missing);
+    e->missing = allocate((size_t)e->most_jobs * sizeof *e->missing);
     e->team = allocate((size_t)e->threads * sizeof *e->team);
     for (int i = 0; i < e->threads; i++) {
-        e->team[i].sent = allocate((size_t)e->theta * sizeof(int));
+        e->team[i].sent = allocate((size_t)e->most_jobs * sizeof(int));
     }
     if (e->way->init != NULL) {
         e->way->init(e);
@@ -134,15 +134,18 @@ static void compute(Exchange *e, int thread, double start, const double *ready)
     Worker *self = &e->team[thread];
     self->sent_count = 0;
     for (int k = 0; k < e->theta; k++) {
-        int partition = thread * e->theta + k, bin = partition / e->per_bin;
+        int partition = thread * e->theta + k;
         if (ready != NULL) {
             wait_until(start + ready[partition], e->computing, e->bench->data);
         }
         self->last = now_s();
-        if (atomic_fetch_sub(&e->missing[bin], 1) == 1) {
-            self->sent[self->sent_count++] = bin;
-            if (e->way->ready != NULL) {
-                e->way->ready(e, bin);
+        for (int i = e->now->waiting_from[partition]; i < e->now->waiting_from[partition + 1]; i++) {
+            int job = e->now->waiting[i];
+            if (atomic_fetch_sub(&e->missing[job], 1) == 1) {
+                self->sent[self->sent_count++] = job;
+                if (e->way->ready != NULL) {
+                    e->way->ready(e, &e->now->job[job]);
+                }
             }
         }
     }
@@ -154,8 +157,8 @@ static void compute(Exchange *e, int thread, double start, const double *ready)
 /* One phase; returns how long the threads computed. `ready` NULL: all partitions at once. */
 static double perform(Exchange *e, long iteration, const double *ready)
 {
-    for (int bin = 0; bin < e->bins; bin++) {
-        atomic_store(&e->missing[bin], e->per_bin);
+    for (int job = 0; job < e->now->jobs; job++) {
+        atomic_store(&e->missing[job], e->now->job[job].needed);
     }
     board_note(iteration, e->before + e->step, STARTING);
     call(e->way->begin_receives, e);
@@ -379,7 +382,7 @@ static const char *unable(const Exchanges *step, char reason[MAX_REASON])
         if (e->threads > 1 && e->way->ready != NULL && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
             return NO_THREADS;
         }
-        windows += e->way->windows_per_bin ? (long)e->bins * e->phases : 0;
+        windows += e->way->windows_per_bin ? (long)windows_of_phase(e) * e->phases : 0;
     }
     if (windows > MAX_WINDOWS) {
         snprintf(reason, MAX_REASON, "transport × exchanges of an iteration = %ld: at most %d windows", windows,

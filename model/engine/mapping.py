@@ -24,8 +24,12 @@ def partitions_per_direction(workload: Workload) -> int:
     if grid is None:
         return workload.n_partitions
     steps = FACES if workload.pattern == "halo3d" else STENCIL_27
-    owners = (sum(_touches(n, grid, step) for n in range(workload.threads)) for step in steps)
-    return math.gcd(*owners) * workload.partitions_per_thread
+    return math.gcd(*(len(owners(grid, step)) for step in steps)) * workload.partitions_per_thread
+
+
+def owners(thread_grid: tuple[int, int, int], step: tuple[int, int, int]) -> list[int]:
+    """The threads whose blocks lie at the side that `step` points to, each with a part of what is sent there."""
+    return [n for n in range(math.prod(thread_grid)) if _touches(n, thread_grid, step)]
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def mapped(
     partitions: list[tuple[int, ...]] = [()] * (transports * directions)
     by_vci: dict[int, list[int]] = {}
     for d, step in enumerate(pattern.steps):
-        owned = [n * theta + k for n in range(workload.threads) if _touches(n, thread_grid, step) for k in range(theta)]
+        owned = [n * theta + k for n in owners(thread_grid, step) for k in range(theta)]
         if len(owned) % transports:
             raise PreadyError(
                 f"transport_partitions = {transports} does not divide the {len(owned)} user partitions "
@@ -83,8 +87,8 @@ def mapped(
             lane = t if approach.interface.mechanism == "tags" else partitions[number][0] // theta
             by_vci.setdefault(lane % available, []).append(number)
     vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
-    owners = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
-    issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, owners, strict=True))
+    wanting = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
+    issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, wanting, strict=True))
     return Mapping(tuple(partitions), vcis, issuers)
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
 from pready.calibrate.records import Point, read
 from pready.model import arrivals
-from pready.model.approach import BULK
+from pready.model.approach import BULK, MANY, Approach
 from pready.model.engine import simulate
+from pready.model.engine.layout import layout
+from pready.model.engine.mapping import mapped
 from pready.model.engine.simulate import run_step
 from pready.model.engine.step import plans
 from pready.model.errors import PreadyError
@@ -121,6 +124,37 @@ def test_buffers_do_not_overlap() -> None:
             assert places[-1][1] <= arenas[rank]
 
 
+def test_threads_in_a_grid_own_the_sides_they_touch() -> None:
+    # Threads 0 1 along x, and 2 3 above them in y: -x is that of 0 and 2, and what they send is received by the
+    # neighbour's threads 1 and 3, which touch +x. Every thread touches -z and +z.
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2, 2], threads=4, thread_grid=[2, 2, 1]), 1, seed=0)
+    both = tuple((n, n) for n in range(4))
+    assert plan.shares == (
+        ((0, 1), (2, 3)), ((1, 0), (3, 2)), ((0, 2), (1, 3)), ((2, 0), (3, 1)), both, both
+    )  # fmt: skip
+    lines = plan.text().splitlines()
+    assert [line for line in lines if line.startswith("share 1 ")] == ["share 1 1 0", "share 1 3 2"]
+    assert exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).shares == ()
+
+
+@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
+@pytest.mark.parametrize("transports", [1, 2, 4])
+def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, transports: int) -> None:
+    # 4 × 2 × 2 threads of 4 partitions: faces of 4 or 8 threads, edges of 2 or 4, corners of one
+    extra = {"edge": "4 KiB", "corner": "1 KiB"} if pattern == "halo3d26" else {}
+    what = workload(
+        pattern=pattern, grid=[2, 2, 2], threads=16, partitions_per_thread=4, thread_grid=[4, 2, 2], **extra
+    )
+    of = layout(what).pattern(what)
+    engine = mapped(of, what, Approach(MANY, transports), (4, 2, 2), contexts=8)
+    shares, theta = exchange_plan(what, 1, seed=0).shares, what.partitions_per_thread
+    for d in range(of.directions):
+        # As `exchange_jobs.c` splits them: the partitions of the owners in order, a bin after the other.
+        owned = [thread * theta + k for thread, _ in shares[d] for k in range(theta)]
+        for t, bin_ in enumerate(np.split(np.array(owned), transports)):
+            assert engine.partitions[t * of.directions + d] == tuple(bin_)
+
+
 def test_a_plan_is_named_by_what_it_holds() -> None:
     what = workload(
         pattern="halo3d",
@@ -136,7 +170,6 @@ def test_a_plan_is_named_by_what_it_holds() -> None:
 @pytest.mark.parametrize(
     ("fields", "named"),
     [
-        ({"pattern": "halo3d", "grid": [2, 2], "thread_grid": [2, 1, 1]}, "thread_grid"),
         ({"pattern": "sweep3d", "grid": [2, 2], "blocks": 200}, "blocks = 200"),
         ({"pattern": "halo3d", "grid": [2, 2], "buffer": "4 GiB"}, "at most 2147483647 B"),
         ({"pattern": "halo3d26", "grid": [2, 2, 2], "corner": "6 B"}, "a multiple of the 4 partitions"),
@@ -213,9 +246,9 @@ def test_each_exchange_draws_as_the_engine_draws_for_it() -> None:
 
 
 def test_what_an_exchange_of_a_step_cannot_is_said_of_it() -> None:
-    grid = step().changed(**{"exchanges[2].thread_grid": [2, 1, 1]})
-    with pytest.raises(PreadyError, match=r"exchanges\[2\]: thread_grid is not performed"):
-        step_plan(grid, 1, 0)
+    odd = step().changed(**{"exchanges[2].buffer": "4 GiB"})
+    with pytest.raises(PreadyError, match=r"exchanges\[2\]: 4294967296 B for a neighbour"):
+        step_plan(odd, 1, 0)
 
 
 # ---- boards ---------------------------------------------------------------------------------------------------------
@@ -288,6 +321,46 @@ def test_every_way_performs_it_and_every_byte_is_right(
         assert (ended - begun >= computed).all()
         assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
         assert record["median_s"] >= late
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
+    plan = exchange_plan(what, 3, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 2)]
+    refused = {"approach": "many", "transport": 4}  # edges along z belong to one thread of two partitions
+    outcome = performed(started, plan, tmp_path, [*ways, refused])
+    assert list(outcome.failures.values()) == ["transport = 4 does not divide what threads own of each buffer"]
+    assert outcome.measured == len(ways)
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_path: Path, late: int) -> None:
+    # Four ranks in a row, two threads along it. All of rank 1 is there at once, but for one thread that is late by
+    # 200 ms: only the neighbour at that thread's side waits for it. Small and not persistent, so that no message waits
+    # for a progress that sleeping threads do not make (Open MPI leaves some small persistent ones to it).
+    late_s = 0.2
+    what = workload(
+        pattern="halo3d",
+        grid=[4],
+        boundaries="open",
+        buffer="256 B",
+        partitions_per_thread=1,
+        thread_grid=[2, 1, 1],
+        arrivals={"model": "none"},
+    )
+    plan = exchange_plan(what, 1, seed=0)
+    ready = np.zeros(plan.ready.shape)
+    ready[1, 0, 0, late] = late_s
+    point = {"approach": "per-thread", "transport": 1}
+    assert performed(started, replace(plan, ready=ready), tmp_path, [point]).failures == {}
+    (line,) = read(tmp_path / "raw.jsonl").points.values()
+    begun, _, ended = np.moveaxis(np.array(line["record"]["lists"]["ranks_s"]).reshape(RANKS, 3), 1, 0)
+    waited = ended - begun > late_s / 2
+    assert waited.tolist() == [late == 0, True, late == 1, False]
 
 
 @pytest.mark.thorough

@@ -7,9 +7,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -88,8 +89,15 @@ def _iterations(folder: Path, point: Point) -> int:
     return int((folder / f"{point.get('plan')}.plan").read_text().split()[5])
 
 
-def proof_on(truth: Machine, believed: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:
-    what = workload()
+def proof_on(
+    truth: Machine,
+    believed: Machine,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fields: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> Proof:
+    what = workload(**fields)
     monkeypatch.setattr(session, "measure", cluster_of(truth, what, 5))
     prover = Prover(Launcher(("mpiexec",), ranks=4), BUILT)
     return prove(what, believed, prover, folder, budget_s=60.0, seed=5, **options)
@@ -111,6 +119,18 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkey
     assert proof.kept
     assert proof.regret == pytest.approx(0.0, abs=1e-6)
     assert all(check.ok for check in proof.comparison.checks)
+
+
+@pytest.mark.thorough
+def test_threads_in_a_grid_are_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = proof_on(machine(), machine(), tmp_path, monkeypatch, {"thread_grid": [2, 2, 1]})
+    assert len(proof.cases) == 1 + design.MOST_ADVISED
+    for case in proof.cases:
+        assert case.result.measured_s == pytest.approx(case.result.predicted_s, rel=1e-6)
+    # Of two neighbours the laggard owns no part: bulk waits for it all the same, a message per thread does not.
+    apart = max(c.result.eta_predicted for c in proof.cases)
+    together = max(c.result.eta_predicted for c in proof_on(machine(), machine(), tmp_path / "all", monkeypatch).cases)
+    assert apart > together
 
 
 @pytest.mark.parametrize("width", [60, 80])

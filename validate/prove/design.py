@@ -11,6 +11,7 @@ import numpy as np
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
 from pready.model.approach import EACH, PART_AM, Approach, Interface, whole
+from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError
 from pready.model.predict import chosen_ways
 from pready.model.prediction import ApproachPrediction, Prediction
@@ -88,7 +89,7 @@ class Way:
 
 
 def way_of(approach: Approach, n_partitions: int) -> Way:
-    """How the benchmark performs an approach.
+    """How the benchmark performs an approach of buffers to which all threads contribute.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def way_of(approach: Approach, n_partitions: int) -> Way:
 
 def way_of_step(approaches: Sequence[Approach], workload: Workload) -> Way:
     """How it performs an approach for each exchange of a workload; errors as of `way_of`."""
-    return Way(tuple(_sent(a, w.n_partitions) for a, w in zip(approaches, workload.parts, strict=True)))
+    return Way(tuple(_sent(a, partitions_per_direction(w)) for a, w in zip(approaches, workload.parts, strict=True)))
 
 
 def _sent(approach: Approach, n_partitions: int) -> Sent:

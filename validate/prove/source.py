@@ -61,6 +61,8 @@ def program(workload: Workload, approaches: Sequence[Approach], library: Library
     for approach in approaches:
         if approach.interface not in PORTABLE:
             raise PreadyError(f"approach = '{approach.interface.key}' has no program", valid="part or many")
+    if any(w.thread_grid is not None for w in workload.parts):
+        raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
     parts, plans = workload.parts, step_plan(workload, 1, seed).exchanges
     part = approaches[0].interface.partitioned
     messages = [
