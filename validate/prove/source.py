@@ -108,13 +108,13 @@ def program(workload: Workload, approaches: Sequence[Approach], library: Library
         "sweep": first.phases[0].receives_first,
         "blocks": workload.blocks,
         "listed": [
-            _braces([*[i][: int(several)], e.sender, e.receiver, e.tag, e.bytes])
+            _braces([*([i] if several else []), e.sender, e.receiver, e.tag, e.bytes])
             for i, k in enumerate(kinds)
             for e in k["edges"]
         ],
         "axes": axes,
         "directions": [
-            _braces([*[i][: int(several)], d["tag"], _braces(d["by"]), d["bytes"]])
+            _braces([*([i] if several else []), d["tag"], _braces(d["by"]), d["bytes"]])
             for i, k in enumerate(kinds)
             for d in ([] if axes else k["directions"])
         ],
