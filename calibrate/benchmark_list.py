@@ -9,8 +9,12 @@ from pready.model.approach import BY_KEY, PERSISTENT, Interface
 
 EXCHANGE = "exchange"
 """The measurement that performs a user's own exchange, on all ranks: no part of a calibration."""
+PAIRS = "pairs"
+"""What several ranks of each of two nodes measure: no part of a calibration by two ranks."""
 
-MEASUREMENTS = tuple(sorted({path.stem.removeprefix("measure_") for path in SOURCE.glob("measure_*.c")} - {EXCHANGE}))
+MEASUREMENTS = tuple(
+    sorted({path.stem.removeprefix("measure_") for path in SOURCE.glob("measure_*.c")} - {EXCHANGE, PAIRS})
+)
 """The measurements of a calibration: a file each."""
 
 

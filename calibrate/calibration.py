@@ -20,6 +20,7 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
 from pready.calibrate.measure import POINT_BUDGET_S, Outcome, Progress, measure
 from pready.calibrate.measurement_plan import ping, plan
+from pready.calibrate.ranks_of_a_node import UNMEASURED
 from pready.calibrate.records import Content, Point
 from pready.model.version import VERSION
 
@@ -195,6 +196,7 @@ def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
             f"{len(points)} measured points, digest {digest}.",
             *(f"Note: {note}" for note in calibration.described.notes),
             *(f"Lacks: {what}" for what in calibration.lacking),
+            UNMEASURED,
             *(f"Warning: {what}" for what in [calibration.short_of_cores] if what is not None),
         ]
     )

@@ -1,4 +1,4 @@
-"""Two ranks to measure with: through a launcher of the user's, or on the rig with an MPI that is looked for."""
+"""Ranks on two nodes: through a launcher of the user's, or on the rig with an MPI that is looked for."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def two_ranks(
     *,
     crowded: bool = False,
     nodes: int | None = None,
+    per_node: int = 1,
 ) -> Iterator[tuple[Launcher, Path | None]]:
     """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`.
 
-    With more than two `nodes` of a rig they are the first two on a switch.
+    With more than two `nodes` of a rig they are the first two on a switch. There, each node has `per_node` ranks.
     """
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
@@ -40,8 +41,11 @@ def two_ranks(
         return
     home = mpi_home(prefix)
     with Rig(str(rig), nodes or 2) as made:
-        open_mpi = is_open_mpi(home)
-        yield made.openmpi(home, crowded=crowded, ranks=2) if open_mpi else made.mpich(home, netmod, ranks=2), home
+        ranks = 2 * per_node
+        if is_open_mpi(home):
+            yield made.openmpi(home, crowded=crowded, ranks=ranks, per_node=per_node), home
+        else:
+            yield made.mpich(home, netmod, ranks=ranks, per_node=per_node), home
 
 
 def check_nodes(nodes: int | None, rig: str | None) -> None:

@@ -20,8 +20,8 @@ MEASUREMENTS = ("bandwidth", "completion", "overlap", "pingpong", "prtt", "recei
 """What a path consists of; all else a machine has once."""
 
 
-def base(path: Path) -> str:
-    """The text of the machine file that the path is added to.
+def base(path: Path, option: str = "--intra") -> str:
+    """The text of the machine file that something is added to.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def base(path: Path) -> str:
     """
     if not path.exists():
         raise PreadyError(
-            "--intra adds to a machine file, and there is none",
+            f"{option} adds to a machine file, and there is none",
             valid="first 'pready calibrate' with two ranks on two nodes, into the same file",
             source=str(path),
         )

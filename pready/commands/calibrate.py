@@ -10,20 +10,22 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from pready.calibrate import within_node
+from pready.calibrate import ranks_of_a_node, within_node
 from pready.calibrate.benchmark_list import MEASUREMENTS
-from pready.calibrate.build import built_for
+from pready.calibrate.build import Built, built_for
 from pready.calibrate.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.calibration import calibrate as fit_file
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
-from pready.calibrate.launch import slurm_script
+from pready.calibrate.launch import Launcher, slurm_script
 from pready.calibrate.machine_from_files import from_files, merge_into
+from pready.calibrate.measure import Outcome
 from pready.calibrate.measure import Progress as Told
 from pready.calibrate.merging import sealed
 from pready.calibrate.two_ranks import two_ranks
 from pready.commands import options
 from pready.files.writing import check_writable, write_text
+from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, parse
 from pready.show import picture_files
@@ -69,6 +71,13 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 @click.option(
     "--intra", is_flag=True, help="Two ranks on one node: add the path between them to the machine file of -o."
 )
+@click.option(
+    "--ranks-per-node",
+    "per_node",
+    type=click.IntRange(2, 1024),
+    metavar="K",
+    help="Up to K ranks of each of two nodes at once: add to the file of -o how one adapter serves them.",
+)
 @click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
 @options.seed("Of payloads and intervals.", bits=32)
@@ -91,6 +100,7 @@ def calibrate(
     name: str | None,
     slurm: Path | None,
     intra: bool,
+    per_node: int | None,
     allow_thin: bool,
     fit_only: bool,
     seed: int,
@@ -106,6 +116,19 @@ def calibrate(
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
     budget_s = parse(budget, Unit.TIME, "--budget")
+    if per_node is not None:
+        unfit = {"--intra": intra, "--slurm": slurm, "--measure": only, "--name": name, "--allow-thin": allow_thin}
+        for option in (option for option, given in unfit.items() if given):
+            raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
+        text, key = within_node.base(output, "--ranks-per-node"), None
+        raw = raw or output.with_suffix(".ranks.jsonl")
+        if not fit_only:
+            started = two_ranks(launcher, rig, prefix, netmod, crowded=True, nodes=nodes, per_node=per_node)
+            with started as (ranks, home):
+                built = built_for(home, mpicc)
+                key = _served(ranks, built, raw, per_node, budget_s, seed, placed=rig is not None, pin=not no_pin)
+        _write_adapter(output, text, raw, key)
+        return
     raw = raw or output.with_suffix(".intra.jsonl" if intra else ".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if intra:
@@ -117,6 +140,28 @@ def calibrate(
     if not fit_only:
         _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
     _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin, intra=intra)
+
+
+def _served(
+    ranks: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
+) -> str:
+    """Measure; returns the key of the environment."""
+    kept = f"what was measured is kept in {raw}, and the same command goes on from there"
+    with options.keeping(kept), status("measuring"):
+        outcome = ranks_of_a_node.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
+    _say_measured(outcome, raw)
+    return outcome.environment
+
+
+def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
+    found = ranks_of_a_node.adapter(raw, key)
+    if found is None:
+        raise PreadyError("no ranks of a node were measured", valid="a larger --budget", source=str(raw))
+    told = ranks_of_a_node.lines(found, machines.load(str(output)))
+    write_text(output, ranks_of_a_node.noted(text, told))
+    for line in told:
+        click.echo(f"  {ranks_of_a_node.HEAD}{line}", err=True)
+    click.echo(f"wrote {output}: the same values, and these lines in its head", err=True)
 
 
 def _check_intra(output: Path, rig: str | None, name: str | None) -> None:
@@ -181,6 +226,10 @@ def _measure(
                     on_point=told,
                     pin=pin,
                 )
+    _say_measured(outcome, raw)
+
+
+def _say_measured(outcome: Outcome, raw: Path) -> None:
     rest = f", {outcome.left} left for the next run" if outcome.left else ""
     click.echo(f"measured {outcome.measured} points into {raw}, {outcome.failed} failed{rest}", err=True)
     for point, reason in outcome.failures.items():
@@ -207,6 +256,7 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
 
 def _warn(done: Calibration) -> None:
     """What takes the most from a calibration, as its last words."""
+    click.echo(f"  {ranks_of_a_node.UNMEASURED}", err=True)
     for what in done.lacking:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
@@ -287,6 +337,13 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
     if output is not None:
         picture_files.check(output)
+    found = ranks_of_a_node.adapter(raw, environment)
+    if found is not None:
+        if output is not None:
+            raise PreadyError("-o for ranks of a node, of which there is no picture", valid="no -o", source=str(raw))
+        for line in ranks_of_a_node.lines(found):
+            click.echo(f"{ranks_of_a_node.HEAD}{line}")
+        return
     with status("fitting"):
         done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
         left_out = held_out(done.observations, seed)

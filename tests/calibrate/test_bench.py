@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.benchmark_list import APPROACHES, EXCHANGE, MEASUREMENTS
+from pready.calibrate.benchmark_list import APPROACHES, EXCHANGE, MEASUREMENTS, PAIRS
 from pready.calibrate.build import (
     SOURCE,
     BuildError,
@@ -71,6 +71,7 @@ LINES = [
     "memcpy bytes=10000 cache=hot",
     "memcpy bytes=10000 cache=cold pool_bytes=1000000",
     "noise quantum_s=0.0001",
+    "pairs bytes=1000 window=4",
 ]
 
 
@@ -276,7 +277,7 @@ def test_list_is_complete(listed: list[dict[str, Any]]) -> None:
 
 
 def test_names_read_from_the_sources_are_the_programs(listed: list[dict[str, Any]]) -> None:
-    assert tuple(entry["measurement"] for entry in listed) == tuple(sorted([*MEASUREMENTS, EXCHANGE]))
+    assert tuple(entry["measurement"] for entry in listed) == tuple(sorted([*MEASUREMENTS, EXCHANGE, PAIRS]))
     [approach] = [entry for entry in listed if entry["measurement"] == "approach"]
     [ways] = [parameter for parameter in approach["parameters"] if parameter["name"] == "approach"]
     assert tuple(ways["valid"].split("|")) == APPROACHES
@@ -292,7 +293,8 @@ def test_the_plan_asks_for_what_the_program_takes(listed: list[dict[str, Any]]) 
 
 # ---- damage ---------------------------------------------------------------------------------------------------------
 
-# Between the benchmark and the library: one bit of every arriving message of exactly 4321 bytes is turned over.
+# Between the benchmark and the library: one bit of every arriving message of exactly 4321 bytes is turned over, and of
+# every leaving one of 4323.
 DAMAGE = """
 #include <mpi.h>
 int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -303,6 +305,13 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     }
     return result;
 }
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (count == 4323) {
+        ((char *)buffer)[4322] ^= 1;
+    }
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
 """
 
 
@@ -310,9 +319,9 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
     source, shim = tmp_path / "damage.c", tmp_path / "damage.so"
     source.write_text(DAMAGE)
     subprocess.run([*library.mpicc, "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
-    lines = [f"pingpong bytes={size} {QUICK}" for size in (4320, 4321, 4322)]
+    lines = [*(f"pingpong bytes={size} {QUICK}" for size in (4320, 4321, 4322)), f"pairs bytes=4323 window=1 {QUICK}"]
     found, done = library.run(built, lines, {"LD_PRELOAD": str(shim)})
-    assert ["error" in record for record in found] == [False, True, False]
+    assert ["error" in record for record in found] == [False, True, False, True]
     assert "payload" in found[1]["error"]
     assert "median_s" not in found[1]
     assert done.returncode == 1

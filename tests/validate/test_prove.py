@@ -32,6 +32,7 @@ from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.machine import Machine
 from pready.model.units import format_time
 from pready.model.workload import Workload
@@ -131,6 +132,13 @@ def test_threads_in_a_grid_are_predicted_exactly(tmp_path: Path, monkeypatch: py
     apart = max(c.result.eta_predicted for c in proof.cases)
     together = max(c.result.eta_predicted for c in proof_on(machine(), machine(), tmp_path / "all", monkeypatch).cases)
     assert apart > together
+
+
+def test_part_is_what_the_library_makes_of_it() -> None:
+    early, late = LIBRARY_PROFILES["openmpi-persist"], LIBRARY_PROFILES["mpich-release"]
+    assert design.as_done_by(early, Approach(PART, 4, 2)) == Approach(PART, 4, 2)
+    assert design.as_done_by(late, Approach(PART, 4, 2)) == Approach(PART_AM, 1, 2)
+    assert design.as_done_by(late, Approach(MANY, 4)) == Approach(MANY, 4)
 
 
 @pytest.mark.parametrize("width", [60, 80])

@@ -10,9 +10,10 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
-from pready.model.approach import EACH, PART_AM, Approach, Interface, whole
+from pready.model.approach import EACH, PART, PART_AM, Approach, Interface, whole
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError
+from pready.model.libraries import LibraryProfile
 from pready.model.predict import chosen_ways
 from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.verdict import candidates
@@ -97,6 +98,13 @@ def way_of(approach: Approach, n_partitions: int) -> Way:
         It cannot.
     """
     return Way((_sent(approach, n_partitions),))
+
+
+def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
+    """What ``MPI_Psend`` is here: who asks for ``part`` gets the library's, which may send no partition early."""
+    if approach.interface is PART and library.part is PART_AM:
+        return PART_AM.into(1, approach.vcis)
+    return approach
 
 
 def way_of_step(approaches: Sequence[Approach], workload: Workload) -> Way:

@@ -152,7 +152,9 @@ def prove(
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
     today = design.way_of_step([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
-    wanted = [today.approaches, *map(tuple, approaches)] if approaches else advised
+    profile = effective_library(on, library)
+    named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
+    wanted = [today.approaches, *named] if named else advised
     ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)))
@@ -176,7 +178,7 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    cases = cases_of(workload, expected, seen, effective_library(on, library).name)
+    cases = cases_of(workload, expected, seen, profile.name)
     return _concluded(workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder)
 
 
