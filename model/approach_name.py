@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pready.model.approach import BY_KEY, Approach
+from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.workload import Workload, check_transport_partitions
 
@@ -35,9 +36,10 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
             f"{where} = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
         )
     interface = BY_KEY[key]
-    transports = counts[0] if counts else (workload.n_partitions if interface.splits else 1)
+    partitions = partitions_per_direction(workload)
+    transports = counts[0] if counts else (partitions if interface.splits else 1)
     if interface.splits:
-        check_transport_partitions(transports, workload.n_partitions)
+        check_transport_partitions(transports, partitions)
     elif transports != 1:
         raise PreadyError(f"{where} = {shown(text)}", valid=f"{key} sends one message")
     return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
