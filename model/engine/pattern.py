@@ -19,6 +19,8 @@ Wholes = NDArray[np.int64]
 LARGEST_RANK = 2**32 - 1
 """Ranks are a 32-bit word of the counter that draws arrivals."""
 
+LARGEST_WHOLE = 2**63 - 1
+
 KINDS: dict[Name, int] = {"halo3d": 0, "halo3d26": 0, "pt2pt": 1, "neighbours": 2, "sweep3d": 3}
 """The kernel's numbers of patterns."""
 
@@ -175,13 +177,14 @@ class Pattern:
             out[source, np.arange(len(source)) - np.repeat(self.out_start[:-1], counts)] = self.out_rank
             return out
         strides = np.cumprod([1, *self.grid[:2]])
+        beside: list[dict[int, tuple[Wholes, NDArray[np.bool_]]]] = []  # by axis and step along it
+        for n, wraps, stride in zip(self.grid, self.periodic, strides, strict=True):
+            here = everyone // stride % n
+            there = {by: here + by for by in (-1, 0, 1)}
+            beside.append({by: (a % n * stride, (a >= 0) & (a < n) | (wraps and n > 1)) for by, a in there.items()})
         for d, step in enumerate(self.steps):
-            to, inside = np.zeros(self.ranks, np.int64), np.ones(self.ranks, np.bool_)
-            for by, n, wraps, stride in zip(step, self.grid, self.periodic, strides, strict=True):
-                there = everyone // stride % n + by
-                inside &= (there >= 0) & (there < n) | (wraps and n > 1)
-                to += there % n * stride
-            out[:, d] = np.where(inside, to, -1)
+            (x, in_x), (y, in_y), (z, in_z) = (axis[by] for axis, by in zip(beside, step, strict=True))
+            out[:, d] = np.where(in_x & in_y & in_z, x + y + z, -1)
         return out
 
     def neighbours(self, rank: int) -> list[int | None]:
@@ -233,7 +236,7 @@ def pattern(
     neighbour_sizes
         Bytes for each of them; absent: as many for all.
     node
-        Of each rank, shape (ranks,), where ranks share adapters: see `nodes.nodes_of`.
+        Of each rank, shape (ranks,), numbered from 0, where ranks share adapters: see `nodes.nodes_of`.
 
     Raises
     ------
@@ -265,6 +268,8 @@ def pattern(
         made = _listed(size, wraps, neighbours)
     else:
         made = _halo(name, size, wraps, sizes)
+    if node is not None and int(node.max()) + 1 == ranks:
+        node = None  # every rank has an adapter of its own
     if node is None and neighbour_sizes is None:
         return made
     return _placed(made, neighbour_sizes, node)
@@ -296,19 +301,25 @@ def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes |
     inside = np.zeros(to.shape, np.bool_) if node is None else there & (node[to] == node[:, None])
     # Classes from 0 on, those that leave the node first: what is true of all messages is read from class 0.
     several = len(samples)
-    used, inverse = np.unique((inside * several + keys)[there], return_inverse=True)
-    classes = np.full(to.shape, -1, np.int64)
-    classes[there] = inverse
-    profile = np.zeros(len(to), np.int64)
-    for column_ in classes.T:  # ranks with the same row, column by column
-        profile = np.unique(profile * (len(used) + 1) + column_ + 1, return_inverse=True)[1].ravel()
-    _, one = np.unique(profile, return_index=True)
+    values = inside * several + keys
+    used = np.flatnonzero(np.bincount(values[there]))
+    number = np.zeros(2 * several, np.int64)
+    number[used] = np.arange(len(used))
+    classes = np.where(there, number[values], -1)
+    # Ranks with the same row, as many columns at a time as are digits of one number.
+    profile, profiles, kinds = np.zeros(len(to), np.int64), 1, len(used) + 1
+    for digit in classes.T:
+        if profiles * kinds > LARGEST_WHOLE:
+            profile = np.unique(profile, return_inverse=True)[1].ravel()
+            profiles = int(profile.max()) + 1
+        profile, profiles = profile * kinds + digit + 1, profiles * kinds
+    _, one, profile = np.unique(profile, return_index=True, return_inverse=True)
     return replace(
         of,
         classes=np.maximum(classes[one], 0),
         kinds=tuple(Kind(samples[int(u) % several], bool(u >= several)) for u in used),
         present=there[one],
-        rank_profile=profile,
+        rank_profile=profile.ravel(),
         node=node,
     )
 
