@@ -181,16 +181,11 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
             for (int l = 0; l < W; ++l)
                 row[l] = static_cast<std::int64_t>(u[l] * static_cast<double>(p.table_rows));
         }
-        Ready r{};
-        for (int l = 0; l < W; ++l) {
-            const double* line = p.table + row[l] * (3 + p.jobs + p.threads);
-            r.first[l] = line[0];
-            r.last[l] = line[1];
-            r.marked[l] = line[2];
-            for (int t = 0; t < p.jobs; ++t) out.starts[t][l] = line[3 + t];
-            for (int n = 0; n < p.threads; ++n) out.ends[n][l] = line[3 + p.jobs + n];
-        }
-        return r;
+        const double* line[W];
+        for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (3 + p.jobs + p.threads);
+        for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 3 + t);
+        for (int n = 0; p.seen_later && n < p.threads; ++n) out.ends[n] = collect(line, 3 + p.jobs + n);
+        return {collect(line, 0), collect(line, 1), collect(line, 2)};
     }
     Marker m{p, out};
     if (p.mapped) {

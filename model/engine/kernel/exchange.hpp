@@ -9,8 +9,21 @@ namespace {
 // What messages of W ranks in one direction meet, which lie differently in their nodes.
 struct Way {
     V service, travel, ack, completes;
-    I own;   // stays within the node: through the rank's own NIC
-    I late;  // and completes later than it is issued
+    I there;  // somebody is
+    I own;    // stays within the node: through the rank's own NIC
+    I late;   // and completes later than it is issued
+
+    // Each lane's own.
+    static Way of(const Way* const* ways) {
+        const auto lanes = [&](auto field) {
+            const double* from[W];
+            for (int l = 0; l < W; ++l) from[l] = reinterpret_cast<const double*>(&(ways[l]->*field)) + l;
+            return collect(from, 0);
+        };
+        const auto masks = [&](auto field) { return reinterpret_cast<I>(lanes(field)); };
+        return {lanes(&Way::service), lanes(&Way::travel), lanes(&Way::ack), lanes(&Way::completes),
+                masks(&Way::there), masks(&Way::own), masks(&Way::late)};
+    }
 };
 
 // What messages of one source meet on their way to W ranks.
@@ -38,7 +51,7 @@ struct Scratch {
     V* served;              // [vcis]: when a VCI has received all
     V* later;               // [vcis]: by how much a VCI is slower than the port; what it receives last
     V* ends;                // [threads]: their last marks
-    std::int32_t* next;     // [directions * W]: messages that have left
+    double** next;          // [directions * W]: where a record has the next message to leave
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     const double** enters;   // the same: when it can say what it has received
@@ -74,7 +87,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.served = take(v);
     out.later = take(v);
     out.ends = take(p.threads);
-    out.next = reinterpret_cast<std::int32_t*>(take(d));
+    out.next = reinterpret_cast<double**>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.enters = reinterpret_cast<const double**>(take(d));
@@ -100,8 +113,9 @@ struct Senders {
     double* record[W];
 };
 
+// In a loop that is unrolled: lanes beyond `count` come first, and the rank that they repeat has the last word.
 inline void store(const Senders& g, int at, V x) {
-    for (int l = 0; l < g.count; ++l) g.record[l][at] = x[l];
+    for (int l = W - 1; l >= 0; --l) g.record[l][at] = x[l];
 }
 
 // W ranks on their way through an exchange; times since their starts.

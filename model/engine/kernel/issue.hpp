@@ -62,6 +62,10 @@ inline void warm(const Plan& p, const Senders& g, Scratch& s) {
 
 inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
     for (int v = 0; v < p.vcis; ++v) {
+        if (g.alike) {
+            s.hold_behind[v] = wide(p.hold_behind[std::int64_t{g.profile[0]} * p.vcis + v]);
+            continue;
+        }
         for (int l = 0; l < W; ++l)
             s.hold_behind[v][l] = p.hold_behind[std::int64_t{g.profile[l]} * p.vcis + v];
     }
@@ -153,7 +157,13 @@ inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     });
 }
 
-// The same of one message per neighbour, by a thread that waits for each (timeline._one_by_one).
+// Fills key with when each turn begins, where all that is issued in it may leave at once.
+inline void issue_turns(const Plan& p, Scratch& s, Exchange& x) {
+    std::int64_t n = 0;
+    x.issued = take_turns(p, s, [&](V begun) { s.key[n++] = begun; });
+}
+
+// The same as `issue` of one message per neighbour, by a thread that waits for each (timeline._one_by_one).
 inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     V at = s.starts[0], issued = at, nic = x.nic, turn = x.turn, held{};
     for (int d = 0; d < p.directions; ++d) {

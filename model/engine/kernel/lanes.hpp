@@ -36,6 +36,14 @@ typedef std::int64_t I __attribute__((vector_size(16)));
 typedef std::uint64_t U __attribute__((vector_size(16)));
 #endif
 
+#if defined(__AVX512F__)
+constexpr I kLanes = {0, 1, 2, 3, 4, 5, 6, 7};
+#elif defined(__AVX2__)
+constexpr I kLanes = {0, 1, 2, 3};
+#else
+constexpr I kLanes = {0, 1};
+#endif
+
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 inline V wide(double x) { return V{} + x; }

@@ -99,7 +99,7 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
     y = x;
 }
 
-// An arrival that tells in its last bits which VCI receives it.
+// An arrival that tells in its last bits which VCI receives it, where that matters.
 inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     std::int64_t bits;
     std::memcpy(&bits, &arrival, sizeof bits);
@@ -108,15 +108,27 @@ inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     return arrival;
 }
 
-// Notes in a lane's record when a message arrives, and which VCI receives it: after those that left before it.
-inline void note(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double arrival) {
-    const std::int32_t d = p.message_direction[number];
-    if (p.tags) arrival = tagged(p, number, arrival);
-    g.record[lane][kHead + d * p.transports + s.next[d * W + lane]++] = arrival;
+// The same in all lanes.
+inline V tagged(const Plan& p, const std::int64_t* number, V arrival) {
+    I vci;
+    for (int l = 0; l < W; ++l) vci[l] = p.message_vci[number[l]];
+    return reinterpret_cast<V>((reinterpret_cast<I>(arrival) & ~p.vci_bits) | vci);
+}
+
+// What leaves to a direction is noted from here on.
+inline void begin_notes(const Plan& p, Scratch& s, const Senders& g) {
+    for (int d = 0; d < p.directions; ++d) {
+        for (int l = 0; l < W; ++l) s.next[d * W + l] = g.record[l] + kHead + d * p.transports;
+    }
+}
+
+// Notes in a lane's record a time of a message: after those that left before it.
+inline void note(const Plan& p, Scratch& s, int lane, std::int64_t number, double time) {
+    *s.next[p.message_direction[number] * W + lane]++ = time;
 }
 
 // One size and a neighbour in every direction: only the order differs between lanes.
-inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange& y) {
     Exchange x = y;
     const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -129,12 +141,12 @@ inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::i
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
         if (p.late_done[0]) x.done = larger(x.done, larger(sent, x.left + p.completes[0]));
-        const V absolute = x.start + lands;
         std::int64_t numbers[W];
-        double times[W];
         std::memcpy(numbers, &number, sizeof numbers);
+        const V absolute = tagged(p, numbers, x.start + lands);
+        double times[W];
         std::memcpy(times, &absolute, sizeof times);
-        for (int l = 0; l < g.count; ++l) note(p, s, g, l, numbers[l], times[l]);
+        for (int l = 0; l < W; ++l) note(p, s, l, numbers[l], times[l]);
     }
     y = x;
 }
@@ -144,34 +156,83 @@ inline void find_ways(const Plan& p, Scratch& s, const Senders& g) {
         Way& way = s.way[d];
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = class_of(p, g.profile[l], d);
-            way.own[l] = p.present[std::int64_t{g.profile[l]} * p.directions + d] && p.inside[c] ? -1 : 0;
+            way.there[l] = p.present[std::int64_t{g.profile[l]} * p.directions + d] ? -1 : 0;
+            way.own[l] = p.inside[c] ? way.there[l] : 0;
+            way.late[l] = p.late_done[c] ? way.own[l] : 0;
             way.service[l] = p.service[c];
             way.travel[l] = p.travel[c];
-        }
-        for (int l = 0; p.sync == Sync::passive && l < W; ++l) way.ack[l] = p.ack[class_of(p, g.profile[l], d)];
-        for (int l = 0; l < W; ++l) {
-            const std::int32_t c = class_of(p, g.profile[l], d);
-            way.late[l] = p.late_done[c] ? way.own[l] : 0;
+            way.ack[l] = p.sync == Sync::passive ? p.ack[c] : 0.0;
             way.completes[l] = p.completes[c];
         }
     }
 }
 
-// Where ranks share a node, in the order of issue: a message to another node waits where it stands in the record for
-// the node's adapter (see node.hpp).
+// A message of W ranks that share nodes, ready to leave at `goes`: what stays within the node does so through the rank's
+// own NIC, what does not waits for the node's adapter (see node.hpp). Returns the time to note.
+inline V leave_node(const Plan& p, const Way& way, V goes, Exchange& x) {
+    const V left = larger(goes, x.nic), arrives = left + way.travel;
+    x.nic = way.own ? left + way.service : x.nic;
+    x.left = way.own ? left : x.left;
+    x.early = way.own & (arrives <= x.join) ? x.early + 1.0 : x.early;
+    if (p.sync == Sync::passive) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
+    if (p.acknowledged || p.rendezvous || p.two_sided)
+        x.done = way.late ? larger(x.done, larger(goes, left + way.completes)) : x.done;
+    return x.start + (way.own ? arrives : goes);
+}
+
+// Where ranks share a node, in the order of issue.
 inline void leave_node_in_order(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
     find_ways(p, s, g);
+    for (std::int64_t i = 0; i < n; ++i)
+        store(g, p.message_slot[i], leave_node(p, s.way[p.message_direction[i]], s.key[i], x));
+    y = x;
+}
+
+// The same where `s.key` has when the turn of each transport partition begins. A record keeps that; what leaves the
+// node follows from it.
+inline void leave_node_in_turns(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
+    Exchange x = y;
+    find_ways(p, s, g);
+    for (int t = 0; t < p.transports; ++t) {
+        store(g, p.leaving + t, s.key[t]);
+        for (int d = 0; d < p.directions; ++d) {
+            if (any(s.way[d].own))
+                store(g, kHead + d * p.transports + t, leave_node(p, s.way[d], s.key[t] + s.hold[d], x));
+        }
+    }
+    y = x;
+}
+
+// The same in any order, which a record keeps of what leaves the node.
+inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
+    Exchange x = y;
+    find_ways(p, s, g);
+    double* list[W];
+    for (int l = 0; l < W; ++l) list[l] = g.record[l] + p.leaving + 1;
     for (std::int64_t i = 0; i < n; ++i) {
-        const Way& way = s.way[p.message_direction[i]];
-        const V goes = s.key[i], left = larger(goes, x.nic), arrives = left + way.travel;
-        x.nic = way.own ? left + way.service : x.nic;
-        x.left = way.own ? left : x.left;
-        x.early = way.own & (arrives <= x.join) ? x.early + 1.0 : x.early;
-        if (p.sync == Sync::passive) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
-        if (p.acknowledged || p.rendezvous || p.two_sided)
-            x.done = way.late ? larger(x.done, larger(goes, left + way.completes)) : x.done;
-        store(g, p.message_slot[i], x.start + (way.own ? arrives : goes));
+        V sent;
+        const I number = nth_send(p, s, i, sent);
+        std::int64_t numbers[W];
+        std::memcpy(numbers, &number, sizeof numbers);
+        const Way* ways[W];
+        for (int l = 0; l < W; ++l) ways[l] = s.way + p.message_direction[numbers[l]];
+        const V noted = leave_node(p, Way::of(ways), sent, x);
+        double times[W];
+        std::memcpy(times, &noted, sizeof times);
+        for (int l = 0; l < W; ++l) {
+            const Way& way = *ways[l];
+            double*& next = s.next[(&way - s.way) * W + l];
+            // Written in any case, and kept if it is to be.
+            *next = way.own[l] ? tagged(p, numbers[l], times[l]) : times[l];
+            next -= way.there[l];
+            *list[l] = static_cast<double>(numbers[l]);
+            list[l] -= way.there[l] & ~way.own[l];
+        }
+    }
+    for (int l = 0; l < W; ++l) {
+        double* first = g.record[l] + p.leaving;
+        *first = static_cast<double>(list[l] - first - 1);
     }
     y = x;
 }
@@ -195,11 +256,9 @@ struct Room {
 
 // A payload that its node's adapter sends when it has come to it: see node.hpp.
 inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double at) {
-    const std::int32_t d = p.message_direction[number];
-    double* record = g.record[lane];
-    record[kHead + d * p.transports + s.next[d * W + lane]++] = at;
+    note(p, s, lane, number, at);
     if (!p.lists_leaving) return;
-    double* count = record + p.leaving;
+    double* count = g.record[lane] + p.leaving;
     count[1 + static_cast<std::int64_t>(*count)] = static_cast<double>(number);
     *count += 1;
 }
@@ -236,7 +295,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
             if (p.late_done[c]) x.done[l] = std::max({x.done[l], goes, leaves + p.completes[c]});
-            note(p, s, g, l, number, x.start[l] + arrives);
+            note(p, s, l, number, tagged(p, number, x.start[l] + arrives));
         }
     }
 }
@@ -247,13 +306,13 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     if (p.send_sorts) order_sends(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
     const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0;
-    std::fill_n(s.next, p.directions * W, 0);
-    if (p.nodes > 0 && !numbered && !p.attended) {
-        leave_node_in_order(p, s, g, n, x);
+    begin_notes(p, s, g);
+    if (p.nodes > 0 && !p.attended) {
+        numbered ? leave_node_sorted(p, s, g, n, x) : leave_node_in_order(p, s, g, n, x);
     } else if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {
-        leave_everywhere(p, s, g, n, x);
+        leave_everywhere(p, s, n, x);
     } else {
         leave_each(p, s, g, n, x);
     }

@@ -9,25 +9,32 @@
 namespace pready {
 namespace {
 
+// Where a message stands in its rank's record, what of its rank it is, and of which class.
+struct Item {
+    std::int32_t slot, number, kind;
+};
+
 // A message that waits for its node's adapter.
 struct Leaving {
     double tick;  // whole picoseconds: ranks in step must not be put in order by rounding
     double at;
     double* record;
-    std::int32_t number, slot, kind;
+    Item item;
 };
 
 inline bool before(const Leaving& a, const Leaving& b) { return a.tick < b.tick; }
 
-// Calls `each` with the number of every message of a rank that leaves its node, in the order in which they leave, where
-// it stands in the record, and its class.
+// Calls `each` with every message of a rank that leaves its node, in the order in which they leave, its transport
+// partition and its direction.
 template <class Each>
 inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* next, const Each& each) {
     if (!p.lists_leaving) {
-        for (std::int32_t i = 0; i < p.transports * p.directions; ++i) {
-            const std::int32_t d = p.message_direction[i], kind = class_of(p, profile, d);
-            if (p.present[std::int64_t{profile} * p.directions + d] && !p.inside[kind])
-                each(i, p.message_slot[i], kind);
+        for (std::int32_t t = 0, i = 0; t < p.transports; ++t) {
+            for (std::int32_t d = 0; d < p.directions; ++d, ++i) {
+                const std::int32_t kind = class_of(p, profile, d);
+                if (p.present[std::int64_t{profile} * p.directions + d] && !p.inside[kind])
+                    each(Item{p.message_slot[i], i, kind}, t, d);
+            }
         }
         return;
     }
@@ -35,9 +42,16 @@ inline void leaving(const Plan& p, const double* record, std::int32_t profile, s
     std::fill_n(next, p.directions, 0);
     for (std::int64_t m = 1; m <= count; ++m) {
         const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
-        const std::int32_t d = p.message_direction[number];
-        each(number, kHead + d * p.transports + next[d]++, class_of(p, profile, d));
+        const std::int32_t d = p.message_direction[number], t = next[d]++;
+        each(Item{kHead + d * p.transports + t, number, class_of(p, profile, d)}, t, d);
     }
+}
+
+// When a message comes to its node's adapter.
+inline double comes(const Plan& p, const double* record, std::int32_t profile, const Item& item, std::int32_t t,
+                    std::int32_t d) {
+    if (!p.keeps_turns) return record[item.slot];
+    return record[kStart] + (record[p.leaving + t] + p.hold[std::int64_t{profile} * p.directions + d]);
 }
 
 // What the ranks of a node have to send, one rank after the other; returns where each ends.
@@ -46,12 +60,13 @@ inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t no
     std::int64_t n = 0, k = 0;
     for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i, ++k) {
         const std::int64_t rank = p.node_rank[i];
+        const std::int32_t profile = p.rank_profile[rank];
         double* record = record_at(window, rank);
         double latest = -kInf;
-        leaving(p, record, p.rank_profile[rank], next, [&](std::int32_t number, std::int32_t slot, std::int32_t kind) {
-            const double at = record[slot], tick = ticks(at);
+        leaving(p, record, profile, next, [&](const Item& item, std::int32_t t, std::int32_t d) {
+            const double at = comes(p, record, profile, item, t, d), tick = ticks(at);
             latest = tick > latest ? tick : latest;
-            out[n++] = {latest, at, record, number, slot, kind};
+            out[n++] = {latest, at, record, item};
         });
         ends[k] = n;
     }
@@ -73,15 +88,14 @@ inline Leaving* merged(Leaving* from, Leaving* to, std::int64_t* ends, std::int6
     return from;
 }
 
-// A message has left at `left`.
-inline void land(const Plan& p, const Leaving& m, double left) {
-    double* record = m.record;
-    const double arrives = left + p.travel[m.kind];
-    record[m.slot] = p.tags ? tagged(p, m.number, arrives) : arrives;
+// A message that came to the adapter at `at` has left at `left`.
+inline void land(const Plan& p, double* record, const Item& item, double at, double left) {
+    const double arrives = left + p.travel[item.kind];
+    record[item.slot] = tagged(p, item.number, arrives);
     if (arrives <= record[kJoin]) record[kEarly] += 1;
-    if (p.late_done[m.kind]) record[kDone] = std::max({record[kDone], m.at, left + p.completes[m.kind]});
+    if (p.late_done[item.kind]) record[kDone] = std::max({record[kDone], at, left + p.completes[item.kind]});
     if (p.sync == Sync::passive) {
-        const double flushed = arrives + p.ack[m.kind] + p.closing;
+        const double flushed = arrives + p.ack[item.kind] + p.closing;
         record[kDone] = std::max(record[kDone], flushed);
         record[kNotify] = std::max(record[kNotify], flushed + p.control);
     }

@@ -6,11 +6,6 @@
 namespace pready {
 namespace {
 
-// Where a message stands in its rank's record, what of its rank it is, and of which class.
-struct Item {
-    std::int32_t slot, number, kind;
-};
-
 // The messages that leave W nodes, rank by rank; a rank that sends less than another node's has some that never come.
 struct Abreast {
     V* at;            // [size]: when each comes to the adapter
@@ -58,18 +53,23 @@ inline void gather_nodes(const Plan& p, const Window& window, const std::int64_t
         const std::int64_t end = p.node_first[k + 1];
         if (alike) {
             std::int64_t m = p.node_first[k];
-            leaving(p, record[0], profile[0], next, [&](std::int32_t number, std::int32_t slot, std::int32_t kind) {
-                a.at[m] = collect(record, slot);
-                a.item[m++ * W] = {slot, number, kind};
+            const double* hold = p.hold + std::int64_t{profile[0]} * p.directions;
+            const V start = collect(record, kStart);
+            V turn{};
+            std::int32_t of = -1;  // transport partition
+            leaving(p, record[0], profile[0], next, [&](const Item& item, std::int32_t t, std::int32_t d) {
+                if (p.keeps_turns && t != of) turn = collect(record, p.leaving + (of = t));
+                a.at[m] = p.keeps_turns ? start + (turn + hold[d]) : collect(record, item.slot);
+                a.item[m++ * W] = item;
             });
             for (; m < end; ++m) a.at[m] = wide(kInf);
             continue;
         }
         for (int l = 0; l < W; ++l) {
             std::int64_t m = p.node_first[k];
-            leaving(p, record[l], profile[l], next, [&](std::int32_t number, std::int32_t slot, std::int32_t kind) {
-                a.at[m][l] = record[l][slot];
-                a.item[m++ * W + l] = {slot, number, kind};
+            leaving(p, record[l], profile[l], next, [&](const Item& item, std::int32_t t, std::int32_t d) {
+                a.at[m][l] = comes(p, record[l], profile[l], item, t, d);
+                a.item[m++ * W + l] = item;
             });
             for (; m < end; ++m) a.at[m][l] = kInf;
         }
@@ -131,8 +131,7 @@ inline void land_nodes(const Plan& p, const Abreast& a, int count) {
         if (!a.alike[k]) {
             for (int l = 0; l < count; ++l) {
                 for (std::int64_t m = first; m < end && a.at[m][l] < kInf; ++m) {
-                    const Item& it = a.item[m * W + l];
-                    land(p, {0.0, a.at[m][l], record[l], it.number, it.slot, it.kind}, a.left[m][l]);
+                    land(p, record[l], a.item[m * W + l], a.at[m][l], a.left[m][l]);
                 }
             }
             continue;

@@ -60,6 +60,21 @@ inline std::int64_t wrapped(std::int64_t u, std::int64_t ranks) {
     return u < 0 ? u + ranks : u >= ranks ? u - ranks : u;
 }
 
+inline I wrapped(I u, std::int64_t ranks) { return u + ((u < 0) & ranks) - ((u >= ranks) & ranks); }
+
+// Where the records of the ranks at window coordinates begin, in doubles from the first.
+inline I records_at(const Window& window, I u) {
+    const I i = window.mask < 0 ? wrapped(u, window.ranks) : u & window.mask;
+    return reinterpret_cast<I>(product32(reinterpret_cast<U>(i), static_cast<std::uint64_t>(window.record)));
+}
+
+// W addresses, so many doubles behind one.
+inline void point(const double** to, const double* from, I at) {
+    const I address = (at << 3) + reinterpret_cast<std::intptr_t>(from);
+    static_assert(sizeof(double*) == sizeof(std::int64_t) && sizeof(double) == 8, "addresses are lanes");
+    std::memcpy(to, &address, sizeof address);
+}
+
 std::int32_t profile_of(const Plan& p, std::int64_t rank) {
     if (p.placed) return p.rank_profile[rank];
     switch (p.pattern) {
@@ -70,7 +85,7 @@ std::int32_t profile_of(const Plan& p, std::int64_t rank) {
 }
 
 // The neighbours of W ranks in a row along x that have all of them: only those of its ends differ. Calls
-// `each` with a direction, a lane, and the rank `sign` steps away, in window coordinates; false if the ranks
+// `each` with a direction and the ranks `sign` steps away, in window coordinates; false if the ranks
 // at `u` are no such row.
 template <class Each>
 inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
@@ -84,10 +99,10 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
         const std::int32_t* step = p.step + 3 * d;
         const std::int64_t beside = u + site.delta[1][1 + sign * step[1]] + site.delta[2][1 + sign * step[2]];
         const std::int64_t along = sign * step[0];
-        for (int l = 0; l < W; ++l) {
-            const bool first = along < 0 && x + l == 0, last = along > 0 && x + l == n - 1;
-            each(d, l, beside + l + (first ? -back : last ? back : along));
-        }
+        I at = kLanes + (beside + along);
+        if (along < 0 && x == 0) at[0] = beside - back;
+        if (along > 0 && x + W == n) at[W - 1] = beside + W - 1 + back;
+        each(d, at);
     }
     return true;
 }
@@ -130,9 +145,10 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
-        const auto tell = [&](int d, int l, std::int64_t to) {
-            s.permits[d * W + l] = from + wrapped(to, p.ranks);
-            s.enters[d * W + l] = enter + wrapped(to, p.ranks);
+        const auto tell = [&](int d, I to) {
+            const I ranks = wrapped(to, p.ranks);
+            point(s.permits + d * W, from, ranks);
+            point(s.enters + d * W, enter, ranks);
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         for (int l = 0; l < W; ++l) {
@@ -190,8 +206,13 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
 
 // The same of W ranks in a row.
 inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
-    const bool found = in_row(p, u, -1, [&](int d, int l, std::int64_t from) {
-        hear(p, s, d, l, record_at(window, from), d, kind_of(p, wrapped(from, p.ranks), d));
+    const bool found = in_row(p, u, -1, [&](int d, I from) {
+        const I at = records_at(window, from);
+        point(s.source + d * W, window.data, at);
+        point(s.arrivals + d * W, window.data + kHead + (p.burst ? 0 : d * p.transports), at);
+        if (p.classes == 1) return;
+        const I rank = wrapped(from, p.ranks);
+        for (int l = 0; l < W; ++l) s.kind[d * W + l] = kind_of(p, rank[l], d);
     });
     for (int d = 0; found && d < p.directions; ++d) s.lag[d] = wide((p.nth[d] - 1) * p.burst_gap);
     return found;
@@ -327,8 +348,8 @@ inline void share_adapter(const Plan& p, const State& state, const Window& windo
     double free = state.adapter[node];
     for (std::int64_t i = 0; i < count; ++i) {
         const double left = std::max(order[i].at, free);
-        free = left + p.service[order[i].kind];
-        land(p, order[i], left);
+        free = left + p.service[order[i].item.kind];
+        land(p, order[i].record, order[i].item, order[i].at, left);
     }
     state.adapter[node] = free;
 }

@@ -48,11 +48,14 @@ struct Plan {
     bool gates;      // when ranks' threads meet is known before anyone sends
     bool send_sorts;
     bool cools;      // pauses cost something
+    bool server_alone;  // of several classes: one server receives everything, each alike and no faster than the port
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
     bool lists_leaving;  // with nodes: messages leave in another order than that of issue
-    int leaving;  // then, where in a record stands what leaves the node: how many, then their numbers in order
+    bool keeps_turns;  // with nodes: what leaves it follows from when each transport partition's turn begins
+    int leaving;  // where in a record stands what leaves the node: when turns begin, since the rank's start, or, if
+                  // `lists_leaving`, how many messages and then their numbers in order
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.
@@ -60,10 +63,10 @@ struct Plan {
 
     // Where messages lie, and how they are brought into order.
     const std::int32_t* message_direction;  // [transports * D] by issue position
-    const std::int32_t* message_vci;        // the same
+    const std::int32_t* message_vci;        // the same; 0 without tags
     const std::int32_t* vci_messages;       // [vcis][D]: messages of a VCI to a direction
     const std::int32_t* message_slot;       // [transports * D] place in a record of what leaves as it is issued
-    std::int64_t vci_bits;                  // all ones, as many as a VCI has bits
+    std::int64_t vci_bits;                  // all ones, as many as a tag has bits
     Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`

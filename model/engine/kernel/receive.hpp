@@ -27,6 +27,10 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
+        if (p.server_alone) {  // nothing but the travel is asked for
+            for (int l = 0; l < W; ++l) o.travel[l] = p.travel[s.kind[j * W + l]];
+            continue;
+        }
         o.receive = cost;
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = s.kind[j * W + l];
@@ -38,13 +42,14 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
     }
 }
 
-// What a rank's port does to messages of one size. What one rank alone sends has waited at its own.
+// What a rank's port does to messages of one size. What one rank alone sends has waited at its own. Several sizes come
+// here only where the port does not matter.
 struct Port {
     double service, drain, credit;  // drain: 0 of a link that is not shaped
 
     explicit Port(const Plan& p)
-        : service(p.sources > 1 && !p.inside[0] ? p.service[0] : 0.0),
-          drain(p.sources > 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
+        : service(p.sources > 1 && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0),
+          drain(p.sources > 1 && p.classes == 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
           credit(drain > 0 ? p.credit[0] : 0.0) {}
 };
 
@@ -350,7 +355,7 @@ inline V most_of_a_server(const Plan& p, const Scratch& s, V peers) {
     return most;
 }
 
-// The same where they have one size, from the last of each source, which is in `s.key`.
+// The same where they have one size, or all that matters is a server: from the last of each source, which is in `s.key`.
 inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest, V peers) {
     const Port port(p);
     if (p.receivers == Receivers::none) return served(p, s, port, latest, V{}, wide(-kInf));
@@ -408,7 +413,8 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         for (int j = 0; j < p.sources; ++j)
             r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    const bool alike = p.classes == 1 || p.server_alone;
+    r.end = alike ? receive_alike(p, s, floor, cost, r.arrival, peers) : receive_kinds(p, s, floor, r.arrival);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;

@@ -75,6 +75,10 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
         issue_bursts(p, s, x);
         x.done = x.issued;
         land_bursts(p, s, g, x);
+    } else if (p.keeps_turns) {
+        issue_turns(p, s, x);
+        x.done = x.issued;
+        leave_node_in_turns(p, s, g, x);
     } else {
         if (p.mapped) {
             issue_mapped(p, s, g, x);

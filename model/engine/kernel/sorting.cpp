@@ -15,13 +15,16 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.message_slot = places_.slot.data();
     p.tags = p.receivers == Receivers::threads && p.vcis > 1;
     p.vci_bits = 0;
-    while (p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
+    while (p.tags && p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
+    if (!p.tags) std::fill(places_.vci.begin(), places_.vci.end(), 0);
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
     p.everywhere = std::all_of(p.degree, p.degree + p.profiles, [&](std::int32_t n) { return n == p.directions; });
     p.lists_leaving = p.nodes > 0 && (p.send_sorts || p.mapped);
+    p.keeps_turns = p.nodes > 0 && !p.lists_leaving && !gated && !p.attended;
     p.leaving = p.record;
     if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
+    if (p.keeps_turns) p.record += p.transports;
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     p.ticks = p.needs_out && p.directions > 1;
@@ -86,7 +89,7 @@ void Sorting::inbox(Plan& p) {
 // What leaves each rank of a node is in order.
 void Sorting::nodes(Plan& p) {
     constexpr std::int64_t kFewest = 4;   // nodes, below which one at a time is as fast
-    constexpr std::int32_t kMost = 4096;  // messages of a node, above which its network takes longer to make
+    constexpr std::int32_t kMost = 32768;  // messages of a node, above which its network takes longer to make
     const std::int64_t ranks = p.node_start[1];
     for (std::int64_t n = 0; n < p.nodes; ++n) {
         if (p.node_start[n + 1] - p.node_start[n] != ranks) return;

@@ -12,7 +12,7 @@ from engine_oracle import Oracle
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, MANY, PART, Approach
+from pready.model.approach import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.engine import prepared, simulate
 from pready.model.engine.layout import layout, part
 from pready.model.engine.nodes import as_grid, nodes_of
@@ -32,6 +32,7 @@ def with_nodes(machine: Machine, intra: Machine | None = None) -> Machine:
     return machine.model_copy(update={"intra": (intra or machine).inter})
 
 
+NOISY = {"model": "normal", "spread": 0.1}
 ACROSS = [[r + 8] for r in range(8)] + [[r] for r in range(8)]
 """Two nodes of eight ranks; each rank and one on the other node send to each other."""
 
@@ -96,6 +97,49 @@ def test_nodes_side_by_side_are_as_nodes_one_by_one(approach: Approach, where: d
         other = run(**options)
         np.testing.assert_array_equal(whole.ends_s, other.ends_s)
         np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("approach", [Approach(PART, 2, 1), Approach(MANY, 2, 2)], ids=lambda a: a.name)
+def test_thousands_of_messages_of_a_node_equal_the_oracle(approach: Approach) -> None:
+    # 64 ranks of a node send 728 of their 1664 buffers outside, in two partitions: merged by halves.
+    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
+    w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
+    plan = prepared(machine, w, approach, grid=(8, 8, 8), ranks_per_node=64, node_grid=(4, 4, 4))
+    out = run(plan, 2, record=True)
+    assert out.ends_s is not None
+    expected = Oracle(machine, plan).run(2)
+    np.testing.assert_allclose(out.ends_s, np.array([[e.end for e in row] for row in expected]), rtol=1e-12)
+    early = np.array([sum(e.early for e in row) for row in expected])
+    np.testing.assert_allclose(out.arrived_early * out.messages / 2, early)
+
+
+@pytest.mark.parametrize("o_r", [1e-7, 0.99e-6, 1.01e-6, 5e-6])
+@pytest.mark.parametrize("vcis", [1, 2])
+def test_a_server_slower_than_its_port_hides_it(o_r: float, vcis: int) -> None:
+    # A message keeps the port for 1 us. Receiving takes less, hardly less, hardly more, far more.
+    inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=o_r, g=1e-8)
+    machine = with_nodes(inter, intra)
+    w = workload(buffer="32 KiB", compute={"time": "100 us"}, arrivals=NOISY, receiver="waiting")
+    plan = prepared(machine, w, Approach(MANY, 4, vcis), grid=(4, 4, 2), ranks_per_node=4)
+    assert float(plan.costs[0].link + plan.costs[0].gap) == pytest.approx(1e-6)
+    out = run(plan, 3, record=True)
+    assert out.ends_s is not None
+    ends = np.array([[e.end for e in row] for row in Oracle(machine, plan).run(3)])
+    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+
+
+@pytest.mark.parametrize("approach", [BULK, Approach(BY_KEY["blocking"]), Approach(MANY, 4, 2)], ids=lambda a: a.name)
+def test_a_rank_per_node_is_as_no_nodes(approach: Approach) -> None:
+    machine = with_nodes(machines.load("meluxina"))
+    # Flows that share ports unevenly, too: nobody shares an adapter.
+    uneven = machine.inter.link_bandwidth.model_copy(update={"value": 0.3, "interval": None})
+    machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": uneven})})
+    w = workload(compute={"time": "100 us"}, arrivals=NOISY)
+    run_ = partial(simulate, machine, w, approach, grid=(4, 3, 2), iterations=3, record=True)
+    alone, single = run_(), run_(ranks_per_node=1)
+    np.testing.assert_array_equal(single.ends_s, alone.ends_s)
+    np.testing.assert_array_equal(single.mean_s, alone.mean_s)
 
 
 def test_ranks_far_apart_in_time_are_put_in_order_all_the_same() -> None:
