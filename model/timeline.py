@@ -184,7 +184,7 @@ def run(
     # 6. Receive.
     received = _receive(left, line, each, approach, len(members), setting, waits_from, last_ready)
     if setting.scattered and np.any(unevenness(rank, approach)):
-        received = received + unevenness(rank, approach) * _shared(left, line.of(_service(each)))
+        received = received + _delay_by_sharing(left, line.of(_service(each)), unevenness(rank, approach))
     # 7. Finish.
     last_issued = _finite_max(issued)
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
@@ -594,10 +594,14 @@ def unevenness(costs: Costs, approach: Approach) -> Array:
     return costs.uneven_active if approach.interface.active_message else costs.uneven
 
 
-def _shared(left: Array, service: Array) -> Array:
-    """For how long a rank keeps ports busy that others, as far as it is, use as well: shape (rows,)."""
-    long = left.max(axis=1) - left.min(axis=1) + service.mean(axis=1)
-    return np.asarray(np.minimum(long, _to_all(service, left.shape[1])))
+def _delay_by_sharing(left: Array, service: Array, share: Array) -> Array:
+    """What a port that others use as well, as far as they are, delays the last message by: shape (rows,).
+
+    Each takes that share longer; what went before is forgotten where the port has caught up since.
+    """
+    slowed = service * (1 + share[..., None])
+    ends = (fifo_starts(left, each)[:, -1] + np.broadcast_to(each, left.shape)[:, -1] for each in (slowed, service))
+    return np.asarray(next(ends) - next(ends))
 
 
 def _completed(

@@ -231,9 +231,12 @@ def end_of_exchange(
                 free = max(there[m], free) + receiving(to[m[1]], approach, peers * transports / used)
             end = max(end, free)
     if setting.scattered:
-        busy = [float(to[m[1]].gap + to[m[1]].link) for m in line]
-        long = max(begun.values()) - min(begun.values()) + sum(busy) / len(busy)
-        end += cost("uneven_active" if i.active_message else "uneven") * min(long, sum(busy))
+        share = cost("uneven_active" if i.active_message else "uneven")
+        slowed = alone = -1e300
+        for m in line:
+            busy = float(to[m[1]].gap + to[m[1]].link)
+            slowed, alone = max(slowed, begun[m]) + busy * (1 + share), max(alone, begun[m]) + busy
+        end += slowed - alone
     if who == "master":
         end += (used - 1) * cost("poll")
     if i.one_sided:

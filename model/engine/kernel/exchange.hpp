@@ -127,8 +127,8 @@ struct Exchange {
     V messages;  // to how many neighbours
     V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
-    V begun = wide(kInf);     // when the first message leaves
-    V busy{};                 // how long all keep the NIC busy, where they differ in size
+    // When all are through a port that nobody shares, and through one that sharing slows down.
+    V alone = wide(-kInf), slowed = wide(-kInf);
     V early{};                // messages that arrive before the rank's own join
 };
 

@@ -6,6 +6,17 @@
 namespace pready {
 namespace {
 
+// Bursts at a port that sharing slows down.
+inline void share_bursts(const Plan& p, const Scratch& s, Exchange& x) {
+    const double service = p.service[0] * (1 + p.unevenness);
+    for (int t = 0; t < p.transports; ++t) {
+        const V last = s.key[t] + (x.messages - 1) * p.burst_gap;
+        const V through = larger(larger(x.slowed, s.key[t]) + x.messages * service, last + service);
+        x.slowed = x.messages > 0 ? through : x.slowed;
+    }
+    x.alone = x.nic;
+}
+
 // Bursts on the wire: a record has the first arrival of each.
 inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
     V early = x.early;
@@ -20,7 +31,7 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
     }
     x.early = early;
     if (p.late_done[0]) x.done = larger(x.done, x.left + p.completes[0]);
-    x.begun = s.key[0];
+    if (p.unevenness > 0) share_bursts(p, s, x);
     x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack[0] : 0.0));
 }
 
@@ -84,18 +95,19 @@ inline I nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
 // Messages of one size in the same directions, in the order of issue: the common case.
 inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0;
+    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int32_t d = p.message_direction[i];
         if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
         x.left = larger(s.key[i], x.nic);
         x.nic = x.left + p.service[0];
-        if (p.unevenness > 0) x.begun = smaller(x.begun, x.left);
+        x.slowed = larger(x.slowed, x.left) + slowed;
         x.arrived = x.left + p.travel[0] + acknowledged;
         x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
         if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + p.completes[0]));
         store(g, p.message_slot[i], x.start + (x.left + p.travel[0]));
     }
+    x.alone = x.nic;
     y = x;
 }
 
@@ -130,13 +142,13 @@ inline void note(const Plan& p, Scratch& s, int lane, std::int64_t number, doubl
 // One size and a neighbour in every direction: only the order differs between lanes.
 inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0;
+    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I number = nth_send(p, s, i, sent);
         x.left = larger(sent, x.nic);
         x.nic = x.left + p.service[0];
-        if (p.unevenness > 0) x.begun = smaller(x.begun, x.left);
+        x.slowed = larger(x.slowed, x.left) + slowed;
         const V lands = x.left + p.travel[0];
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
@@ -148,6 +160,7 @@ inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange
         std::memcpy(times, &absolute, sizeof times);
         for (int l = 0; l < W; ++l) note(p, s, l, numbers[l], times[l]);
     }
+    x.alone = x.nic;
     y = x;
 }
 
@@ -288,8 +301,8 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
                 if (turn - p.credit[c] > leaves) leaves = turn - p.credit[c];
             }
             x.left[l] = leaves;
-            if (leaves < x.begun[l]) x.begun[l] = leaves;
-            x.busy[l] += p.service[c];
+            x.alone[l] = std::max(x.alone[l], leaves) + p.service[c];
+            x.slowed[l] = std::max(x.slowed[l], leaves) + p.service[c] * (1 + p.unevenness);
             const double arrives = leaves + p.travel[c];
             const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;

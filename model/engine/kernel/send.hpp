@@ -32,12 +32,12 @@ inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Excha
     }
 }
 
-// For how long a rank keeps ports busy that others use as well: from its first message on, if it sends to several.
+// For how long, at the end, a rank keeps ports busy that others use as well, if it sends to several: what sharing would
+// delay its last message by, over the share. What went before is forgotten where the port has caught up since.
 inline V span(const Plan& p, const Senders& g, const Exchange& x) {
     V out{};
     for (int l = 0; l < W; ++l) {
-        const double n = x.messages[l] * p.transports, busy = p.classes > 1 ? x.busy[l] : n * p.service[0];
-        if (p.scattered[g.profile[l]] && busy > 0) out[l] = std::min(x.left[l] - x.begun[l] + busy / n, busy);
+        if (p.scattered[g.profile[l]] && x.slowed[l] > -kInf) out[l] = (x.slowed[l] - x.alone[l]) / p.unevenness;
     }
     return out;
 }
@@ -53,8 +53,9 @@ inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exc
     store(g, kTurn, x.start + x.turn);
     store(g, kNotify, x.start + x.notify);
     store(g, kEarly, x.early);
-    store(g, kBegun, x.start + x.begun);
-    store(g, kSpan, p.unevenness > 0 ? span(p, g, x) : V{});
+    const V shared = p.unevenness > 0 ? span(p, g, x) : V{};
+    store(g, kBegun, x.start + (x.alone - shared));
+    store(g, kSpan, shared);
 }
 
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,

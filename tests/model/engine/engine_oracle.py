@@ -40,10 +40,9 @@ class Sent:
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
     """(direction, VCI, time) of each message, in the order in which they leave."""
     acknowledged: float = NEVER
-    begun: float = math.inf
-    last: float = NEVER
-    busy: list[float] = field(default_factory=list)
-    """How long each message keeps the adapter busy that has left through it."""
+    alone: float = NEVER
+    """When all have gone through a port that nobody shares; and through one that sharing slows down."""
+    slowed: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
 
@@ -127,16 +126,21 @@ class Oracle:
         for q in sorted(sources):
             s, listed = sent[q], self.plan.pattern.name == "neighbours"
             others = [r for r in to[q] if r is not None]
-            if s.busy and sum(s.busy) > 0 and len(others if listed else set(others)) > 1:
-                long = min(s.last - s.begun + sum(s.busy) / len(s.busy), sum(s.busy))
-                windows.append((s.begun, long))
+            if self.share > 0 and s.slowed > NEVER and len(others if listed else set(others)) > 1:
+                long = (s.slowed - s.alone) / self.share
+                windows.append((s.alone - long, long))
         windows = [w for w in windows if w[1] > 0]
         if len(windows) < 2:
             return 0.0
         covered = sum(long for _, long in windows)
         whole = max(at + long for at, long in windows) - min(at for at, _ in windows)
-        u = self.costs[0].uneven_active if self.approach.interface.active_message else self.costs[0].uneven
-        return float(u) * max(covered - whole, 0.0) / (len(windows) - 1)
+        return self.share * max(covered - whole, 0.0) / (len(windows) - 1)
+
+    @property
+    def share(self) -> float:
+        """What sharing takes longer, as a share."""
+        c = self.costs[0]
+        return float(c.uneven_active if self.approach.interface.active_message else c.uneven)
 
     def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
         if self.plan.pattern.name in ("halo3d", "halo3d26"):
@@ -222,8 +226,9 @@ class Oracle:
         elif interface.two_sided_rendezvous or asks:
             s.done = max(s.done, since + max(goes, left + float(cost.stream - cost.buffered)))
         s.leaves.append((d, vci, since + left))
-        s.begun, s.last = min(s.begun, since + left), max(s.last, since + left)
-        s.busy.append(float(cost.gap + cost.link))
+        busy = float(cost.gap + cost.link)
+        s.alone = max(s.alone, since + left) + busy
+        s.slowed = max(s.slowed, since + left) + busy * (1 + self.share)
 
     def delivered(self, cost: Costs) -> bool:
         """Is a send over when its receiver has said so?"""
