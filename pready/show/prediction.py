@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pready.model.approach import EACH, Interface
+from pready.model.break_even import Range
 from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
 from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best
@@ -130,12 +131,20 @@ def pays(advice: Advice) -> str:
     enough = f"{100 * advice.min_gain:g} % of an iteration"
     if not advice.pays:
         return f"saves {enough} at no buffer up to 1 GiB"
+    said = f"saves {enough} with buffers {_ranges(advice.pays)} per peer"
+    if not advice.certain:
+        return f"{said}, with 95 % certainty at none"
+    sure = _ranges(advice.certain)
+    return said if sure == _ranges(advice.pays) else f"{said}, with 95 % certainty {sure}"
+
+
+def _ranges(ranges: Sequence[Range]) -> str:
     said = []
-    for r in advice.pays:
+    for r in ranges:
         ends = [f"from {format_size(r.low)}"] if r.low else []
         ends += [] if math.isinf(r.high) else [f"up to {format_size(r.high)}"]
         said.append(" ".join(ends) or "of any size")
-    return f"saves {enough} with buffers {' and '.join(said)} per peer"
+    return " and ".join(said)
 
 
 def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
