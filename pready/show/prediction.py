@@ -105,7 +105,7 @@ def _view(prediction: Prediction, *, every_row: bool) -> RenderableType:
     return Group(
         table,
         Text("\n" + "\n".join(notes), style="dim"),
-        advice_view(prediction.advice, sizes=prediction.engine != "sst" and not prediction.exchanges),
+        advice_view(prediction.advice, pays(prediction)),
         *([Text(""), decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
@@ -126,16 +126,18 @@ def decides_row(lever: Lever) -> tuple[str, str]:
     return f"{lever.name}, {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
 
 
-def pays(advice: Advice) -> str:
-    """For which buffers the best saves enough of an iteration."""
+def pays(prediction: Prediction) -> str:
+    """For which buffers the best saves enough of an iteration; "" where nobody asked."""
+    if prediction.engine == "sst" or prediction.exchanges:
+        return ""
+    advice = prediction.advice
     enough = f"{100 * advice.min_gain:g} % of an iteration"
     if not advice.pays:
         return f"saves {enough} at no buffer up to 1 GiB"
-    said = f"saves {enough} with buffers {_ranges(advice.pays)} per peer"
-    if not advice.certain:
-        return f"{said}, with 95 % certainty at none"
-    sure = _ranges(advice.certain)
-    return said if sure == _ranges(advice.pays) else f"{said}, with 95 % certainty {sure}"
+    faces = prediction.workload["faces"] or [0]
+    found, sure = _ranges(advice.pays), _ranges(advice.certain) or "at none"
+    of = f"a largest face {found}" if min(faces) < max(faces) else f"buffers {found} per peer"
+    return f"saves {enough} with {of}" + (f", with 95 % certainty {sure}" if sure != found else "")
 
 
 def _ranges(ranges: Sequence[Range]) -> str:
@@ -147,8 +149,8 @@ def _ranges(ranges: Sequence[Range]) -> str:
     return " and ".join(said)
 
 
-def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
-    """Verdict, settings and reason; `sizes`: was the break-even looked for?"""
+def advice_view(advice: Advice, for_sizes: str) -> RenderableType:
+    """Verdict, settings and reason; `for_sizes`: what `pays` says."""
     text = Text("\n")
     text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
     best = advice.best
@@ -160,8 +162,8 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
         f": {best.name}{'' if best.approach.interface is EACH else parts}: "
         f"{best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
-    if sizes:
-        text.append(f", {pays(advice)}")
+    if for_sizes:
+        text.append(f", {for_sizes}")
     if best.begin_s and advice.from_iterations is not None:
         many = "the first iteration" if advice.from_iterations == 1 else f"{advice.from_iterations} iterations"
         text.append(f"; beginning takes {format_time(best.begin_s)}, so it pays from {many} on")
