@@ -23,6 +23,8 @@ from pready.model.verdict import verdict_of
 from pready.model.workload import Workload
 
 LOWEST, HIGHEST = 32.0, 2.0**30
+HARDLY = 0.01
+"""So close to the limit, as a share of it, a simulation goes up and down from size to size."""
 Share = Callable[[float], float]
 
 
@@ -140,6 +142,9 @@ def check(
         evaluation = evaluator(machine, there, made.seed, engine, draws)[0]
         (row,) = evaluation.predict_all([best])
         verdict = verdict_of(row, advice.min_gain)
+        limit = 100 * advice.min_gain
+        if min(abs(x - limit) for x in (row.speedup_percent, row.speedup_low_percent)) < HARDLY * limit:
+            continue
         sure, open_ = (any(size in r for r in ranges) for ranges in (advice.certain, advice.pays))
         said = "port" if sure else "undecided" if open_ else "do not port"
         assert verdict == said, (size, row.speedup_percent, row.speedup_low_percent, advice.pays, advice.certain)
