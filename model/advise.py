@@ -9,11 +9,12 @@ How firm the advice is, `verdict.py` says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
+from pready.model import metrics
 from pready.model.approach import BULK, Approach
 from pready.model.arrays import Array, Replaced
-from pready.model.break_even import LARGEST_BUFFER, OverSizes, Range, nearest, ranges
+from pready.model.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, nearest
 from pready.model.costs import Costs
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
@@ -49,8 +50,8 @@ class Evaluated(Protocol):
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, at the parameters' values."""
 
-    def predict(self, approach: Approach) -> ApproachPrediction:
-        """Time, η and metrics of one approach, with 95 % intervals."""
+    def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
+        """Time, η and metrics of each approach, with 95 % intervals."""
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages."""
@@ -65,7 +66,10 @@ class Evaluated(Protocol):
         """η for several buffer sizes."""
 
     def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
-        """Share of an iteration saved, for several buffer sizes."""
+        """Share of an iteration saved, for several buffer sizes, with few arrivals each."""
+
+    def at_buffer(self, size: float, *, drawn: bool = True) -> Self:
+        """The same with another buffer; `drawn`: with draws of the machine, if this has any."""
 
 
 def advise(
@@ -77,7 +81,8 @@ def advise(
     best = best_port(usable, now, evaluation.workload.iterations, min_gain)
     approach = best.approach
     verdict = verdict_of(best, min_gain)
-    pays = pays_for(evaluation, approach, min_gain)
+    sizes = over_sizes(evaluation, approach, min_gain)
+    pays = sizes.ranges()
     w = evaluation.workload
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
     return Advice(
@@ -86,6 +91,11 @@ def advise(
         min_gain=min_gain,
         here=nearest(pays, evaluation.workload.buffer),
         pays=pays,
+        certain=sizes.certain(
+            lambda size: _bounds(evaluation.at_buffer(size).predict_all([approach])[0]),
+            pays,
+            {evaluation.workload.buffer: _bounds(best)},
+        ),
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
         because=_because(evaluation, library, verdict, best, usable, now, min_gain),
@@ -93,9 +103,21 @@ def advise(
     )
 
 
-def pays_for(evaluation: Evaluated, approach: Approach, min_gain: float) -> list[Range]:
+def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> OverSizes:
     """Buffers per peer for which an approach saves that share of an iteration, from a byte per partition to 1 GiB."""
-    return _where(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), min_gain)
+
+    def look(size: float) -> float:
+        there = evaluation.at_buffer(size, drawn=False)
+        now, then = there.gains([there.workload.baseline, approach])
+        whole = [s.iteration_s + s.begin_s / there.workload.iterations for s in (now, then)]
+        return float(metrics.speedup_percent(*whole)) / 100
+
+    return _over_sizes(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), look, min_gain)
+
+
+def _bounds(row: ApproachPrediction) -> tuple[float, float]:
+    """The share of an iteration that is saved, and what it is at least."""
+    return row.speedup_percent / 100, row.speedup_low_percent / 100
 
 
 def break_even(evaluation: Evaluated, approach: Approach) -> float | None:
@@ -103,17 +125,22 @@ def break_even(evaluation: Evaluated, approach: Approach) -> float | None:
 
     The lower end of the range that holds the workload's buffer, else of the next larger.
     """
-    found = _where(evaluation, approach, lambda sizes: evaluation.gain_over_sizes(approach, sizes), 1.0)
+
+    def glance(sizes: Sequence[float]) -> Array:
+        return evaluation.gain_over_sizes(approach, sizes)
+
+    found = _over_sizes(evaluation, approach, glance, lambda size: float(glance([size])[0]), 1.0).ranges()
     here = nearest(found, evaluation.workload.buffer)
     return None if here is None else here.low
 
 
-def _where(evaluation: Evaluated, approach: Approach, value: OverSizes, limit: float) -> list[Range]:
-    """Buffers for which a value exceeds a limit; it may jump where bulk or the approach changes its protocol."""
+def _over_sizes(evaluation: Evaluated, approach: Approach, glance: Glance, look: Look, limit: float) -> OverSizes:
+    """A value over buffers, which may jump where bulk or the approach changes its protocol."""
     workload = evaluation.workload
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
     borders = [s * messages for s in starts for messages in {1, approach.messages}]
-    return ranges(value, limit, float(workload.n_partitions), max(LARGEST_BUFFER, 4 * workload.buffer), borders)
+    largest = max(LARGEST_BUFFER, 4 * workload.buffer)
+    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders)
 
 
 def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:

@@ -1,27 +1,46 @@
-"""For which buffers something pays: the ranges of sizes, and how sure their ends are.
+"""For which buffers something pays: the ranges of sizes, and for which of them that is certain.
 
 Nothing says that what pays at one size pays at the next larger one: where bulk changes its protocol before the
 parts do, there may be a gain between two losses. So the answer is a set of ranges.
+
+Many sizes are glanced at, with few arrivals. Wherever that could decide, single sizes are looked at as a prediction
+for them would: the ends are those of its own verdict. Sizes that do not wait for each other are looked at by one
+thread each, as simulations run outside the interpreter's lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 
 from pready.model.arrays import Array
 
 LARGEST_BUFFER = 2.0**30
-COARSE, REFINE, ROUNDS = 33, 17, 2
-"""Sizes over all buffers; then, this often, so many between the two that enclose an end."""
-
+COARSE = 33
+"""Sizes over all buffers that are glanced at."""
+CLOSE = 0.25
+"""What a glance finds within this share of the limit is looked at."""
+DOUBT = 2.0
+"""What is so many times as far above the limit as the nearest known value lies above its lower bound is certain."""
+EXACT, CERTAIN = 1.005, 1.05
+"""How closely ends are known, as a ratio of two sizes: of what is expected, and of what is certain."""
 STEP = 1e-6
 """How closely below a border is looked at, relatively."""
 
-OverSizes = Callable[[Sequence[float]], Array]
-"""What is looked at, for several buffers at once."""
+T = TypeVar("T")
+Glance = Callable[[Sequence[float]], Array]
+"""A value for several buffers at once."""
+Look = Callable[[float], float]
+"""The same for one buffer, as its prediction says it."""
+Bound = tuple[float, float]
+"""That, and what it is at least."""
+Bounds = Callable[[float], Bound]
 
 
 @dataclass(frozen=True)
@@ -36,37 +55,143 @@ class Range:
     def __contains__(self, size: float) -> bool:
         return self.low <= size <= self.high
 
-
-def ranges(value: OverSizes, limit: float, lowest: float, highest: float, borders: Iterable[float] = ()) -> list[Range]:
-    """Where `value` is above `limit`, between two sizes; `borders` are sizes where it may jump."""
-    if not lowest < highest:
-        return [Range(0.0, np.inf)] if value([lowest])[0] > limit else []
-    inside = {b for border in borders for b in (border * (1 - STEP), border) if lowest < b < highest}
-    sizes = np.array(sorted({*np.geomspace(lowest, highest, COARSE), *inside}))
-    above = value(sizes.tolist()) > limit
-    out: list[Range] = []
-    low: float | None = 0.0 if above[0] else None
-    for i in range(1, len(sizes)):
-        if above[i] == above[i - 1]:
-            continue
-        end = _end(value, limit, float(sizes[i - 1]), float(sizes[i]), rising=bool(above[i]))
-        if above[i]:
-            low = end
-        elif low is not None:
-            out.append(Range(low, end))
-            low = None
-    return out if low is None else [*out, Range(low, np.inf)]
+    def to_list(self) -> list[float | None]:
+        """Both ends as plain data: None where there is no upper one."""
+        return [self.low, None if math.isinf(self.high) else self.high]
 
 
-def _end(value: OverSizes, limit: float, low: float, high: float, *, rising: bool) -> float:
-    """The last change between two sizes, from the side on which `value` is above."""
-    for _ in range(ROUNDS):
-        sizes = np.geomspace(low, high, REFINE)
-        above = value(sizes.tolist()) > limit
-        changes = np.flatnonzero(above[1:] != above[:-1])
-        i = int(changes[-1])
-        low, high = float(sizes[i]), float(sizes[i + 1])
-    return high if rising else low
+@dataclass
+class OverSizes:
+    """A value over buffer sizes, and where it is above a limit."""
+
+    glance: Glance
+    look: Look
+    limit: float
+    lowest: float
+    highest: float
+    borders: Iterable[float] = ()
+    """Sizes where the value may jump."""
+    _sizes: list[float] = field(init=False)
+    _values: list[float] = field(init=False)
+    _looked: dict[float, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        inside = {b for border in self.borders for b in (border * (1 - STEP), border) if self.lowest < b < self.highest}
+        some = np.geomspace(self.lowest, self.highest, COARSE).tolist() if self.lowest < self.highest else [self.lowest]
+        self._sizes = sorted({*some, *inside})
+        self._values = self.glance(self._sizes).tolist()
+        while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._decides(i)]:
+            for i, value in zip(wanted, _at_once(self._value, [self._sizes[i] for i in wanted]), strict=True):
+                self._values[i] = value
+
+    def _value(self, size: float) -> float:
+        if size not in self._looked:
+            self._looked[size] = self.look(size)
+        return self._looked[size]
+
+    def _decides(self, i: int) -> bool:
+        """Is it beside a change, or so close to the limit that a glance cannot tell?"""
+        beside = self._values[max(i - 1, 0) : i + 2]
+        return min(beside) <= self.limit < max(beside) or self._close(self._values[i])
+
+    def _close(self, value: float) -> bool:
+        return abs(value - self.limit) < CLOSE * abs(self.limit)
+
+    def _jump(self, size: float) -> float:
+        """By how much the value jumps there: where that is, is uncertain, too."""
+        here = [v for s, v in zip(self._sizes, self._values, strict=True) if abs(s - size) <= 2 * STEP * size]
+        return max(here) - min(here) if here else 0.0
+
+    def ranges(self) -> list[Range]:
+        """Where the value is above the limit."""
+        above = [v > self.limit for v in self._values]
+
+        def end(between: tuple[int, int]) -> float:
+            inner, outer = (self._sizes[i] for i in between)
+            return _end(self._value, self.limit, inner, outer, EXACT, self._value(outer))
+
+        return _ranges(above, 0.0, math.inf, end)
+
+    def certain(
+        self, bounds: Bounds, found: Iterable[Range], known: Mapping[float, tuple[float, float]]
+    ) -> list[Range]:
+        """Where its lower bound is, too: parts of the ranges that were found.
+
+        Parameters
+        ----------
+        known
+            What `bounds` says of some sizes.
+        """
+        return [part for one in found for part in self._certain(bounds, one, known)]
+
+    def _certain(self, bounds: Bounds, found: Range, known: Mapping[float, Bound]) -> list[Range]:
+        ends = max(found.low, self._sizes[0]), min(found.high, self._sizes[-1])
+        values = {s: v for s, v in zip(self._sizes, self._values, strict=True) if s in found}
+        values |= {s: self._value(s) for s in ends} | {s: b[0] for s, b in known.items() if s in found}
+        sizes, lows = sorted(values), {s: b for s, b in known.items() if s in found}
+
+        def low(size: float) -> float:
+            if size not in lows:
+                lows[size] = bounds(size)
+            return lows[size][1]
+
+        def guessed(size: float, doubt: float) -> float:
+            value, at_least = lows[min(lows, key=lambda s: abs(math.log(s / size)))]
+            unsure = max(value - at_least, (1 - at_least / value) * values[size])
+            return values[size] - doubt * unsure - self._jump(size)
+
+        if not lows:
+            low(sizes[len(sizes) // 2])
+        # Where the value itself crosses the limit, its lower bound is below: that needs no look.
+        crossing = {s for s in ends if s not in (*lows, self._sizes[0], self._sizes[-1]) and self._close(values[s])}
+        while True:
+            sure = [s not in crossing and (low(s) if s in lows else guessed(s, DOUBT)) > self.limit for s in sizes]
+            beside = {k for i in range(1, len(sizes)) if sure[i] != sure[i - 1] for k in (i - 1, i)}
+            wanted = [
+                s for i, s in enumerate(sizes) if not (s in lows or s in crossing) and (i in beside or not sure[i])
+            ]
+            if not wanted:
+                break
+            low(min(wanted, key=lambda s: min(s / sizes[0], sizes[-1] / s)))  # from the ends inwards
+
+        def end(between: tuple[int, int]) -> float:
+            inner, outer = (sizes[i] for i in between)
+            below = guessed(outer, 1.0) if outer in crossing else low(outer)
+            return _end(low, self.limit, inner, outer, CERTAIN, min(below, self.limit))
+
+        return _ranges(sure, found.low, found.high, end)
+
+
+def _ranges(above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float]) -> list[Range]:
+    """Runs of sizes that are above; `end` is between one that is and one beside it that is not."""
+    runs = [list(run) for is_above, run in groupby(range(len(above)), key=above.__getitem__) if is_above]
+    beside = [(run[0], run[0] - 1) for run in runs] + [(run[-1], run[-1] + 1) for run in runs]
+    beside = [(inner, outer) for inner, outer in beside if 0 <= outer < len(above)]
+    ends = dict(zip(beside, _at_once(end, beside), strict=True))
+    return [Range(ends.get((r[0], r[0] - 1), low), ends.get((r[-1], r[-1] + 1), high)) for r in runs]
+
+
+def _at_once(value: Callable[[T], float], of: Sequence[T]) -> list[float]:
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(value, of))
+
+
+def _end(value: Look, limit: float, inner: float, outer: float, ratio: float, there: float) -> float:
+    """The largest distance from `inner`, where the value is above, to which it is towards `outer`, where it is not.
+
+    `there` is the value at `outer`. By the rule of false position in the logarithm of the size, in Illinois's form.
+    """
+    above, below = value(inner) - limit, there - limit
+    kept = 0  # which end the step before moved
+    while abs(gap := math.log(outer / inner)) > math.log(ratio):
+        nearest = 0.4 * math.log(ratio) / abs(gap)
+        size = inner * math.exp(gap * min(max(above / (above - below), nearest), 1 - nearest))
+        saved = value(size) - limit
+        if saved > 0:
+            inner, above, below, kept = size, saved, below / 2 if kept == 1 else below, 1
+        else:
+            outer, below, above, kept = size, saved, above / 2 if kept == -1 else above, -1
+    return inner
 
 
 def nearest(found: Sequence[Range], size: float) -> Range | None:

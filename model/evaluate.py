@@ -177,6 +177,10 @@ class Evaluation:
         """The same on another machine."""
         return replace(self, machine=machine)
 
+    def at_buffer(self, size: float, *, drawn: bool = True) -> Evaluation:
+        """The same with another buffer, in bytes per peer; `drawn`: with draws of the machine, if this has any."""
+        return replace(self, workload=self.workload.at_buffer(size), draws=self.draws if drawn else 0)
+
     def late(self, approach: Approach) -> float:
         """Seconds that a rank waits for late neighbours: in a single exchange there are none from before."""
         return 0.0

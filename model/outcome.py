@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pready.model.advise import pays_for
+from pready.model.advise import over_sizes
 from pready.model.break_even import Range, nearest
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
@@ -87,7 +87,7 @@ def outcome(
         today = next(s for s in stands if s.approach == workload.baseline)
         usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, today.approach)]
         best = evaluation.predict(best_port(usable, today, workload.iterations, min_gain).approach)
-    pays = tuple(pays_for(evaluation, best.approach, min_gain)) if sizes else None
+    pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
     return Outcome(
         library=profile.name,
         engine="engine" if isinstance(evaluation, ManyRanks) else "timeline",

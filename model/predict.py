@@ -311,6 +311,7 @@ def predict_step(
         min_gain=min_gain,
         here=None,
         pays=[],
+        certain=[],
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
         because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -108,6 +107,8 @@ class Advice:
     """Of `pays`, what holds the workload's buffer, else the next larger."""
     pays: list[Range]
     """Buffers per peer for which `best` saves that much, parameters at their values; empty also where nobody asked."""
+    certain: list[Range]
+    """Parts of them: for which it does so with 95 % certainty, as a verdict "port" asks for."""
     from_iterations: int | None
     """Number of iterations from which `best` saves that much in spite of what beginning takes; None: never."""
     settings: list[str]
@@ -132,7 +133,8 @@ class Advice:
             "eta_high": row.eta_high,
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
-            "pays_bytes": [[r.low, None if math.isinf(r.high) else r.high] for r in self.pays],
+            "pays_bytes": [r.to_list() for r in self.pays],
+            "certain_bytes": [r.to_list() for r in self.certain],
             "from_iterations": self.from_iterations,
             "settings": self.settings,
             "because": self.because,

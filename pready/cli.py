@@ -54,8 +54,9 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if self.get_command(ctx, name) is None and name[:1].isalnum():
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
             meant = f' (did you mean "predict {name}"?)' if name.endswith(".toml") else did_you_mean(name, COMMANDS)
+            meant = ' (did you mean "--help"?)' if name == "help" else meant
             problem = f"{shown(name)} is no command{printable(meant)}"
             raise PreadyError(problem, valid=", ".join(sorted(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -104,7 +105,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         more = f" (see {asked} --help)" if asked else ""
-        click.echo(f"pready: error: {' '.join(error.format_message().split())}{more}", err=True)
+        click.echo(f"pready: error: {' '.join(_said(error).split())}{more}", err=True)
         return 2
     except PreadyError as error:
         click.echo(f"pready: error: {error}", err=True)
@@ -114,6 +115,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:  # the reader of a pipe went away
         sys.stderr.close()
         return 141
+
+
+def _said(error: click.ClickException) -> str:
+    """What is wrong; of an option that other commands have, which they are."""
+    if isinstance(error, click.NoSuchOption):
+        lines = import_module("pready.commands.examples").EXAMPLES.items()
+        having = [name for name, some in lines if any(error.option_name in line.split() for line in some)]
+        if having:
+            return f"No such option '{error.option_name}' here; it is one of pready {', pready '.join(having)}."
+    return error.format_message()
 
 
 def _interrupted(how: BaseException | None) -> int:

@@ -264,7 +264,9 @@ class ManyRanks:
     def __post_init__(self) -> None:
         abilities.check(self.workload, "engine")
         self._beside = Beside.of(self.machine, self.step, self.number, self.seed)
-        self._layout = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
+        cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
+        # This exchange's sizes may be others than the step's.
+        self._layout = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
         self._pattern = self._layout.pattern(self.workload)
         self._calm = self.workload.model_copy(update={"arrivals": NoArrivals()})
         some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
@@ -322,6 +324,10 @@ class ManyRanks:
     def on(self, machine: Machine) -> ManyRanks:
         """The same on another machine."""
         return replace(self, machine=machine)
+
+    def at_buffer(self, size: float, *, drawn: bool = True) -> ManyRanks:
+        """The same with another buffer, in bytes per peer; `drawn`: with draws of the machine, if this has any."""
+        return replace(self, workload=self.workload.at_buffer(size), draws=self.draws if drawn else 0)
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""

@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 from click.shell_completion import get_completion_class
 
-SHELLS = ("bash", "zsh", "fish")
+from pready.files.writing import make_folder, write_text
+
 VARIABLE = "_PREADY_COMPLETE"
-_ADDED = "COMPREPLY+=($value)"
+FILES = {
+    "bash": "~/.local/share/bash-completion/completions/pready",
+    "zsh": "~/.zfunc/_pready",
+    "fish": "~/.config/fish/completions/pready.fish",
+}
+"""Where a shell looks, if it was not told otherwise."""
+NEEDED = {
+    "bash": ", if it has the package bash-completion",
+    "zsh": ", if ~/.zshrc has the line: fpath+=~/.zfunc; autoload -Uz compinit; compinit",
+    "fish": "",
+}
+_ZSH_PLAIN = """\
+            if [[ "$descr" == "_" ]]; then
+"""
+_ZSH_VALUE = """\
+            if [[ "$key" == *= ]]; then
+                compadd -U -V unsorted -S '' "$key"
+            elif [[ "$descr" == "_" ]]; then
+"""
+_BASH_PLAIN = """\
+            COMPREPLY+=($value)
+"""
+_BASH_VALUE = """\
+            COMPREPLY+=($value)
+            [[ $value == *= ]] && compopt -o nospace
+"""
+_VALUES = {"bash": (_BASH_PLAIN, _BASH_VALUE), "zsh": (_ZSH_PLAIN, _ZSH_VALUE)}
+"""Behind "buffer=" comes a value, not a blank: what of click's scripts is replaced. fish knows by itself."""
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(SHELLS))
-def completion(shell: str) -> None:
-    """Print the completion script for SHELL, to be put where the examples below put it; a new shell has it."""
+@click.argument("shell", type=click.Choice([*FILES]))
+@click.option("--install", is_flag=True, help="Put it where SHELL looks for it, and say where that is.")
+def completion(shell: str, install: bool) -> None:
+    """Print what SHELL needs to complete commands, options, machines, libraries and fields; or install it."""
     made = get_completion_class(shell)
     assert made is not None
     root = click.get_current_context().find_root().command
     source = made(root, {}, "pready", VARIABLE).source()
-    if shell == "bash":  # behind "buffer=" comes a value, not a blank
-        source = source.replace(_ADDED, f"{_ADDED}\n            [[ $value == *= ]] && compopt -o nospace")
-    click.echo(source, nl=False)
+    if shell in _VALUES:
+        source = source.replace(*_VALUES[shell])
+    if not install:
+        click.echo(source, nl=False)
+        return
+    path = Path(FILES[shell]).expanduser()
+    make_folder(path.parent, [path.name])
+    write_text(path, source)
+    click.echo(f"wrote {path}: a new {shell} completes{NEEDED[shell]}")

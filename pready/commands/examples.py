@@ -40,8 +40,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --overwrite --plot compare.svg",
     ),
     "completion": (
-        "pready completion bash > ~/.local/share/bash-completion/completions/pready",
-        "pready completion zsh > ~/.zfunc/_pready",
+        "pready completion bash --install",
+        "pready completion zsh --install",
         "pready completion fish > ~/.config/fish/completions/pready.fish",
     ),
     "explain": (

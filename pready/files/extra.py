@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from importlib.util import find_spec
 
 from pready.model.errors import PreadyError
@@ -25,4 +27,5 @@ def need(package: str, what: str, extra: str = "plot") -> None:
         It is not installed; the line says how to install it.
     """
     if find_spec(package) is None:
-        raise PreadyError(f"{what} needs {package}, which is not installed: pip install 'pready[{extra}]'")
+        install = f"{shlex.quote(sys.executable)} -m pip install 'pready[{extra}]'"  # another pip may be first in PATH
+        raise PreadyError(f"{what} needs {package}, which is not installed: {install}")

@@ -96,8 +96,10 @@ class Sure:
     low: Array
     high: Array
     """η."""
-    pays: Array
-    """1 where it saves enough with certainty, 0.5 where that is open, 0 where it does not."""
+    pays: Sequence[tuple[float, float]]
+    """From where to where it saves enough, parameters at their values."""
+    certain: Sequence[tuple[float, float]]
+    """Parts of that: where it does so with 95 % certainty."""
     enough: str
     """What is enough, such as "1 % of an iteration"."""
 
@@ -183,15 +185,13 @@ def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
     axes.spines["left"].set_visible(False)
     if sure is None:
         return
-    ends = np.concatenate([sure.sizes[:1], np.sqrt(sure.sizes[1:] * sure.sizes[:-1]), sure.sizes[-1:]])
-    for value, style, name in (
-        (1.0, {"color": COLOURS[2]}, f"saves {sure.enough}"),
-        (0.5, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
+    for ranges, style, name in (
+        (sure.pays, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
+        (sure.certain, {"color": COLOURS[2]}, f"saves {sure.enough}"),
     ):
-        first, found = True, np.flatnonzero(sure.pays == value)
-        for run in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if found.size else ():
-            axes.axvspan(ends[run[0]], ends[run[-1] + 1], lw=0, label=name if first else None, **style)
-            first = False
+        inside = [(max(low, sure.sizes[0]), min(high, sure.sizes[-1])) for low, high in ranges]
+        for first, (low, high) in enumerate(ends for ends in inside if ends[0] < ends[1]):
+            axes.axvspan(low, high, lw=0, label=None if first else name, **style)
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
 
 

@@ -12,6 +12,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pready.model.approach import EACH, Interface
+from pready.model.break_even import Range
 from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
 from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best
@@ -104,7 +105,7 @@ def _view(prediction: Prediction, *, every_row: bool) -> RenderableType:
     return Group(
         table,
         Text("\n" + "\n".join(notes), style="dim"),
-        advice_view(prediction.advice, sizes=prediction.engine != "sst" and not prediction.exchanges),
+        advice_view(prediction.advice, pays(prediction)),
         *([Text(""), decides_view(prediction.decides[:LEVERS])] if prediction.decides else []),
         Text(f"seed {prediction.seed}", style="dim"),
     )
@@ -125,21 +126,31 @@ def decides_row(lever: Lever) -> tuple[str, str]:
     return f"{lever.name}, {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
 
 
-def pays(advice: Advice) -> str:
-    """For which buffers the best saves enough of an iteration."""
+def pays(prediction: Prediction) -> str:
+    """For which buffers the best saves enough of an iteration; "" where nobody asked."""
+    if prediction.engine == "sst" or prediction.exchanges:
+        return ""
+    advice = prediction.advice
     enough = f"{100 * advice.min_gain:g} % of an iteration"
     if not advice.pays:
         return f"saves {enough} at no buffer up to 1 GiB"
+    faces = prediction.workload["faces"] or [0]
+    found, sure = _ranges(advice.pays), _ranges(advice.certain) or "at none"
+    of = f"a largest face {found}" if min(faces) < max(faces) else f"buffers {found} per peer"
+    return f"saves {enough} with {of}" + (f", with 95 % certainty {sure}" if sure != found else "")
+
+
+def _ranges(ranges: Sequence[Range]) -> str:
     said = []
-    for r in advice.pays:
+    for r in ranges:
         ends = [f"from {format_size(r.low)}"] if r.low else []
         ends += [] if math.isinf(r.high) else [f"up to {format_size(r.high)}"]
         said.append(" ".join(ends) or "of any size")
-    return f"saves {enough} with buffers {' and '.join(said)} per peer"
+    return " and ".join(said)
 
 
-def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
-    """Verdict, settings and reason; `sizes`: was the break-even looked for?"""
+def advice_view(advice: Advice, for_sizes: str) -> RenderableType:
+    """Verdict, settings and reason; `for_sizes`: what `pays` says."""
     text = Text("\n")
     text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
     best = advice.best
@@ -151,8 +162,8 @@ def advice_view(advice: Advice, *, sizes: bool = True) -> RenderableType:
         f": {best.name}{'' if best.approach.interface is EACH else parts}: "
         f"{best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
     )
-    if sizes:
-        text.append(f", {pays(advice)}")
+    if for_sizes:
+        text.append(f", {for_sizes}")
     if best.begin_s and advice.from_iterations is not None:
         many = "the first iteration" if advice.from_iterations == 1 else f"{advice.from_iterations} iterations"
         text.append(f"; beginning takes {format_time(best.begin_s)}, so it pays from {many} on")

@@ -20,7 +20,6 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.puts import with_puts
 from pready.model.timeline import run
 from pready.model.units import format_size
-from pready.model.verdict import verdict_of
 from pready.model.workload import Workload
 from pready.show import figures
 from pready.show.prediction import best_per_interface
@@ -78,12 +77,12 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
 
 
 def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float]) -> figures.Sure:
-    """The advised approach's interval of η over a few sizes, and where it saves enough."""
+    """The advised approach's interval of η over a few sizes, and where the advice says that it saves enough."""
     engine: Any = prediction.engine
-    n, best = workload.n_partitions, prediction.advised.approach
+    n, advice = workload.n_partitions, prediction.advice
+    best = advice.best.approach
     starts = [s.from_ for s in machine.path(workload.path).segments[1:]]
     borders = [s * m for s in starts for m in (1, best.messages)]
-    borders += [end for pays in prediction.advice.pays for end in (pays.low, pays.high)]  # as the advice says them
     inside = [b for b in borders if sizes[0] < b < sizes[-1]]
     wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), workload.buffer, *inside, *(b - n for b in inside)]
     counts = np.unique(np.ceil(np.array(wanted) / n)) * n
@@ -93,14 +92,13 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
         evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
         evaluation.prepare([workload.baseline, best])
         rows.append(evaluation.predict(best))
-    verdicts = [verdict_of(row, prediction.advice.min_gain) for row in rows]
-    pays = {"port": 1.0, "undecided": 0.5, "do not port": 0.0}
     return figures.Sure(
         counts,
         np.array([row.eta_low for row in rows]),
         np.array([row.eta_high for row in rows]),
-        np.array([pays[v] for v in verdicts]),
-        f"{100 * prediction.advice.min_gain:g} % of an iteration",
+        [(r.low, r.high) for r in advice.pays],
+        [(r.low, r.high) for r in advice.certain],
+        f"{100 * advice.min_gain:g} % of an iteration",
     )
 
 

@@ -57,7 +57,7 @@ def page(
         rows=[*(r for r in rows if r.available), *(r for r in rows if not r.available)],
         eta=_eta,
         change=lambda r: format_change(-r.speedup_percent),
-        pays=f"{prediction.advised.name} {pays(prediction.advice)}",
+        pays=pays(prediction),
         library=library(prediction.library),
         machine=machine,
         values=value_rows(machine),

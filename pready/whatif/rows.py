@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from pready.model.outcome import Outcome, outcome
@@ -56,6 +55,6 @@ def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options
     if options.sizes:
         ranges: list[list[float | None]] | None = None  # nobody can say of a step with several buffers
         if found.pays is not None:
-            ranges = [[r.low, None if math.isinf(r.high) else r.high] for r in found.pays]
+            ranges = [r.to_list() for r in found.pays]
         out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}
     return out

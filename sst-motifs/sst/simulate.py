@@ -469,6 +469,7 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
         min_gain=MIN_GAIN,
         here=None,
         pays=[],
+        certain=[],
         from_iterations=from_iterations(best, rows[0]),
         settings=settings if verdict != "do not port" else [],
         because=because,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,18 @@ def test_it_has_the_form_that_joss_asks_for() -> None:
     assert 750 <= words <= 1250
     for picture in re.findall(r"\]\((\w+\.png)\)", body):
         assert (Path("paper") / picture).exists()
+
+
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc here")
+def test_it_compiles() -> None:
+    done = subprocess.run(
+        ["pandoc", "--citeproc", "--fail-if-warnings", "--to", "plain", "paper.md"],
+        cwd="paper", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    references = done.stdout.partition("\nReferences\n")[2]
+    assert done.stdout.startswith("Summary\n")
+    assert references.count("https://doi.org/") == BIB.count("  doi = {")
+    assert "???" not in done.stdout  # what citeproc writes for a reference that is not there
 
 
 def test_its_authors_are_those_of_the_citation() -> None:

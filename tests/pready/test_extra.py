@@ -40,7 +40,7 @@ def test_one_line_says_what_to_install(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
-    assert f"needs {package}, which is not installed: pip install 'pready[plot]'" in captured.err
+    assert f"needs {package}, which is not installed: {sys.executable} -m pip install 'pready[plot]'" in captured.err
     assert list(tmp_path.iterdir()) == []
 
 

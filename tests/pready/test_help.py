@@ -6,7 +6,9 @@ import io
 import json
 import os
 import pty
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import click
 import pytest
 
 from pready.cli import COMMANDS, cli, main
+from pready.commands.completion import FILES, NEEDED
 from pready.commands.examples import EXAMPLES
 from pready.model.file_fields import dotted_names, file_tables, takes
 from pready.model.libraries import LIBRARIES
@@ -117,47 +120,80 @@ def test_bash_takes_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "_pready_completion" in done.stdout
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("typed", "completed"),
-    [
-        ("pready pred", "pready predict "),
-        (f"pready predict {HALO[:-3]}", f"pready predict {HALO} "),
-        (f"pready predict {HALO} --machine melu", f"pready predict {HALO} --machine meluxina "),
-        (f"pready sweep {HALO} --over arrivals.spr", f"pready sweep {HALO} --over arrivals.spread=#"),  # no blank
-    ],
-)
-def test_a_tab_in_a_bash_that_somebody_types_into(
-    typed: str, completed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_completion_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["completion", "bash"]) == 0
-    script = tmp_path / "pready"
-    script.write_text(capsys.readouterr().out)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for shell, path in FILES.items():
+        assert main(["completion", shell, "--install"]) == 0
+        assert capsys.readouterr().out.startswith(f"wrote {Path(path).expanduser()}: a new {shell} completes")
+        assert main(["completion", shell]) == 0
+        assert (tmp_path / path[2:]).read_text() == capsys.readouterr().out
+    (tmp_path / ".zfunc" / "_pready").unlink()
+    (tmp_path / ".zfunc").rmdir()
+    (tmp_path / ".zfunc").write_text("")
+    assert main(["completion", "zsh", "--install"]) == 2
+    assert "cannot be made" in capsys.readouterr().err
+
+
+INTERACTIVE = {
+    "bash": ["bash", "--norc", "--noprofile", "-i"],
+    "zsh": ["zsh", "-d", "-i"],  # reads ~/.zshrc
+    "fish": ["fish", "-i"],
+}
+PREPARED = {
+    "bash": "source ~/.local/share/bash-completion/completions/pready; stty cols 200; echo rea''dy\n",
+    "zsh": "PS1='$ '; unsetopt prompt_cr prompt_sp; stty cols 200; echo rea''dy\n",
+    "fish": "function fish_prompt; echo -n '$ '; end; stty cols 200; echo rea''dy\n",
+}
+TYPED = [
+    ("pready pred", "pready predict "),
+    (f"pready predict {HALO[:-3]}", f"pready predict {HALO} "),
+    (f"pready predict {HALO} --machine melu", f"pready predict {HALO} --machine meluxina "),
+    (f"pready sweep {HALO} --over arrivals.spr", f"pready sweep {HALO} --over arrivals.spread=#"),  # no blank
+    (f"pready predict {HALO} --library mpich-r", f"pready predict {HALO} --library mpich-release "),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("typed", "completed"), TYPED)
+@pytest.mark.parametrize("shell", FILES)
+def test_a_tab_in_a_shell_that_somebody_types_into(
+    shell: str, typed: str, completed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert main(["completion", shell, "--install"]) == 0
+    (tmp_path / ".zshrc").write_text(f"{NEEDED['zsh'].partition(': ')[2]}\n")
     ours, theirs = pty.openpty()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    shell = subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],
-        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    running = subprocess.Popen(
+        ["setsid", "--ctty", *INTERACTIVE[shell]], stdin=theirs, stdout=theirs, stderr=theirs,
         env=os.environ | {"PATH": path, "TERM": "dumb", "PS1": "$ ", "COLUMNS": "200"},
     )  # fmt: skip
     try:
-        os.write(ours, f"source {script}; stty cols 200; echo rea''dy\n".encode())
-        _read_until(ours, "ready\r\n$ ")
+        os.write(ours, PREPARED[shell].encode())
+        _read_until(ours, r"ready\r\n.*\$ ")
         os.write(ours, f"{typed}\t#".encode())  # what is typed behind the tab comes when it is answered
-        assert _read_until(ours, "#").rpartition("$ ")[2] in (completed, f"{completed}#")
+        seen = _read_until(ours, ".*#").rpartition("$ ")[2]
+        assert seen in (completed, f"{completed}#")
     finally:
-        shell.kill()
-        shell.wait()
+        running.kill()
+        running.wait()
         os.close(ours)
         os.close(theirs)
 
 
-def _read_until(terminal: int, text: str) -> str:
-    """What the terminal shows, until it ends so."""
-    seen = ""
-    while not seen.endswith(text):
+def _read_until(terminal: int, pattern: str) -> str:
+    """What the terminal shows, without control sequences and with backspaces done, until it ends so."""
+    seen, shown = "", ""
+    while not re.search(f"{pattern}$", shown, flags=re.DOTALL):
         seen += os.read(terminal, 4096).decode(errors="replace")
-    return seen
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
+        while "\b" in shown:
+            shown = re.sub(r"[^\b]?\b", "", shown, count=1)
+    return shown
 
 
 # ---- the other commands of this kind --------------------------------------------------------------------------------

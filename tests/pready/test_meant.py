@@ -39,6 +39,8 @@ def test_did_you_mean(word: str, known: tuple[str, ...], said: str) -> None:
         (("predikt", HALO), "predict"),
         (("machine",), "machines"),
         ((HALO,), f"predict {HALO}"),
+        ((f"./{HALO}",), f"predict ./{HALO}"),
+        (("help",), "--help"),
         (("predict", HALO, "--machin", "meluxina"), "--machine"),
         (("predict", HALO, "--machine", "meluxin"), "meluxina"),
         (("predict", HALO, "--library", "mpich_relase"), "mpich-release"),
@@ -53,6 +55,16 @@ def test_the_command_line_says_what_was_meant(
     said = capsys.readouterr().err
     assert f'id you mean "{meant}"?' in said.replace("'", '"')  # click's own has single quotes
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("option", "of"), [("--over", "pready sweep"), ("--set", "pready compare")])
+def test_an_option_of_another_command_is_met_with_that(
+    option: str, of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["predict", HALO, option, "buffer=1KiB"]) == 2
+    said = capsys.readouterr().err
+    assert f"No such option '{option}' here; it is one of {of}" in said
+    assert "did you mean" not in said
 
 
 def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:

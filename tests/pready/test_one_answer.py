@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 import pready
 from pready.cli import main
+from pready.model.break_even import Range
+from pready.show.prediction import pays
 
 HALO = "examples/halo3d.toml"
 
@@ -52,3 +55,25 @@ def test_what_stands_for_the_workloads_ranks_is_said() -> None:
 
 def said(on: pready.Machine, what: pready.Workload) -> list[str]:
     return pready.predict(on, what.model_copy(update={"transport_partitions": (4,)}), draws=0).advice.warnings
+
+
+def test_for_which_buffers_is_said_with_what_is_certain() -> None:
+    machine = pready.load_machine("meluxina")
+    some = pready.predict(machine, pready.load_workload("examples/laggard.toml"), draws=0)
+
+    def said(faces: list[float] | None, expected: list[Range], certain: list[Range]) -> str:
+        advice = replace(some.advice, pays=expected, certain=certain)
+        return pays(replace(some, advice=advice, workload={**some.workload, "faces": faces}))
+
+    whole, part = Range(2**14, 2**30), Range(2**15, 2**20)
+    enough = "saves 1 % of an iteration"
+    assert said(None, [], []) == f"{enough} at no buffer up to 1 GiB"
+    assert said(None, [whole], [whole]) == f"{enough} with buffers from 16 KiB up to 1 GiB per peer"
+    ends = "with 95 % certainty from 32 KiB up to 1 MiB"
+    assert said(None, [whole], [part]) == f"{enough} with buffers from 16 KiB up to 1 GiB per peer, {ends}"
+    assert said(None, [whole], []).endswith("per peer, with 95 % certainty at none")
+    faces = [2.0**20, 2.0**20, 2.0**16]
+    assert said(faces, [whole], [part]) == f"{enough} with a largest face from 16 KiB up to 1 GiB, {ends}"
+    assert "with buffers" in said([2.0**20] * 3, [whole], [part])
+    step = pready.predict(machine, pready.load_workload("examples/stencil-unequal.toml"), draws=0)
+    assert pays(step) == ""  # a step has several buffers

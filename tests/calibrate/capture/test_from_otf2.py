@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +247,8 @@ def test_without_the_reader(
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     assert main(["workload", "--from-otf2", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
     said = capsys.readouterr().err
-    assert said == "pready: error: an OTF2 trace needs otf2, which is not installed: pip install 'pready[otf2]'\n"
+    install = f"{sys.executable} -m pip install 'pready[otf2]'"
+    assert said == f"pready: error: an OTF2 trace needs otf2, which is not installed: {install}\n"
 
 
 def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureFixture[str]) -> None:

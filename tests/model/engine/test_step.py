@@ -141,7 +141,9 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
     assert [r.approach for r in quick.approaches] == [r.approach for r in slow.approaches]
     for a, b in zip((slow, *slow.exchanges), (quick, *quick.exchanges), strict=True):
         assert a.advice.verdict == b.advice.verdict
-        assert a.advice.pays == pytest.approx(b.advice.pays)
+        for ranges, same in ((a.advice.pays, b.advice.pays), (a.advice.certain, b.advice.certain)):
+            assert [r.low for r in ranges] == pytest.approx([r.low for r in same], rel=1e-9)
+            assert [r.high for r in ranges] == pytest.approx([r.high for r in same], rel=1e-9)
         for x, y in zip(a.approaches, b.approaches, strict=True):
             for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
                 assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)

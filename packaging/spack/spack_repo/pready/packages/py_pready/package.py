@@ -15,7 +15,9 @@ class PyPready(PythonPackage):
     """Is it worth porting MPI+threads communication to MPI 4.0 partitioned communication, and how?"""
 
     # A release has no home yet: what is installed is the clone that this file is in, or what `python -m build` made there.
-    version("main", branch="main", git=f"file://{CLONE}")
+    git = f"file://{CLONE}"
+
+    version("main", branch="main", preferred=True)
     version("0.1.0", url=f"file://{CLONE}/dist/pready-0.1.0.tar.gz")
 
     license("BSD-3-Clause")
