@@ -173,13 +173,12 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
     U ranks{};
     for (int l = 0; l < W; ++l) ranks[l] = static_cast<std::uint64_t>(rank[l]);
     if (p.arrivals == Arrivals::table) {
-        std::int64_t row[W] = {};
+        I row{};
         if (p.select == Select::turn) {
             for (int l = 0; l < W; ++l) row[l] = (iteration + rank[l]) % p.table_rows;
         } else if (p.select == Select::draw) {
             const V u = uniforms(p.seed, ranks, k, 0, kLateThread).first;
-            for (int l = 0; l < W; ++l)
-                row[l] = static_cast<std::int64_t>(u[l] * static_cast<double>(p.table_rows));
+            row = __builtin_convertvector(u * static_cast<double>(p.table_rows), I);
         }
         const double* line[W];
         for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (3 + p.jobs + p.threads);

@@ -132,13 +132,22 @@ struct Exchange {
     V early{};                // messages that arrive before the rank's own join
 };
 
+// What stands of each rank in a row of all ranks.
+inline V of_ranks(const Senders& g, const double* row) {
+    const double* from[W];
+    for (int l = 0; l < W; ++l) from[l] = row + g.rank[l];
+    return collect(from, 0);
+}
+
 inline Exchange begin(const Plan& p, const State& state, const Senders& g) {
     Exchange x;
-    for (int l = 0; l < W; ++l) {
-        x.start[l] = state.start[g.rank[l]];
-        x.nic[l] = state.nic[g.rank[l]];
-        x.turn[l] = p.shaped ? state.turn[g.rank[l]] : -kInf;
-        x.messages[l] = p.degree[g.profile[l]];
+    x.start = of_ranks(g, state.start);
+    x.nic = of_ranks(g, state.nic);
+    x.turn = p.shaped ? of_ranks(g, state.turn) : wide(-kInf);
+    if (g.alike) {
+        x.messages = wide(p.degree[g.profile[0]]);
+    } else {
+        for (int l = 0; l < W; ++l) x.messages[l] = p.degree[g.profile[l]];
     }
     x.nic -= x.start;
     x.turn -= x.start;

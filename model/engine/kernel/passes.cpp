@@ -62,6 +62,9 @@ inline std::int64_t wrapped(std::int64_t u, std::int64_t ranks) {
 
 inline I wrapped(I u, std::int64_t ranks) { return u + ((u < 0) & ranks) - ((u >= ranks) & ranks); }
 
+// The lanes, of which those beyond `count` repeat the last.
+inline I first_lanes(int count) { return kLanes < count ? kLanes : I{} + (count - 1); }
+
 // Where the records of the ranks at window coordinates begin, in doubles from the first.
 inline I records_at(const Window& window, I u) {
     const I i = window.mask < 0 ? wrapped(u, window.ranks) : u & window.mask;
@@ -69,7 +72,8 @@ inline I records_at(const Window& window, I u) {
 }
 
 // W addresses, so many doubles behind one.
-inline void point(const double** to, const double* from, I at) {
+template <class T>
+inline void point(T** to, T* from, I at) {
     const I address = (at << 3) + reinterpret_cast<std::intptr_t>(from);
     static_assert(sizeof(double*) == sizeof(std::int64_t) && sizeof(double) == 8, "addresses are lanes");
     std::memcpy(to, &address, sizeof address);
@@ -151,14 +155,13 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             point(s.enters + d * W, enter, ranks);
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
+        const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
+        std::memcpy(g.rank, &rank, sizeof rank);
+        point(g.record, window.data, records_at(window, at));
         for (int l = 0; l < W; ++l) {
-            const std::int64_t at = u + (l < g.count ? l : g.count - 1);
-            const std::int64_t rank = wrapped(at, p.ranks);
-            g.rank[l] = rank;
-            g.record[l] = record_at(window, at);
-            g.profile[l] = profile_of(p, rank);
+            g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, s, rank, l, from, enter);
+            if (alone) find_receivers(p, s, g.rank[l], l, from, enter);
         }
         send(p, state, s, g, iteration);
     }
@@ -208,8 +211,9 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
 inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
     const bool found = in_row(p, u, -1, [&](int d, I from) {
         const I at = records_at(window, from);
-        point(s.source + d * W, window.data, at);
-        point(s.arrivals + d * W, window.data + kHead + (p.burst ? 0 : d * p.transports), at);
+        const double* records = window.data;
+        point(s.source + d * W, records, at);
+        point(s.arrivals + d * W, records + kHead + (p.burst ? 0 : d * p.transports), at);
         if (p.classes == 1) return;
         const I rank = wrapped(from, p.ranks);
         for (int l = 0; l < W; ++l) s.kind[d * W + l] = kind_of(p, rank[l], d);
@@ -263,11 +267,9 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const int count = stop - u < W ? static_cast<int>(stop - u) : W;
             const double* own[W];
             const bool found = count == W && find_in_row(p, window, s, u);
-            for (int l = 0; l < W; ++l) {
-                const std::int64_t at = u + (l < count ? l : count - 1);
-                own[l] = record_at(window, at);
-                if (!found) find_sources(p, window, s, at, l);
-            }
+            const I at = first_lanes(count) + u;
+            point(own, static_cast<const double*>(window.data), records_at(window, at));
+            for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l], l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
             const V join = collect(own, kJoin), done = collect(own, kDone), early = collect(own, kEarly);
             const Received r = receive(p, s, p.waits ? join : start);
