@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import shlex
 import shutil
 import subprocess
@@ -189,10 +190,12 @@ def _read_until(terminal: int, pattern: str) -> str:
     """What the terminal shows, without control sequences and with backspaces done, until it ends so."""
     seen, shown = "", ""
     while not re.search(f"{pattern}$", shown, flags=re.DOTALL):
+        readable, _, _ = select.select([terminal], [], [], 120)
+        assert readable, f"nothing more comes behind {shown!r}"
         seen += os.read(terminal, 4096).decode(errors="replace")
         shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
-        while "\b" in shown:
-            shown = re.sub(r"[^\b]?\b", "", shown, count=1)
+        while "\x08" in shown:
+            shown = re.sub("[^\x08]?\x08", "", shown, count=1)
     return shown
 
 

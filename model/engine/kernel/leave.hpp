@@ -101,7 +101,7 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
         if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
         x.left = larger(s.key[i], x.nic);
         x.nic = x.left + p.service[0];
-        x.slowed = larger(x.slowed, x.left) + slowed;
+        if (p.unevenness > 0) x.slowed = larger(x.slowed, x.left) + slowed;
         x.arrived = x.left + p.travel[0] + acknowledged;
         x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
         if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + p.completes[0]));
@@ -148,7 +148,7 @@ inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange
         const I number = nth_send(p, s, i, sent);
         x.left = larger(sent, x.nic);
         x.nic = x.left + p.service[0];
-        x.slowed = larger(x.slowed, x.left) + slowed;
+        if (p.unevenness > 0) x.slowed = larger(x.slowed, x.left) + slowed;
         const V lands = x.left + p.travel[0];
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
