@@ -16,6 +16,7 @@ from pready.calibrate import send_completion
 from pready.calibrate.fit import Estimate, Fit, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
+from pready.calibrate.rig import on_rig
 from pready.calibrate.terms_from_exchanges import refined
 from pready.model.errors import PreadyError
 from pready.model.files import validated
@@ -87,6 +88,7 @@ def describe(
         "created": when,
         "created_by": f"pready {tool} calibrate",
         "library": _library(probes, about),
+        **({"fabric": "tcp"} if on_rig(str(about.get("launcher", ""))) else {}),
         "progress": _progress(probes.exposed_share, "receiver"),
         "sender_progress": _progress(probes.exposed_share_sender, "sender"),
         "contexts": _contexts(fit),

@@ -46,6 +46,7 @@ NETWORK = "192.0.2"  # TEST-NET-1, RFC 5737: never routed, and only ours inside 
 MOST_NODES = 64
 BRIDGE, SWITCH = "pready-br", "switch"
 PREFIX = "pready-rig"
+_LABEL = "rig "
 TIMEOUT_S = 20.0
 LINK_PATIENCE = 100
 """Looks at a new link, 50 ms apart."""
@@ -268,7 +269,7 @@ class Rig:
                 "OMP_WAIT_POLICY": "passive",
                 **settings[netmod],
             },
-            label=f"rig {self._size}{_each(per_node)}, MPICH over {netmod}{', pinned' if pin else ''}",
+            label=f"{_LABEL}{self._size}{_each(per_node)}, MPICH over {netmod}{', pinned' if pin else ''}",
             ranks=count,
         )
 
@@ -304,7 +305,7 @@ class Rig:
                 *(("-n", "1", *self._inside(rank // per_node, pin)) for rank in range(1, count)),
             ),
             environment={"OMP_WAIT_POLICY": "passive"},
-            label=f"rig {self._size}{_each(per_node)}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
+            label=f"{_LABEL}{self._size}{_each(per_node)}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
             ranks=count,
         )
 
@@ -328,6 +329,11 @@ class Rig:
 _RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'
 PREFER = f'{{ {_RAISE}; }} 2>/dev/null; exec "$@"'
 """Gives the session that runs it precedence over its neighbours, unless it is the session named by $0."""
+
+
+def on_rig(launcher: str) -> bool:
+    """Is a launcher of this name a rig's? Then messages go over TCP."""
+    return launcher.startswith(_LABEL)
 
 
 def _each(per_node: int) -> str:

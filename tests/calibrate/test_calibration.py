@@ -28,6 +28,8 @@ from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.machine_file import dumps
+from pready.model.predict import effective_library
+from pready.model.puts import with_puts
 from pready.model.workload import Workload
 from pready.show import figures
 
@@ -180,6 +182,20 @@ def burst_records() -> Iterator[tuple[Point, dict[str, Any]]]:
         record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
         record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
         yield point, record | {"derived": {"peer_awake": 0.0}}
+
+
+@pytest.mark.parametrize(("launcher", "fabric"), [("rig 1Gbit, Open MPI over tcp", "tcp"), ("srun -n 2", None)])
+def test_on_the_rig_puts_of_open_mpi_are_known_to_be_put_off(launcher: str, fabric: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "rig.jsonl"
+    with Records(path) as out:  # too little was measured to tell
+        out.add_environment("e", ENVIRONMENT | {"launcher": launcher})
+        for point, record in records():
+            out.add_point(point, "e", record)
+    found = calibrate(path, name="rig").described.machine
+    assert found.fabric == fabric
+    assert found.one_sided.unattended is None
+    puts = with_puts(found, effective_library(found)).one_sided.unattended
+    assert (None if puts is None else puts.value) == (None if fabric is None else 0.0)
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])
