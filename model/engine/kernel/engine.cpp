@@ -27,17 +27,6 @@ bool cools(const Plan& p) {
     return std::any_of(p.cold, p.cold + p.classes, [](double cold) { return cold > 0; });
 }
 
-// One server that takes as long for each message, and no less than the port, is never idle while the port holds one
-// back: it ends as if there were no port. It has served what the port lets through before.
-bool server_alone(const Plan& p) {
-    if (p.receivers == Receivers::none || (p.receivers == Receivers::threads && p.vcis > 1)) return false;
-    for (int c = 0; c < p.classes; ++c) {
-        const double port = p.inside[c] ? 0.0 : p.shaped ? std::max(p.service[c], p.drain[c]) : p.service[c];
-        if (p.receive[c] != p.receive[0] || p.receive[c] < port) return false;
-    }
-    return true;
-}
-
 Plan decoded(const Fields& fields) {
     Plan p{};
     fields.point(p);
@@ -48,7 +37,6 @@ Plan decoded(const Fields& fields) {
     p.needs_out = p.opens || p.two_sided || p.rendezvous;
     p.gates = p.gate_is_join || p.acknowledged_at_join;
     p.cools = cools(p);
-    p.server_alone = server_alone(p);
     return p;
 }
 
@@ -84,7 +72,6 @@ bool Engine::reprice(const std::vector<Fields>& step) {
         parts_[e]->fields.take(step[e]);
         parts_[e]->fields.point(parts_[e]->plan);
         parts_[e]->plan.cools = cools(parts_[e]->plan);
-        parts_[e]->plan.server_alone = server_alone(parts_[e]->plan);
     }
     return true;
 }

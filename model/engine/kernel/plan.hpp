@@ -48,7 +48,6 @@ struct Plan {
     bool gates;      // when ranks' threads meet is known before anyone sends
     bool send_sorts;
     bool cools;      // pauses cost something
-    bool server_alone;  // of several classes: one server receives everything, each alike and no faster than the port
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window

@@ -27,10 +27,6 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
-        if (p.server_alone) {  // nothing but the travel is asked for
-            for (int l = 0; l < W; ++l) o.travel[l] = p.travel[s.kind[j * W + l]];
-            continue;
-        }
         o.receive = cost;
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = s.kind[j * W + l];
@@ -413,8 +409,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         for (int j = 0; j < p.sources; ++j)
             r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     }
-    const bool alike = p.classes == 1 || p.server_alone;
-    r.end = alike ? receive_alike(p, s, floor, cost, r.arrival, peers) : receive_kinds(p, s, floor, r.arrival);
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
