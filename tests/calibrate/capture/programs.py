@@ -100,12 +100,18 @@ class Mpi:
         )
 
     def captured(
-        self, ranks: int, program: Sequence[str | Path], folder: Path, *, limit_mib: int = 64
+        self,
+        ranks: int,
+        program: Sequence[str | Path],
+        folder: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        limit_mib: int = 64,
     ) -> tuple[subprocess.CompletedProcess[str], Run | None]:
         """The same with the library preloaded; None if it wrote nothing."""
         folder.mkdir(exist_ok=True)
-        settings = variables(self.library.path, folder, limit_mib, self.mpiexec(1), os.environ)
-        done = self.run(ranks, program, settings)
+        preloaded = variables(self.library.path, folder, limit_mib, self.mpiexec(1), os.environ)
+        done = self.run(ranks, program, {**preloaded, **(settings or {})})
         return done, read_run(folder) if any(folder.glob("*.capture")) else None
 
 
