@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -47,7 +48,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"pready.commands.{cmd_name}"), cmd_name)
+        with _one_blas_thread():
+            command: click.Command = getattr(import_module(f"pready.commands.{cmd_name}"), cmd_name)
         return import_module("pready.commands.examples").attach(command, cmd_name)  # type: ignore[no-any-return]
 
     def resolve_command(
@@ -90,6 +92,20 @@ def _quick_start() -> None:
     """Leave out what makes imports slow and this program does not need."""
     gc.set_threshold(100_000)  # what modules define is no garbage
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else it asks every installed package for one
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """While NumPy is imported, else OpenBLAS starts a thread for each core, which no command needs and which waits by
+    spinning; not in the environment of the programs that a command runs."""
+    variable = "OPENBLAS_NUM_THREADS"
+    own = variable in os.environ
+    os.environ.setdefault(variable, "1")
+    try:
+        yield
+    finally:
+        if not own:
+            del os.environ[variable]
 
 
 def _run(arguments: Sequence[str] | None) -> int:

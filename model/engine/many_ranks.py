@@ -29,7 +29,7 @@ from pready.model.costs import Costs, Sampler
 from pready.model.engine.beside import Beside
 from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.pattern import exchanges
-from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced
+from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced, without_spread
 from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
 from pready.model.machine import Machine
@@ -268,11 +268,11 @@ class ManyRanks:
         # This exchange's sizes may be others than the step's.
         self._layout = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
         self._pattern = self._layout.pattern(self.workload)
-        self._calm = self.workload.model_copy(update={"arrivals": NoArrivals()})
         some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
         self._draws = some if self.draws is None else self.draws
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
         self._prices: dict[tuple[float, bool], Costs] = {}
+        self._plans: dict[Approach, Plan] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
@@ -353,17 +353,23 @@ class ManyRanks:
     def _own_seed(self, draw: int = 0) -> int:
         return exchange_seed(self._seed(draw), self.number)
 
-    def _plan(self, approach: Approach, workload: Workload, replaced: dict[str, Replaced] | None = None) -> Plan:
+    def _plan(self, approach: Approach) -> Plan:
+        """At the parameters' values, made once."""
+        if approach not in self._plans:
+            self._plans[approach] = self._planned(approach, {})
+        return self._plans[approach]
+
+    def _planned(self, approach: Approach, replaced: dict[str, Replaced]) -> Plan:
         return plan(
             self.machine,
-            workload,
+            self.workload,
             approach,
             self._pattern,
             seed=self._own_seed(),
             blocks=self._layout.blocks,
             buffers=self._layout.buffers(self.workload, self._pattern),
             thread_grid=self._layout.thread_grid,
-            price=partial(self._price, replaced or {}),
+            price=partial(self._price, replaced),
         )
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
@@ -430,12 +436,13 @@ class ManyRanks:
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
-        out = self._simulate([self._plan(a, self.workload) for a in wanted], [self.iterations] * len(wanted))
+        out = self._simulate([self._plan(a) for a in wanted], [self.iterations] * len(wanted))
         self._nominal.update(zip(wanted, out, strict=True))
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
-        out = self._simulate([self._plan(a, self._calm) for a in wanted], [1] * len(wanted), calm=True)
+        made = [without_spread(self._plan(a), self.machine) for a in wanted]
+        out = self._simulate(made, [1] * len(made), calm=True)
         self._quiet.update(zip(wanted, out, strict=True))
 
     def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
@@ -521,7 +528,7 @@ class ManyRanks:
         for machine, workload, approach in cases:
             there = replace(self, machine=machine, workload=workload, draws=0)
             firsts.append(there.first(there.per_draw))
-            jobs.append(([Priced(there._plan(approach, workload), {}, (self.seed,))], firsts[-1] + there.per_draw))
+            jobs.append(([Priced(there._plan(approach), {}, (self.seed,))], firsts[-1] + there.per_draw))
         return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
@@ -538,7 +545,7 @@ class ManyRanks:
         """Mean communication time, optionally with some costs replaced."""
         if not replaced:
             return exchange_s(self.nominal(approach))
-        return exchange_s(self._simulate([self._plan(approach, self.workload, replaced)], [self.iterations])[0])
+        return exchange_s(self._simulate([self._planned(approach, replaced)], [self.iterations])[0])
 
     def late(self, approach: Approach) -> float:
         """Seconds of the mean communication time that a rank waits for late neighbours."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -191,6 +191,16 @@ def priced(
         _pattern_numbers(pattern, blocks) | own,
     )
     return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
+
+
+def without_spread(made: Plan, machine: Machine) -> Plan:
+    """A plan with all partitions ready at the same time, on the machine that it was made for."""
+    workload = made.workload.model_copy(update={"arrivals": NoArrivals()})
+    setting = setting_of(machine, workload)
+    x = _Exchange(workload, made.approach, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
+    ready = _ready_numbers(x, made.seed)
+    ready["table"] = _tables(x, ready)
+    return replace(made, workload=workload, numbers=made.numbers | {n: _row(n, value) for n, value in ready.items()})
 
 
 def _row(name: str, value: object) -> NDArray[np.float64 | np.int64 | np.uint64]:

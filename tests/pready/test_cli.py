@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +227,26 @@ def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):
         assert loaded_by(arguments, {"numpy", "pydantic", "sympy", "rich", "pready.commands"}) == "[]"
     assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("own", [None, "2"])
+def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str | None) -> None:
+    environ = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    code = (
+        "import os, sys; from pready.cli import main; main(['predict', '--help']); assert 'numpy' in sys.modules;"
+        "print(len(os.listdir('/proc/self/task')), os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environ | ({} if own is None else {"OPENBLAS_NUM_THREADS": own}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    threads, there = done.stdout.split()[-2:]
+    assert there == str(own)
+    assert own or threads == "1"
 
 
 def test_every_command_is_found_and_listed() -> None:

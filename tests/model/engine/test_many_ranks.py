@@ -10,9 +10,10 @@ import pytest
 from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
-from pready.model.arrival_models import Gaussian, Laggard, Normal
+from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.engine.layout import layout, part
 from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
+from pready.model.engine.plan import without_spread
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.evaluate import Evaluation
@@ -226,6 +227,27 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
         assert of_raced == of_whole
 
 
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
+        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
+    ],
+    ids=["normal", "late thread", "late partition"],
+)
+def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model: Any) -> None:
+    machine, w = load("meluxina"), workload(pattern, model)
+    spread, calm = ManyRanks(machine, w, draws=0), ManyRanks(machine, workload(pattern, NoArrivals()), draws=0)
+    for approach in approaches(machine, w, effective_library(machine)):
+        made, own = without_spread(spread._plan(approach), machine), calm._plan(approach)
+        assert made.workload == own.workload
+        assert made.numbers.keys() == own.numbers.keys()
+        for name, value in own.numbers.items():
+            np.testing.assert_array_equal(made.numbers[name], value, name)
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -242,7 +264,7 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     def alone(a: Approach, size: float) -> float:
         there = ManyRanks(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
         first = there.first(there.per_draw)
-        made = there._plan(a, there.workload)
+        made = there._plan(a)
         return exchange_s(run_alone(made, first + there.per_draw).after(first))
 
     eta = ManyRanks(machine, w).gain_over_sizes(approach, sizes)
