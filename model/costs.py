@@ -29,7 +29,7 @@ _FIXED = ("o_s", "L", "o_r")
 BY_SHARING = ("contention", "contention_put")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 AWAKE = 0.9
-"""Share of the smallest message's time by which a thread that is awake anyway makes one shorter, at most."""
+"""Share of a message's time, or of the smallest one's, by which a thread that is awake anyway makes it shorter, at most."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +267,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     else:
         link = np.minimum(size / bandwidth, stream)
     hold, unmatched = draw("o_s", segment.o_s), draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
+    copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
         # Lines of one message alone: what the bucket saves shows between the last line and the one below the burst.
@@ -279,7 +280,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         size=np.asarray(float(size)),
         hold=hold,
         setup=_optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
-        copy_in=_copy(segment, segment.O_s, size, copy),
+        copy_in=copy_in,
         put=sampler("one_sided.put", m.one_sided.put),
         handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
         rendezvous=np.asarray(segment.protocol == "rendezvous"),
@@ -308,7 +309,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         copy_out=copy,
         pready=sampler("threads.pready", m.threads.pready),
         barrier=_barrier(sampler, workload.threads),
-        wake=_wake(sampler, workload.threads, control),
+        wake=_wake(sampler, workload.threads, np.minimum(control, hold + copy_in + stream + wire)),
         waking=np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
         poll=sampler("threads.vci_poll", m.threads.vci_poll),
         epoch=_epoch(sampler, None, ""),
@@ -348,12 +349,12 @@ def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
     return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
 
 
-def _wake(sampler: Sampler, threads: int, control: Array) -> Array:
-    """What a thread of a team takes longer to send, which no draw makes much shorter than the message itself."""
+def _wake(sampler: Sampler, threads: int, message: Array) -> Array:
+    """What a thread of a team takes longer to send; no draw of it makes a message arrive before it was ready."""
     wake = sampler.machine.threads.wake
     if wake is None or threads == 1:
         return np.asarray(0.0)
-    return np.maximum(sampler.within("threads.wake", wake.at(threads), wake.within), -AWAKE * control)
+    return np.maximum(sampler.within("threads.wake", wake.at(threads), wake.within), -AWAKE * message)
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:

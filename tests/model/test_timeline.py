@@ -701,6 +701,29 @@ def test_a_thread_that_has_computed_wakes_up_to_send() -> None:
     assert after(1, 1e-3, Approach(MANY, 1)) == pytest.approx(0.0, abs=1e-15)
 
 
+def test_no_draw_of_waking_up_makes_a_message_arrive_before_it_was_ready() -> None:
+    # A large segment, whose messages take 1 us, less than the smallest one's 3 us: 10 +- 30 us of waking up.
+    m = ideal(L=2e-6, o_s=5e-7, o_r=5e-7, G=1e-12)
+    large = m.inter.segments[0].model_copy(
+        update={"from_": 1024.0, "L": m.inter.segments[0].L.model_copy(update={"value": 0.0})}
+    )
+    wake = {"threads": [1, 2], "time": ["0 s", "10 us"], "within": "30 us", "source": "assumed", "why": "test"}
+    m = m.model_copy(
+        update={
+            "threads": m.threads.model_copy(update={"wake": validated(Wake, wake, "test")}),
+            "inter": m.inter.model_copy(update={"segments": (*m.inter.segments, large)}),
+        }
+    )
+    w = validated(Workload, {"threads": 2, "buffer": "4 KiB", "compute": {"time": "1 ms"}}, "w")
+    evaluation = Evaluation(m, w)
+    c = evaluation.costs(Approach(MANY, 2))
+    assert (c.wake < 0).any()
+    assert (c.hold + c.stream + c.wire + c.wake > 0).all()
+    assert (evaluation.timeline(Approach(MANY, 2)).end > 0).all()
+    row = evaluation.predict(Approach(MANY, 2))
+    assert 0 < row.eta_low <= row.eta <= row.eta_high < math.inf
+
+
 def test_the_first_message_after_a_pause_is_cold() -> None:
     # 100 us after an endless pause, 63 % of that after 4 ms: a laggard of 4 ms pays 63.2 us, ready ones nothing.
     cold = {"sizes": ["1 B"], "time": ["100 us"], "source": "assumed", "why": "test"}

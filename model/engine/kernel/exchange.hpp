@@ -30,7 +30,7 @@ struct Way {
 struct Origin {
     V service;  // of the receiver's port; 0 within a node
     V travel, receive;
-    I own;  // they come from the same node, not through the port
+    I own;  // they do not come through the port
 };
 
 // Memory of one worker, a few KiB for the usual numbers of messages.

@@ -23,15 +23,17 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
     return p.burst ? v + s.lag[j] : v;
 }
 
-// From whom messages of several classes come, that take `cost` to receive if of the first.
+// From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
+// has waited at its own port.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
         o.receive = cost;
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = s.kind[j * W + l];
-            o.own[l] = p.inside[c] ? -1 : 0;
-            o.service[l] = p.inside[c] ? 0.0 : p.service[c];
+            const bool own = p.inside[c] || p.sources == 1;
+            o.own[l] = own ? -1 : 0;
+            o.service[l] = own ? 0.0 : p.service[c];
             o.travel[l] = p.travel[c];
             o.receive[l] += p.receive[c] - p.receive[0];
         }

@@ -51,6 +51,20 @@ INTRA = [machines.load(name).inter for name in ("meluxina", "hpc3")]
 GRIDS = {1: [1, 1, 1], 2: [1, 1, 2], 3: [1, 1, 3], 4: [1, 2, 2], 8: [2, 2, 2]}
 
 
+def shaped(machine: machines.Machine, first: Any, others: Any) -> machines.Machine:
+    """A shaped link: below its burst, messages go at ten times the rate."""
+
+    def value(x: float) -> Any:
+        return first.L.model_copy(update={"value": x, "interval": None})
+
+    quick = first.model_copy(update={"G": value(first.G.value / 10)})
+    lines_cross = value(first.L.value - 0.9 * first.G.value * 50000)
+    slow = (others or [first])[-1].model_copy(update={"from_": 50001.0, "L": lines_cross, "G": first.G})
+    return machine.model_copy(
+        update={"inter": machine.inter.model_copy(update={"burst": value(50000.0), "segments": (quick, slow)})}
+    )
+
+
 def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> machines.Machine:
     def value(x: Any) -> Any:
         return machine.progress.model_copy(update={"value": x})
@@ -65,13 +79,8 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     own["received_by"] = maybe(value("processor"))
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(st.sampled_from([first.L.value, 1.3e-6])))})
-    if maybe(True):  # a shaped link: below its burst, messages go at ten times the rate
-        quick = first.model_copy(update={"G": value(first.G.value / 10)})
-        lines_cross = value(first.L.value - 0.9 * first.G.value * 50000)
-        slow = (others or [first])[-1].model_copy(update={"from_": 50001.0, "L": lines_cross, "G": first.G})
-        machine = machine.model_copy(
-            update={"inter": machine.inter.model_copy(update={"burst": value(50000.0), "segments": (quick, slow)})}
-        )
+    if maybe(True):
+        machine = shaped(machine, first, others)
         first, *others = machine.inter.segments
     curve = validated(
         machines.SizeCurve,
@@ -243,6 +252,30 @@ def as_many_are_early(found: Array, expected: list[list[Ended]]) -> None:
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:
     compare(case, iterations)
+
+
+@pytest.mark.parametrize("sizes", [[32.0, 32.0, 32.0, 2e5], [2e5, 2e5, 32.0, 2e5]])
+def test_what_one_rank_alone_sends_in_several_sizes_does_not_wait_at_a_shaped_port_again(sizes: list[float]) -> None:
+    machine = machines.load("bebop")
+    first, *others = machine.inter.segments
+    compare(
+        {
+            "machine": shaped(machine, first, others),
+            "workload": Workload(
+                threads=2,
+                partitions_per_thread=2,
+                buffer="200000 B",  # type: ignore[arg-type]
+                pattern="neighbours",
+                neighbours=4,
+                compute=ComputeTime(time="1 us"),  # type: ignore[arg-type]
+            ),
+            "approach": Approach(MANY, 4, 2),
+            "grid": (5,),
+            "neighbours": [[], [], [], [], [0, 1, 2, 3]],
+            "neighbour_sizes": [[], [], [], [], sizes],
+        },
+        2,
+    )
 
 
 @st.composite
