@@ -29,7 +29,7 @@ _FIXED = ("o_s", "L", "o_r")
 BY_SHARING = ("contention", "contention_put")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 AWAKE = 0.9
-"""Share of a message's time, or of the smallest one's, by which a thread that is awake anyway makes it shorter, at most."""
+"""Share of a message's time, or of the smallest one's, by which a thread that is awake anyway shortens it, at most."""
 
 
 @dataclass(frozen=True)

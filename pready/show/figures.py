@@ -90,12 +90,11 @@ def _subplots(*shape: int, size: tuple[float, float], **options: Any) -> tuple[F
 
 @dataclass(frozen=True)
 class Sure:
-    """How sure the first line is, over a few sizes: 95 % of the draws, and where it is worth it."""
+    """How sure the first line is: 95 % of the draws, and where it is worth it."""
 
-    sizes: Array
     low: Array
     high: Array
-    """η."""
+    """η at each size."""
     pays: Sequence[tuple[float, float]]
     """From where to where it saves enough, parameters at their values."""
     certain: Sequence[tuple[float, float]]
@@ -137,7 +136,7 @@ def eta_over_size(
     top = max(float(line.eta.max()) for line in lines)
     bottom = min(float(line.eta.min()) for line in lines)
     if sure is not None:
-        axes.fill_between(sure.sizes, sure.low, sure.high, color=COLOURS[0], alpha=0.2, lw=0, label="95 % of the draws")
+        axes.fill_between(sizes, sure.low, sure.high, color=COLOURS[0], alpha=0.2, lw=0, label="95 % of the draws")
         top, bottom = max(top, float(sure.high.max())), min(bottom, float(sure.low.min()))
     low, high = min(0.5, bottom * 0.9), max(2.0, top * 1.1)
     axes.axhspan(low, 1, color=NEUTRAL, alpha=0.12, lw=0, zorder=0)
@@ -156,7 +155,7 @@ def eta_over_size(
     axes.set_xlim(sizes[0], sizes[-1])
     axes.set_ylabel("η = bulk time / approach's time")
     axes.set_title(title, loc="left", pad=16)
-    _pays_strip(strip, sure, here)
+    _pays_strip(strip, sure, sizes, here)
     named = [of + more for of, more in zip(*(a.get_legend_handles_labels() for a in (axes, strip)), strict=True)]
     figure.legend(*named, frameon=False, loc="outside right upper")
     strip.set_xlabel("buffer per peer")
@@ -178,7 +177,7 @@ def _name_here(axes: Any, here: float) -> None:
     )  # fmt: skip
 
 
-def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
+def _pays_strip(axes: Any, sure: Sure | None, sizes: Sequence[float], here: float) -> None:
     """A band below: full where it is worth it, hatched where that is open."""
     axes.set_ylim(0, 1)
     axes.set_yticks([])
@@ -189,7 +188,7 @@ def _pays_strip(axes: Any, sure: Sure | None, here: float) -> None:
         (sure.pays, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
         (sure.certain, {"color": COLOURS[2]}, f"saves {sure.enough}"),
     ):
-        inside = [(max(low, sure.sizes[0]), min(high, sure.sizes[-1])) for low, high in ranges]
+        inside = [(max(low, sizes[0]), min(high, sizes[-1])) for low, high in ranges]
         for first, (low, high) in enumerate(ends for ends in inside if ends[0] < ends[1]):
             axes.axvspan(low, high, lw=0, label=None if first else name, **style)
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -73,11 +75,16 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
     lines = [figures.Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
-    return figures.eta_over_size(title, sizes, lines, workload.buffer, _sure(machine, workload, prediction, sizes))
+    sure = _sure(machine, workload, prediction, sizes, lines[0].eta)
+    return figures.eta_over_size(title, sizes, lines, workload.buffer, sure)
 
 
-def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float]) -> figures.Sure:
-    """The advised approach's interval of η over a few sizes, and where the advice says that it saves enough."""
+def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float], eta: Array) -> figures.Sure:
+    """The advised approach's interval of η, and where the advice says that it saves enough.
+
+    The ends are predicted at a few sizes and on both sides of each border; between them, their distance from η, in
+    the logarithm, is a straight line.
+    """
     engine: Any = prediction.engine
     n, advice = workload.n_partitions, prediction.advice
     best = advice.best.approach
@@ -92,10 +99,13 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
         evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
         evaluation.prepare([workload.baseline, best])
         rows.append(evaluation.predict(best))
+    low, high = (
+        eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
+        for end in (attrgetter("eta_low"), attrgetter("eta_high"))
+    )
     return figures.Sure(
-        counts,
-        np.array([row.eta_low for row in rows]),
-        np.array([row.eta_high for row in rows]),
+        low,
+        high,
         [(r.low, r.high) for r in advice.pays],
         [(r.low, r.high) for r in advice.certain],
         f"{100 * advice.min_gain:g} % of an iteration",

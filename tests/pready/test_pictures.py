@@ -114,7 +114,7 @@ def test_few_values_of_eta_are_never_all_that_an_axis_has() -> None:
 def test_what_pays_is_a_band_with_what_is_open() -> None:
     sizes = np.array([2.0**k for k in range(10, 20)])
     pays, certain = [(0.0, 1100.0), (3000.0, 2e5), (4e5, np.inf)], [(16384.0, 65536.0), (4e5, np.inf)]
-    sure = Sure(sizes, sizes / sizes, 2 * sizes / sizes, pays, certain, "1 % of an iteration")
+    sure = Sure(sizes / sizes, 2 * sizes / sizes, pays, certain, "1 % of an iteration")
     figure = figures.eta_over_size("title", sizes.tolist(), [Line("one", 1.5 + 0 * sizes)], 4096.0, sure)
     check_readable(figure)
     strip = figure.axes[1]
@@ -247,7 +247,14 @@ def test_colours_differ_from_the_ground() -> None:
 def test_the_strip_is_that_of_the_advice(example: str) -> None:
     what = workloads.load(f"examples/{example}.toml")
     prediction = predict(MELUXINA, what)
-    sure = prediction_figures._sure(MELUXINA, what, prediction, prediction_figures._sizes(what, 145))
+    sizes = prediction_figures._sizes(what, 145)
+    sure = prediction_figures._sure(MELUXINA, what, prediction, sizes, np.full(145, 2.0))
+    assert (sure.low <= 2.0).all()
+    assert (sure.high >= 2.0).all()
+    # The ends of the table's interval, as far from the line as from its η.
+    best = predict(MELUXINA, what, draws=prediction_figures.SURE_DRAWS).advised
+    here = [np.interp(np.log(what.buffer), np.log(sizes), np.log(end)) for end in (sure.low, sure.high)]
+    assert np.exp(here) == pytest.approx([2 * best.eta_low / best.eta, 2 * best.eta_high / best.eta], rel=2e-3)
     assert prediction.advice.verdict == "port"
     assert any(low <= what.buffer <= high for low, high in sure.certain)
     assert sure.pays[0][0] == prediction.advice.break_even_bytes
