@@ -51,6 +51,7 @@ int binding_allowed(void);
 int binding_share(void);
 int binding_here(int *ranks);
 bool binding_pins(void);
+bool binding_one_group(void); /* are all ranks of this host in one group of the kernel's scheduler? */
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
@@ -170,6 +171,7 @@ void board_note(long iteration, int phase, Doing doing);
 typedef enum { SLEEPING, SPINNING, TESTING } Waiting;
 double now_s(void);
 double clock_resolution_s(void);
+double waited_for_core_s(void); /* this thread, so far, able to run while others did; 0 where the kernel does not say */
 Waiting waiting_of(const char *word);
 /* Wait until now_s() >= until. TESTING spins and calls MPI_Iprobe, so the library can make progress. */
 void wait_until(double until, Waiting how, MPI_Comm comm);

@@ -14,14 +14,14 @@
 enum { UNKNOWN = -2, ANYWHERE = -1 };
 
 typedef struct {
-    char host[256];
+    char host[256], group[64];
     cpu_set_t cores;
 } Place;
 
 static cpu_set_t allowed;      /* as the launcher left it */
 static int own[CPU_SETSIZE];   /* this rank's share of them */
 static int share, ranks_here, cores_together;
-static bool pinning;
+static bool pinning, one_group;
 
 static bool decided_elsewhere(void)
 {
@@ -32,6 +32,18 @@ static bool decided_elsewhere(void)
         }
     }
     return false;
+}
+
+/* The kernel's group of this process (sched_autogroup: its session's), empty where it makes none. */
+static void find_group(char group[64])
+{
+    FILE *file = fopen("/proc/self/autogroup", "r");
+    if (file == NULL || fscanf(file, "%63s", group) != 1) {
+        group[0] = '\0';
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
 }
 
 /* Cores number first to first + share of those allowed. */
@@ -53,6 +65,7 @@ void binding_open(const Bench *b, bool wanted)
     Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
     memset(&mine, 0, sizeof mine);
     gethostname(mine.host, sizeof mine.host - 1);
+    find_group(mine.group);
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;
@@ -61,11 +74,13 @@ void binding_open(const Bench *b, bool wanted)
     int before = 0, alike = 0;
     bool partly = false;
     ranks_here = 0;
+    one_group = true;
     for (int i = 0; i < b->ranks; i++) {
         if (strcmp(all[i].host, mine.host) != 0) {
             continue;
         }
         ranks_here++;
+        one_group = one_group && strcmp(all[i].group, mine.group) == 0;
         CPU_OR(&together, &together, &all[i].cores);
         CPU_AND(&both, &mine.cores, &all[i].cores);
         bool same = CPU_EQUAL(&mine.cores, &all[i].cores);
@@ -111,6 +126,11 @@ int binding_share(void)
 bool binding_pins(void)
 {
     return pinning;
+}
+
+bool binding_one_group(void)
+{
+    return one_group;
 }
 
 int binding_here(int *ranks)

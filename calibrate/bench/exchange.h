@@ -53,6 +53,9 @@ typedef struct {
     double last; /* when its last partition was ready */
 } Worker;
 
+/* How ranks wait: NAPPING and YIELDING where they share cores. */
+typedef enum { POLLING, YIELDING, NAPPING } Patience;
+
 typedef struct Exchange {
     const Run *run;
     const Bench *bench;
@@ -71,10 +74,11 @@ typedef struct Exchange {
     size_t out_bytes, in_bytes;
     double *ready; /* per iteration, phase and user partition: seconds after the start of the phase */
     Waiting computing;
-    bool naps;           /* wait with naps: fewer cores than ranks */
+    Patience patience;
     bool wait_in_thread; /* a thread completes its own messages, or the master all of them */
     atomic_int *missing;
     Worker *team;
+    double core_wait; /* seconds that the master waited for a core while it waited for messages */
     int handles;
     MPI_Comm *communicators;
     MPI_Win *windows;
@@ -124,7 +128,7 @@ bool exchange_choose(Exchange *e, int number);
 int windows_of_phase(const Exchange *e);
 
 /* measure_exchange.c */
-void nap(void);
+void let_others_run(const Exchange *e);
 void exchange_wait(const Exchange *e, int count, MPI_Request *requests);
 
 static inline char *bin_of(const Exchange *e, const Edge *edge, char *arena, int bin)

@@ -128,11 +128,11 @@ static void active_receives(Exchange *e)
 static void wait_for(const Exchange *e, MPI_Win window)
 {
     int done = 0;
-    if (!e->naps) {
+    if (e->patience == POLLING) {
         MPI_Win_wait(window);
     }
-    while (e->naps && (MPI_Win_test(window, &done), !done)) {
-        nap();
+    while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
+        let_others_run(e);
     }
 }
 

@@ -10,8 +10,13 @@
  *
  * Before the timed iterations and after them one is checked: every byte of every buffer.
  *
- * Threads compute by spinning where each has a core, else by sleeping; where there are fewer cores than ranks, ranks
- * wait with naps, or they would take each other's time slices. `cores`: of this rank's host, over its ranks' threads.
+ * Threads compute by spinning where each has a core, else by sleeping. Where there are fewer cores than ranks, ranks
+ * that polled would take each other's time slices. There they yield between two looks; where the kernel keeps them in
+ * groups apart (a session each, sched_autogroup), sched_yield gives nothing away, and they nap. A nap of 20 us takes 30
+ * to 100: it makes small exchanges longer, and most those that take several looks.
+ *
+ * `cores`: of this rank's host, over its ranks' threads. `core_wait_s`: what of an iteration's communication a rank,
+ * its threads joined, could run but had no core, mean over the ranks.
  */
 #include "exchange.h"
 #include "team.h"
@@ -38,7 +43,7 @@ static const Parameter parameters[] = {
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: exchange_ways.c */
     {"compute_by", WORD, "auto", "auto|sleep|spin"},
-    {"wait_by", WORD, "auto", "auto|poll|nap"},
+    {"wait_by", WORD, "auto", "auto|poll|yield|nap"},
     {"wait", WORD, "auto", "auto|thread|master"}, /* who completes messages of "many" */
     {"fault", WORD, "none", "none|crash|hang|corrupt"}, /* on purpose, to test who notices */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
@@ -46,47 +51,61 @@ static const Parameter parameters[] = {
     END_OF_PARAMETERS,
 };
 
-void nap(void)
+void let_others_run(const Exchange *e)
 {
     const struct timespec some = {.tv_sec = 0, .tv_nsec = NAP_NS};
-    nanosleep(&some, NULL);
+    if (e->patience == YIELDING) {
+        sched_yield();
+    } else {
+        nanosleep(&some, NULL);
+    }
 }
 
 void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
 {
-    if (!e->naps) {
+    if (e->patience == POLLING) {
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         return;
     }
     for (int i = 0; i < count; i++) {
         for (int done = 0; MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), !done;) {
-            nap();
+            let_others_run(e);
         }
     }
 }
 
 /* ---- setting up ------------------------------------------------------------------------------------------------- */
 
+static Patience patience_of(const Run *run, bool enough, bool one_group)
+{
+    if (run_is(run, "wait_by", "auto")) {
+        return enough ? POLLING : one_group ? YIELDING : NAPPING;
+    }
+    return run_is(run, "wait_by", "poll") ? POLLING : run_is(run, "wait_by", "yield") ? YIELDING : NAPPING;
+}
+
 /* A choice that all ranks make alike: the most careful one. */
 static void choose_waiting(const Exchanges *all, Run *run)
 {
     Exchange *e = all->each;
-    int ranks, cores = binding_here(&ranks), mine[2], least[2];
+    int ranks, cores = binding_here(&ranks), mine[3], least[3];
     mine[0] = cores >= ranks * e->threads;
     mine[1] = cores >= ranks;
-    MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, e->bench->control);
+    mine[2] = binding_one_group();
+    MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, e->bench->control);
     e->computing = run_is(run, "compute_by", "auto") ? (least[0] ? SPINNING : SLEEPING)
                                                      : waiting_of(run_word(run, "compute_by"));
-    e->naps = run_is(run, "wait_by", "auto") ? !least[1] : run_is(run, "wait_by", "nap");
+    e->patience = patience_of(run, least[1], least[2]);
     e->wait_in_thread = run_is(run, "wait", "auto") ? least[0] : run_is(run, "wait", "thread");
     run_derive(run, "cores", cores);
     run_derive(run, "ranks_here", ranks);
     run_derive(run, "spins", e->computing == SPINNING);
-    run_derive(run, "naps", e->naps);
+    run_derive(run, "yields", e->patience == YIELDING);
+    run_derive(run, "naps", e->patience == NAPPING);
     run_derive(run, "threads_wait", e->wait_in_thread);
     for (int i = 1; i < all->count; i++) {
         all->each[i].computing = e->computing;
-        all->each[i].naps = e->naps;
+        all->each[i].patience = e->patience;
         all->each[i].wait_in_thread = e->wait_in_thread;
     }
 }
@@ -179,11 +198,13 @@ static double perform(Exchange *e, long iteration, const double *ready)
         compute(e, omp_get_thread_num(), start, ready);
     }
     board_note(iteration, e->before + e->step, FINISHING);
+    double waited = e->patience == POLLING ? 0 : waited_for_core_s();
     call(e->way->join, e);
     if (!e->now->receives_first) {
         call(e->way->wait_receives, e);
     }
     call(e->way->wait_sends, e);
+    e->core_wait += e->patience == POLLING ? 0 : waited_for_core_s() - waited;
     for (int i = 0; i < e->threads; i++) {
         last = fmax(last, e->team[i].last);
     }
@@ -334,8 +355,20 @@ static void time_one(const Exchanges *step, long i, double zero, double *into)
     }
 }
 
+/* Of an iteration, mean over the ranks; 0 where every rank has a core. */
+static double core_wait_of_all(const Exchanges *step)
+{
+    const Bench *b = step->each->bench;
+    double mine = 0, sum = 0;
+    for (int k = 0; k < step->count; k++) {
+        mine += step->each[k].core_wait;
+    }
+    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, b->control);
+    return sum / b->ranks / (double)step->each->iterations;
+}
+
 /* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */
-static double *time_all(const Exchanges *step)
+static double *time_all(Run *run, const Exchanges *step)
 {
     const Bench *b = step->each->bench;
     long iterations = step->each->iterations;
@@ -343,6 +376,9 @@ static double *time_all(const Exchanges *step)
     double *own = allocate(mine * sizeof(double)), *all = NULL;
     if (b->rank == 0) {
         all = allocate(mine * (size_t)b->ranks * sizeof(double));
+    }
+    for (int k = 0; k < step->count; k++) {
+        step->each[k].core_wait = 0; /* without the iteration that was checked */
     }
     MPI_Barrier(b->control);
     double zero = now_s();
@@ -352,6 +388,7 @@ static double *time_all(const Exchanges *step)
     }
     MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, b->control);
     free(own);
+    run_derive(run, "core_wait_s", core_wait_of_all(step));
     return all;
 }
 
@@ -401,7 +438,7 @@ static int perform_checked(Run *run, Exchanges *step)
     }
     Wrong wrong = check(step);
     if (wrong.rank < 0) {
-        double *all = time_all(step);
+        double *all = time_all(run, step);
         run->iteration++; /* another pattern */
         wrong = check(step);
         when = "after";

@@ -325,6 +325,30 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 @pytest.mark.thorough
 @pytest.mark.alone
+def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4, seed=0)
+    waits = ["auto", "poll", "yield", "nap"]
+    assert performed(started, plan, tmp_path, [{"wait_by": w} for w in waits]).failures == {}
+    derived = {
+        line["record"]["parameters"]["wait_by"]: line["record"]["derived"]
+        for line in read(tmp_path / "raw.jsonl").points.values()
+    }
+    assert {w: (derived[w]["yields"], derived[w]["naps"]) for w in waits[1:]} == {
+        "poll": (0, 0),
+        "yield": (1, 0),
+        "nap": (0, 1),
+    }
+    crowded = derived["auto"]["cores"] < RANKS
+    assert derived["auto"]["yields"] + derived["auto"]["naps"] == crowded
+    # Nobody is counted to wait for a core where each has one; of 4 iterations of 3 ms each, nobody waits longer.
+    assert derived["poll"]["core_wait_s"] == 0
+    assert 0 <= derived["yield"]["core_wait_s"] < 1
+    if crowded and Path("/proc/self/schedstat").exists():
+        assert derived["yield"]["core_wait_s"] > 0
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
 def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
     plan = exchange_plan(what, 3, seed=0)

@@ -34,8 +34,8 @@ from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import CALIBRATING, Told, nice
+from pready.validate.prove import crowd, ports
 from pready.validate.prove import design as proving
-from pready.validate.prove import ports
 from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.many_checks import Judged, checks
@@ -227,8 +227,8 @@ def validate(
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     told = _tells("ports", on_progress)
     ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
-    content = from_records.load(raw)
-    machine = of_teams(ports.known(calibration.described.machine, nodes, seed, content, calibration.environment))
+    crowd.measure_rings(nodes, THREADS, launcher, built, raw, folder / "plans", seed, _tells("teams", on_progress))
+    machine = as_measured(calibration, nodes, seed, from_records.load(raw))
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(
         library, launcher, built, raw, calibration, machine, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING),
@@ -295,6 +295,13 @@ def _compared(
     return concluded(library, launcher, raw, calibration, machine, listed, plans, seed, outcome)
 
 
+def as_measured(calibration: Calibration, nodes: int, seed: int, content: Content) -> Machine:
+    """A machine calibrated by two ranks with a thread each, with what exchanges among all ranks say of it."""
+    key = calibration.environment
+    teams = crowd.known(of_teams(calibration.described.machine), nodes, THREADS, seed, content, key)
+    return ports.known(teams, nodes, seed, content, key)
+
+
 def of_teams(machine: Machine) -> Machine:
     """A machine calibrated by one thread, for teams: where threads share a core, no two want a lock at once."""
     curve = machine.threads.contention.model_copy(update={"threads": (1, max(THREADS)), "time": (0.0, 0.0)})
@@ -338,6 +345,12 @@ def concluded(
     ]
     if not any(way.approach.interface.one_sided for scene in listed for way in scene.ways):
         notes.append("RMA is left out: its ranks poll inside MPI, and here they share cores")
+    performed = (
+        performed_in(content, way, key, plan, s.first, s.steps)
+        for s, plan in zip(listed, plans, strict=True)
+        for way in s.ways
+    )
+    notes += crowd.shared_cores(p for p in performed if p is not None)
     if outcome is not None and outcome.failures:
         first = next(iter(outcome.failures.values())).split("\n")[0]
         notes.append(f"{len(outcome.failures)} points could not be measured, the first because: {first}")
@@ -384,7 +397,8 @@ def judged(
             workload = workload.model_copy(
                 update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
             )
-        expected = Expected(machine, workload, seed, scene.first, scene.iterations)
+        threads_wait = all(p.threads_wait for p in seen.values())
+        expected = Expected(machine, workload, seed, scene.first, scene.iterations, threads_wait)
         cases = cases_of(workload, expected, seen, library)
         out.append(Judged(tuple(c.result for c in cases), tuple(c.iteration_s for c in cases)))
     return out

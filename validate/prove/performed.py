@@ -27,12 +27,22 @@ class Performed:
         Times that the pattern is exchanged in an iteration: of a sweep, octants × blocks.
     exchanges
         Of a step with several, each by itself.
+    ranks_here, cores
+        Of the first rank's host.
+    core_wait_s
+        What of an iteration's communication a rank could run but had no core.
+    threads_wait
+        Did each thread wait for the messages that it sent, or one for all?
     """
 
     times: Array
     first: int
     steps: int
     exchanges: tuple[Performed, ...] = ()
+    ranks_here: int = 1
+    cores: int = 1
+    core_wait_s: float = 0.0
+    threads_wait: bool = True
 
     @cached_property
     def _counted(self) -> Array:
@@ -73,13 +83,29 @@ def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges:
     rows = np.stack([np.array(r["lists"]["ranks_s"]) for r in records])
     ranks = rows.shape[2] // (3 + (2 * exchanges if exchanges > 1 else 0))
     times = rows[:, :, : 3 * ranks].reshape(*rows.shape[:2], ranks, 3)
+    here = _cores(records)
     if exchanges == 1:
-        return Performed(times, first, steps)
+        return Performed(times, first, steps, **here)
     each = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, exchanges, 2)
     ends = each[..., 1]
     begins = np.concatenate([times[..., :1], ends[..., :-1]], axis=-1)
     parts = np.stack([begins, each[..., 0], ends], axis=-1)
-    return Performed(times, first, steps, tuple(Performed(parts[..., e, :], first, 1) for e in range(exchanges)))
+    each_by_itself = tuple(Performed(parts[..., e, :], first, 1) for e in range(exchanges))
+    return Performed(times, first, steps, each_by_itself, **here)
+
+
+def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the benchmark says of ranks that share cores; records before 2026-11-22 do not say how long they waited."""
+    every = [r.get("derived", {}) for r in records]
+    threads_wait = {"threads_wait": all(d.get("threads_wait", 1) for d in every)}
+    said = [d for d in every if "core_wait_s" in d]
+    if not said:
+        return threads_wait
+    return threads_wait | {
+        "ranks_here": int(said[0]["ranks_here"]),
+        "cores": int(said[0]["cores"]),
+        "core_wait_s": float(np.median([d["core_wait_s"] for d in said])),
+    }
 
 
 def performed_in(

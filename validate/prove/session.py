@@ -30,7 +30,7 @@ from pready.model.workload import Workload
 from pready.validate.limits import at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
-from pready.validate.prove import design, placement, ports
+from pready.validate.prove import crowd, design, placement, ports
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.design import Way
 from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
@@ -166,8 +166,6 @@ def prove(
     content = read(folder / RAW)
     unsupported = content.unsupported()
     failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
-    kind = Expected if workload.exchanges is None else ExpectedStep
-    expected = kind(on, workload, seed, first, count)
     seen = {
         way: found
         for way in ways
@@ -178,6 +176,8 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
+    kind = Expected if workload.exchanges is None else ExpectedStep
+    expected = kind(on, workload, seed, first, count, all(p.threads_wait for p in seen.values()))
     cases = cases_of(workload, expected, seen, profile.name)
     return _concluded(workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder)
 
@@ -378,6 +378,7 @@ def _concluded(
         *notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, "
         f"{design.ROUNDS} rounds; communication repeats itself within {steady:.1%}",
+        *crowd.shared_cores(c.performed for c in cases),
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
     hosts = set(about.get("hosts", ()))
