@@ -61,7 +61,8 @@ def costs(
         windows.append(before + np.searchsorted(at, np.column_stack([first, end])))
         points.append(np.stack([series.size, series.value, tolerant(series)]))
         before += len(series)
-    of_each = window_costs(*np.concatenate(points, axis=1), np.concatenate(windows), rounds=rounds)
+    x, y, sigma = np.concatenate(points, axis=1)
+    of_each = window_costs(x, y, sigma, np.concatenate(windows), rounds=rounds)
     return np.asarray(of_each.reshape(len(curves), -1).sum(axis=0))
 
 
