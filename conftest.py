@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import os
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,7 @@ settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests first, so that no worker is left with one when the others have ended."""
+    """Files that take long first, so that no worker is left with one when the others have ended."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    thorough = Counter(item.path for item in items if item.get_closest_marker("thorough"))
+    items.sort(key=lambda item: (item.path not in slow, -thorough[item.path]))

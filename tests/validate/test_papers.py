@@ -53,6 +53,7 @@ def results() -> dict[str, ClaimResult]:
     return {r.id: r for r in claims}
 
 
+@pytest.mark.slow
 def test_the_command_of_the_readme_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     results.cache_clear()
     ok = sum(r.status == "ok" for r in results().values())
