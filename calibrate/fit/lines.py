@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import BoolArray, FloatArray
+from pready.calibrate.fit.arrays import BoolArray, FloatArray, IntArray
 
 HUBER_K = 1.345  # 95 % efficiency under normal noise
+TOGETHER = 2048  # points
 WORST = 9.0  # what a point can cost at most: that of 4 standard deviations
 
 
@@ -60,9 +61,8 @@ def robust_line(
     intercept, slope
         Shape (...).
     """
-    plain = np.asarray(use / sigma**2)
-    weight = np.broadcast_to(plain, np.broadcast_shapes(plain.shape, y.shape))
-    intercept = slope = np.zeros(weight.shape[:-1])
+    plain = weight = np.asarray(use / sigma**2)
+    intercept = slope = np.zeros(np.broadcast_shapes(plain.shape, y.shape)[:-1])
     for turn in range(rounds + 1):
         if turn:
             z = np.abs(y - intercept[..., None] - slope[..., None] * x) / sigma
@@ -85,6 +85,40 @@ def huber_cost(z: FloatArray, use: BoolArray | FloatArray) -> FloatArray:
     size = np.abs(z)
     loss = np.where(size <= HUBER_K, size**2, np.minimum(2 * HUBER_K * size - HUBER_K**2, WORST))
     return np.asarray((loss * use).sum(axis=-1))
+
+
+def window_costs(x: FloatArray, y: FloatArray, sigma: FloatArray, windows: IntArray, *, rounds: int) -> FloatArray:
+    """What `huber_cost` says of Huber's line through each window of consecutive points.
+
+    Parameters
+    ----------
+    x, y, sigma
+        Points and their standard deviations, shape (n,).
+    windows
+        The first point of each window and that after its last, shape (windows, 2).
+    rounds
+        As in `robust_line`.
+
+    Returns
+    -------
+    Shape (windows,); 0 for a window without points.
+    """
+    distinct, place = np.unique(windows, axis=0, return_inverse=True)
+    length = distinct[:, 1] - distinct[:, 0]
+    cost = np.zeros(len(distinct))
+    # Windows of like length together, as many at a time as stay in a core's first cache.
+    order = np.argsort(length, kind="stable")
+    order = order[length[order] > 0]
+    while len(order):
+        at_a_time = max(1, TOGETHER // int(length[order[0]]))
+        some, order = order[:at_a_time], order[at_a_time:]
+        point = distinct[some, 0, None] + np.arange(length[some].max())
+        use = point < distinct[some, 1, None]
+        point = np.minimum(point, len(x) - 1)
+        here = x[point], y[point], sigma[point]
+        a, b = robust_line(*here, use, rounds=rounds)
+        cost[some] = huber_cost((here[1] - a[:, None] - b[:, None] * here[0]) / here[2], use)
+    return cost[place]
 
 
 def leverage(x: FloatArray, sigma: FloatArray, *, sloped: bool = True) -> FloatArray:

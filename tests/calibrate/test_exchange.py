@@ -303,7 +303,6 @@ def performed(
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_every_way_performs_it_and_every_byte_is_right(
     started: tuple[Launcher, Built], tmp_path: Path, pattern: str
@@ -348,7 +347,6 @@ def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], 
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
     plan = exchange_plan(what, 3, seed=0)
@@ -388,7 +386,6 @@ def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_pat
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     iterations = 3
     plan = step_plan(step(), iterations, seed=0)
@@ -416,7 +413,6 @@ def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, B
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_wrong_bytes_of_a_step_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     wrong = {"ways": "single.1_many.2_single.1", "fault": "corrupt", "fault_rank": 2}
     (reason,) = performed(started, step_plan(step(), 2, 0), tmp_path, [wrong]).failures.values()
@@ -452,7 +448,6 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -476,7 +471,6 @@ def test_a_rank_that_goes_wrong_is_named_with_its_step(
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4000, seed=0)
     folder = tmp_path / "plans"
@@ -505,7 +499,6 @@ def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path)
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_a_plan_for_other_ranks_is_refused(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 1]), 2, seed=0)
     outcome = performed(started, plan, tmp_path, [{"approach": "single"}])

@@ -19,7 +19,7 @@ from pready.calibrate.fit import (
     refine_sizes,
 )
 from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
-from pready.calibrate.fit.lines import huber_cost, leverage, line, robust_line
+from pready.calibrate.fit.lines import huber_cost, leverage, line, robust_line, window_costs
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.synthetic import observe, random_machine
 from pready.model.errors import PreadyError
@@ -81,6 +81,19 @@ def test_huber_cost_is_bounded() -> None:
 
 
 # --- curves -----------------------------------------------------------------------------------
+
+
+def test_a_window_costs_what_its_line_does_alone(rng: np.random.Generator) -> None:
+    x, sigma = np.arange(90.0), rng.uniform(0.5, 2, 90)
+    y = 3 + 0.2 * x + sigma * rng.standard_normal(90)
+    y[::11] += 30
+    windows = np.sort(rng.integers(0, 91, (700, 2)), axis=1)
+    found = window_costs(x, y, sigma, windows, rounds=4)
+    for (first, end), cost in zip(windows, found, strict=True):
+        part = slice(first, end)
+        a, b = robust_line(x[part], y[part], sigma[part], np.ones(end - first), rounds=4)
+        expected = huber_cost((y[part] - a - b * x[part]) / sigma[part], np.ones(end - first))
+        assert cost == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_curves_are_those_of_loggp() -> None:

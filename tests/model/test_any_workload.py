@@ -55,7 +55,7 @@ def workloads(
     )
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]))
 def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | None) -> None:
@@ -77,7 +77,7 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
         assert any(workload.buffer in r for r in advice.pays) == (advice.best.speedup_percent > 1)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(ARRIVALS[:3], ("halo3d",)), st.sampled_from(PROFILES))
 def test_engines_agree_where_all_ranks_are_in_step(workload: Workload, profile: str) -> None:

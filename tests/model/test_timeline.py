@@ -415,7 +415,7 @@ def random_costs_by_peer(draw: Any, threads: int, peers: int) -> Costs | list[Co
     return [first if k == 0 else draw(st.sampled_from(kinds)) for k in range(peers)]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=800, deadline=None)
 @given(st.data())
 def test_equals_the_oracle(data: Any) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pready.cli import main
 from pready.model import gain_numpy
 from pready.model.arrays import Array
 from pready.model.errors import PreadyError
+from pready.validate import papers
 from pready.validate.papers import PAPERS, validate
 from pready.validate.papers.claims import Claim, load
 from pready.validate.papers.wrong_machines import WRONG_MACHINES
@@ -25,9 +29,35 @@ SINCE_NODES = {f"zambre2021/{c}" for c in ("hypre-mpi-time", "hypre-tags-everywh
 pytestmark = pytest.mark.thorough
 
 
+README = next(
+    line[2:]
+    for line in Path("README.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("$ pready validate papers")
+)
+"""Its command computes all claims: it is run here, and not in tests/pready/test_readme.py."""
+
+
 @cache
 def results() -> dict[str, ClaimResult]:
-    return {r.id: r for r in validate()}
+    """What the README's command computed."""
+    found: list[tuple[ClaimResult, ...]] = []
+
+    def kept(seed: int = 0, **given: Any) -> tuple[ClaimResult, ...]:
+        found.append(validate(seed, **given))
+        return found[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(papers, "validate", kept)
+        assert main(shlex.split(README, comments=True)[1:]) == 0
+    (claims,) = found
+    return {r.id: r for r in claims}
+
+
+@pytest.mark.slow
+def test_the_command_of_the_readme_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    results.cache_clear()
+    ok = sum(r.status == "ok" for r in results().values())
+    assert f"{ok} of " in capsys.readouterr().out
 
 
 def test_every_claim_is_answered_once_in_order() -> None:

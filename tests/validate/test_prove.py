@@ -392,7 +392,6 @@ def launched(name: str) -> list[str]:
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "proof"
@@ -431,7 +430,6 @@ buffer = "8 KiB"
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_performs_a_thread_grid(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, out = tmp_path / "grid.toml", tmp_path / "proof"
@@ -452,7 +450,6 @@ def test_real_mpi_performs_a_thread_grid(library: str, tmp_path: Path, capsys: p
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_performs_a_step(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "step.toml").write_text(STEP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -94,9 +95,15 @@ def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
     else:
         if a.grid is None:
             raise PreadyError(f"ring = {a.ring} without a grid", valid="the number of ranks, as grid")
-        n, steps = a.grid[0], [s for s in range(-a.ring, a.ring + 1) if s]
-        options |= given | {"neighbours": tuple(tuple((r + s) % n for s in steps) for r in range(n))}
+        options |= given | {"neighbours": _ring(a.grid[0], a.ring)}
     return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), **options)
+
+
+@cache
+def _ring(ranks: int, reach: int) -> tuple[tuple[int, ...], ...]:
+    """Each rank's neighbours: so many on each side."""
+    steps = [s for s in range(-reach, reach + 1) if s]
+    return tuple(tuple((r + s) % ranks for s in steps) for r in range(ranks))
 
 
 def run_time_ratio(a: Ported, lab: Lab) -> float:

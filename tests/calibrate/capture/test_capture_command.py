@@ -89,7 +89,6 @@ CP2K = shutil.which("cp2k.psmp")
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 @pytest.mark.skipif(CP2K is None, reason="needs CP2K, Debian's package cp2k")
 def test_cp2k_is_captured_unchanged(tmp_path: Path) -> None:
     """A program that nobody here wrote: Fortran, MPI and libgomp, with the MPI of its distribution."""

@@ -15,7 +15,7 @@ from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.summary import stretch_name, summarise
 from pready.model.arrays import Array
 
-pytestmark = [pytest.mark.thorough, pytest.mark.alone]
+pytestmark = pytest.mark.thorough
 
 CLOSE_S = 20e-6
 """How far a thread's time may be from the program's own, beside 5 % of it."""
@@ -69,6 +69,7 @@ def recovered(run: Run, folder: Path) -> None:
             assert abs(a - b) <= max(0.05 * b, CLOSE_S)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("model", "amount"), LAGGARDS)
 def test_thread_times_come_back(mpi: Mpi, tmp_path: Path, model: str, amount: float) -> None:
     done, run = mpi.captured(4, halo(mpi.stencil(), tmp_path, model=model, amount=amount), tmp_path / "run")
@@ -78,6 +79,7 @@ def test_thread_times_come_back(mpi: Mpi, tmp_path: Path, model: str, amount: fl
     recovered(run, tmp_path)
 
 
+@pytest.mark.alone
 def test_thread_times_are_of_their_own_run(mpi: Mpi, tmp_path: Path) -> None:
     """Negative control: the times of a run with another noise are refused."""
     first, second = tmp_path / "first", tmp_path / "second"
@@ -90,6 +92,7 @@ def test_thread_times_are_of_their_own_run(mpi: Mpi, tmp_path: Path) -> None:
         recovered(run, second)
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not has_clang_openmp(), reason="needs clang with libomp")
 def test_thread_times_by_ompt(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_CC", "clang")
@@ -142,6 +145,7 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert parts[(1, 2000)] == ITERATIONS * THREADS
 
 
+@pytest.mark.alone
 def test_summary_of_a_run(mpi: Mpi, tmp_path: Path) -> None:
     _, run = mpi.captured(4, halo(mpi.stencil(), tmp_path, amount=0.5), tmp_path / "run")
     assert run is not None

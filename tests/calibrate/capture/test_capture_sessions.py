@@ -11,7 +11,7 @@ from real_mpi import LIBRARIES, kept
 from pready.calibrate.capture.found import find
 from pready.calibrate.capture.summary import notes
 
-pytestmark = [pytest.mark.thorough, pytest.mark.alone]
+pytestmark = pytest.mark.thorough
 
 STEPS = 12
 RUNS = {"one": 1, "two": 2, "again": 2, "world": 3}

@@ -71,7 +71,6 @@ def test_the_file_says_what_the_program_did(
 
 
 @pytest.mark.thorough
-@pytest.mark.alone
 def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("sweep.c", "-fopenmp")
     done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "4", "2", "100"], tmp_path / "run")

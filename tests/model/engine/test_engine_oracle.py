@@ -247,7 +247,7 @@ def as_many_are_early(found: Array, expected: list[list[Ended]]) -> None:
     assert (found < early + tied + 1e-6).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=2000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:
@@ -297,7 +297,7 @@ def steps(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return case, others
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(steps(), st.integers(1, 3))
 def test_several_exchanges_equal_the_oracle(step: tuple[dict[str, Any], list[dict[str, Any]]], iterations: int) -> None:

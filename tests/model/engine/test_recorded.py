@@ -34,7 +34,7 @@ class Listening(Oracle):
         return out
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(), st.integers(1, 3), st.integers(0, 2), st.integers(1, 2))
 def test_messages_leave_when_the_oracle_says(case: dict[str, Any], iterations: int, first: int, cores: int) -> None:
