@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 import os
 from collections import Counter
 
@@ -19,3 +20,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     thorough = Counter(item.path for item in items if item.get_closest_marker("thorough"))
     items.sort(key=lambda item: (item.path not in slow, -thorough[item.path]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What collecting has made lives to the end: no garbage collection walks it again, and each has more to collect."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
