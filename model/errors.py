@@ -37,6 +37,8 @@ class PreadyError(ValueError):
 
 def printable(text: str) -> str:
     """`text` with what would move the cursor or change its colour written as Python writes it: ``\\x1b``."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\u00a0" else repr(c)[1:-1] for c in text)
 
 

@@ -7,6 +7,7 @@ mistake is an error in one line before anything runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, get_type_hints
 
 from pready.model.errors import PreadyError
@@ -52,8 +53,13 @@ def arguments(name: str, data: dict[str, Any], source: str) -> Any:
     PreadyError
         One line naming `source` and the argument.
     """
+    return validated(_table(name), data, source)
+
+
+@cache
+def _table(name: str) -> type[Strict]:
     table: type[Strict] = get_type_hints(CHECKS[name])["a"]
-    return validated(table, data, source)
+    return table
 
 
 def answer(name: str, data: dict[str, Any], lab: Lab) -> Answer:
