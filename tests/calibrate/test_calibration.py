@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from readable import check_readable
 
 from pready.calibrate import from_records
-from pready.calibrate.calibration import calibrate, provenance
+from pready.calibrate.calibration import Calibration, calibrate, provenance
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_files import from_files
@@ -84,7 +86,12 @@ def time_of(point: Point) -> float | None:
     return None
 
 
-def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> Iterator[tuple[Point, dict[str, Any]]]:
+@cache
+def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> tuple[tuple[Point, dict[str, Any]], ...]:
+    return tuple(_records(threads, noise, seed))
+
+
+def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dict[str, Any]]]:
     for point in plan(threads=threads):
         rng = np.random.default_rng([seed, zlib.crc32(str(point).encode())])  # each point's own, whatever the order
         time = time_of(point)
@@ -122,9 +129,21 @@ def written_to(path: Path, **how: Any) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all read and nobody changes: each record on its own to the disk takes longer than to fit them."""
+    return written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl")
+
+
 @pytest.fixture
-def raw(tmp_path: Path) -> Path:
-    return written_to(tmp_path / "paper.jsonl")
+def raw(paper: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(paper, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def found(paper: Path) -> Calibration:
+    """The fit of `paper`."""
+    return calibrate(paper, name="paper")
 
 
 def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
@@ -133,8 +152,8 @@ def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
         assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
 
 
-def test_the_machine_comes_back(raw: Path) -> None:
-    m = calibrate(raw, name="paper").described.machine
+def test_the_machine_comes_back(found: Calibration) -> None:
+    m = found.described.machine
     low, *_, high = m.inter.segments
     assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):
@@ -157,8 +176,8 @@ def test_the_machine_comes_back(raw: Path) -> None:
     assert m.contexts.value == 1  # communicators were as slow as one
 
 
-def test_predictions_of_the_machine_are_its_measurements(raw: Path) -> None:
-    m = calibrate(raw, name="paper").described.machine
+def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> None:
+    m = found.described.machine
     for size in (8, 1000, 10_000, 20_000, 100_000, 3_000_000):
         w = validated(Workload, {"threads": 1, "buffer": f"{size} B"}, "w")
         assert Evaluation(m, w, draws=0).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
@@ -191,10 +210,10 @@ def test_on_the_rig_puts_of_open_mpi_are_known_to_be_put_off(launcher: str, fabr
         out.add_environment("e", ENVIRONMENT | {"launcher": launcher})
         for point, record in records():
             out.add_point(point, "e", record)
-    found = calibrate(path, name="rig").described.machine
-    assert found.fabric == fabric
-    assert found.one_sided.unattended is None
-    puts = with_puts(found, effective_library(found)).one_sided.unattended
+    rig = calibrate(path, name="rig").described.machine
+    assert rig.fabric == fabric
+    assert rig.one_sided.unattended is None
+    puts = with_puts(rig, effective_library(rig)).one_sided.unattended
     assert (None if puts is None else puts.value) == (None if fabric is None else 0.0)
 
 
@@ -237,20 +256,20 @@ def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, 
 
 
 @pytest.mark.thorough
-def test_held_out_sizes_are_predicted(raw: Path) -> None:
-    found = held_out(calibrate(raw, name="paper").observations)
-    assert found.median < 0.02
-    assert len(found.size) > 20
+def test_held_out_sizes_are_predicted(found: Calibration) -> None:
+    predicted = held_out(found.observations)
+    assert predicted.median < 0.02
+    assert len(predicted.size) > 20
     # Negative control: a straight line through both protocols is far off somewhere.
-    pings = calibrate(raw, name="paper").observations.ping_pong
+    pings = found.observations.ping_pong
     assert pings is not None
     measured = np.array([np.median(r) for r in pings.repeats])
     line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
-    assert np.abs(line / measured - 1).max() > 3 * abs(found.worst[1])
+    assert np.abs(line / measured - 1).max() > 3 * abs(predicted.worst[1])
 
 
-def test_probes_reach_the_machine(raw: Path) -> None:
-    m = calibrate(raw, name="paper").described.machine
+def test_probes_reach_the_machine(found: Calibration) -> None:
+    m = found.described.machine
     assert m.library.name == "openmpi-persist"
     assert m.library.early_send is not None
     assert m.library.early_send.value is True
@@ -277,9 +296,9 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
     assert stalls_from(replace(close, exposed_share={66000: moves, 70000: waits}), []) == 66001
 
 
-def test_a_stalling_library_gets_no_early_bird_from_part(raw: Path) -> None:
+def test_a_stalling_library_gets_no_early_bird_from_part(found: Calibration) -> None:
     # The sender must be inside MPI (0.9 left): of partitions of 1 MB nothing moves before the join.
-    m = calibrate(raw, name="paper").described.machine
+    m = found.described.machine
     assert m.inter.segments[-1].protocol == "rendezvous"
     late = {"model": "laggard", "delay": "20 ms"}
     w = validated(Workload, {"threads": 8, "buffer": "8 MB", "arrivals": late}, "w")
@@ -368,8 +387,8 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert machine.load(out).name == "paper"  # untouched
 
 
-def test_what_completing_a_message_takes_is_measured(raw: Path) -> None:
-    segment = calibrate(raw, name="paper").described.machine.inter.segments[0]
+def test_what_completing_a_message_takes_is_measured(found: Calibration) -> None:
+    segment = found.described.machine.inter.segments[0]
     assert segment.o_r.source == segment.L.source == "measured"
     assert segment.o_r.value == pytest.approx(O_R, rel=0.05)
     assert segment.L.value == pytest.approx(WIRE, rel=0.05)
