@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -357,14 +358,44 @@ def whole(t: float) -> float:
     return round(t / RESOLUTION) * RESOLUTION
 
 
+# Strategies are made once: to make one takes Hypothesis ten times as long as to draw from it.
+
+
+@cache
 def times(longest: float) -> st.SearchStrategy[float]:
     """Times up to `longest`, in s, whole in `RESOLUTION`."""
     return st.floats(0, longest).map(whole)
 
 
-def random_costs(draw: Any, threads: int) -> Costs:
+@cache
+def lists_of(longest: float, n: int) -> st.SearchStrategy[list[float]]:
+    """As many times."""
+    return st.lists(times(longest), min_size=n, max_size=n)
+
+
+@cache
+def up_to(most: int) -> st.SearchStrategy[int]:
+    """From 1 on."""
+    return st.integers(1, most)
+
+
+@cache
+def one_of(*values: Any) -> st.SearchStrategy[Any]:
+    """Any of them."""
+    return st.sampled_from(values)
+
+
+COST = one_of(*map(whole, (0.0, 1e-7, 3e-7, 1e-6))) | times(1e-5)
+HANDSHAKE = st.none() | one_of(whole(1e-7), whole(1e-6), 5e-324) | times(1e-5)
+"""As short as a float can be, perhaps; whether there is one, the protocol says."""
+COOLING = st.floats(1e-6, 1e-3)
+EITHER = st.booleans()
+JOINS = st.none() | lists_of(2e-4, 2)
+
+
+def random_costs(draw: st.DrawFn, threads: int) -> Costs:
     values = {
-        name: np.asarray(draw(st.sampled_from([whole(t) for t in (0.0, 1e-7, 3e-7, 1e-6)]) | times(1e-5)))
+        name: np.asarray(draw(COST))
         for name in (
             *("hold", "copy_in", "put", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
@@ -372,23 +403,22 @@ def random_costs(draw: Any, threads: int) -> Costs:
         )
     }
     extra = draw(times(1e-5))
-    sharing = st.lists(times(1e-5), min_size=threads + 1, max_size=threads + 1).map(np.array)
-    # A handshake may be as short as a float can be; whether there is one, the protocol says.
-    handshake = draw(st.none() | st.sampled_from([whole(1e-7), whole(1e-6), 5e-324]) | times(1e-5))
+    sharing = lists_of(1e-5, threads + 1)
+    handshake = draw(HANDSHAKE)
     return Costs(
         **values,
         handshake=np.asarray(handshake or 0.0),
         rendezvous=np.asarray(handshake is not None),
-        acknowledged=np.asarray(draw(st.booleans())),
+        acknowledged=np.asarray(draw(EITHER)),
         buffered=np.asarray(draw(times(1e-5))),
-        uneven=np.asarray(draw(st.sampled_from([0.0, 0.25, 1.5]))),
-        uneven_active=np.asarray(draw(st.sampled_from([0.0, 0.75]))),
-        size=np.asarray(draw(st.sampled_from([1.0, 1e6]))),
-        cooling=np.asarray(draw(st.floats(1e-6, 1e-3))),
+        uneven=np.asarray(draw(one_of(0.0, 0.25, 1.5))),
+        uneven_active=np.asarray(draw(one_of(0.0, 0.75))),
+        size=np.asarray(draw(one_of(1.0, 1e6))),
+        cooling=np.asarray(draw(COOLING)),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(times(1e-6))),
-        contention=draw(sharing),
-        contention_put=draw(sharing),
+        contention=np.array(draw(sharing)),
+        contention_put=np.array(draw(sharing)),
     )
 
 
@@ -399,47 +429,55 @@ SAME_OF_ALL = (
 """What does not depend on a message's size."""
 
 
-def random_costs_by_peer(draw: Any, threads: int, peers: int) -> Costs | list[Costs]:
+def random_costs_by_peer(draw: st.DrawFn, threads: int, peers: int) -> Costs | list[Costs]:
     """Of messages that are alike, or of as many sizes as there are peers."""
     first = random_costs(draw, threads)
-    if peers == 1 or draw(st.booleans()):
+    if peers == 1 or draw(EITHER):
         return first
     same = {name: getattr(first, name) for name in SAME_OF_ALL}
-    others = [random_costs(draw, threads) for _ in range(draw(st.integers(1, peers - 1)))]
+    others = [random_costs(draw, threads) for _ in range(draw(up_to(peers - 1)))]
     kinds = [first, *(dataclasses.replace(c, **same) for c in others)]
-    if draw(st.booleans()):  # a link is shaped, or is not
+    if draw(EITHER):  # a link is shaped, or is not
         kinds = [dataclasses.replace(c, drain=np.asarray(0.0)) for c in kinds]
     some = RESOLUTION * 2**20  # no message takes no time: whether it finds room would hang on rounding
     kinds = [dataclasses.replace(c, link=c.link + some, stream=c.stream + some) for c in kinds]
     first = kinds[0]
-    return [first if k == 0 else draw(st.sampled_from(kinds)) for k in range(peers)]
+    return [first if k == 0 else kinds[draw(up_to(len(kinds))) - 1] for k in range(peers)]
 
 
-@pytest.mark.slow
-@settings(max_examples=800, deadline=None)
-@given(st.data())
-def test_equals_the_oracle(data: Any) -> None:
-    draw = data.draw
-    threads, theta, peers = draw(st.integers(1, 6)), draw(st.integers(1, 5)), draw(st.integers(1, 4))
+Exchange = tuple[list[list[float]], Costs | list[Costs], Approach, Setting, list[float] | None]
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> Exchange:
+    """When partitions are ready, of two rows; what messages cost; how they are sent, and where; when receivers join."""
+    threads, theta, peers = draw(up_to(6)), draw(up_to(5)), draw(up_to(4))
     n_part = threads * theta
-    interface = draw(st.sampled_from([*BY_KEY.values()]))
-    transports = draw(st.sampled_from(transport_counts(n_part))) if interface.splits else 1
-    approach = Approach(interface, transports, draw(st.integers(1, 8)))
+    interface = draw(one_of(*BY_KEY.values()))
+    transports = draw(one_of(*transport_counts(n_part))) if interface.splits else 1
+    approach = Approach(interface, transports, draw(up_to(8)))
     setting = Setting(
         threads,
         theta,
         peers,
-        draw(st.integers(1, 8)),
-        draw(st.sampled_from(["hardware", "thread", "on-call"])),
-        draw(st.sampled_from(["hardware", "on-call"])),
-        draw(st.sampled_from([0.0, 1.37e3, 1.37e6, math.inf])),
-        draw(st.booleans()),
-        two_way=draw(st.booleans()),
-        scattered=draw(st.booleans()),
+        draw(up_to(8)),
+        draw(one_of("hardware", "thread", "on-call")),
+        draw(one_of("hardware", "on-call")),
+        draw(one_of(0.0, 1.37e3, 1.37e6, math.inf)),
+        draw(EITHER),
+        two_way=draw(EITHER),
+        scattered=draw(EITHER),
     )
     c = random_costs_by_peer(draw, threads, peers)
-    rows = [draw(st.lists(times(1e-4), min_size=n_part, max_size=n_part)) for _ in range(2)]
-    joins = draw(st.none() | st.lists(times(2e-4), min_size=2, max_size=2))
+    rows = [draw(lists_of(1e-4, n_part)) for _ in range(2)]
+    return rows, c, approach, setting, draw(JOINS)
+
+
+@pytest.mark.slow
+@settings(max_examples=800, deadline=None)
+@given(exchanges())
+def test_equals_the_oracle(exchange: Exchange) -> None:
+    rows, c, approach, setting, joins = exchange
     got = run(np.array(rows), c, approach, setting, None if joins is None else np.array(joins)).end
     for k, row in enumerate(rows):
         expected = end_of_exchange(row, c, approach, setting, None if joins is None else joins[k])
