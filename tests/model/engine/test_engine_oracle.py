@@ -10,6 +10,7 @@ import pytest
 from engine_oracle import Ended, Oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_once import EITHER, any_of, between, divisors, order_of, several
 
 from pready.model import machine as machines
 from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
@@ -35,12 +36,12 @@ arrival_models = st.one_of(
     st.builds(
         lambda n, p: Uniform(model="uniform", up_to=n, partitions=p),
         shares(0.1),
-        st.sampled_from(["together", "in turn"]),
+        any_of("together", "in turn"),
     ),
     st.builds(
         lambda n, p: Normal(model="normal", spread=n, partitions=p),
         shares(0.5),
-        st.sampled_from(["together", "in turn"]),
+        any_of("together", "in turn"),
     ),
     st.builds(lambda n: Gaussian(model="gaussian", epsilon=n), shares(0.1)),
 )
@@ -48,7 +49,16 @@ arrival_models = st.one_of(
 
 INTRA = [machines.load(name).inter for name in ("meluxina", "hpc3")]
 """Paths within a node: any will do, as long as they are others than between nodes."""
-GRIDS = {1: [1, 1, 1], 2: [1, 1, 2], 3: [1, 1, 3], 4: [1, 2, 2], 8: [2, 2, 2]}
+GRIDS = {1: (1, 1, 1), 2: (1, 1, 2), 3: (1, 1, 3), 4: (1, 2, 2), 8: (2, 2, 2)}
+PROFILES = sorted(machines.profiles())
+SHARE = any_of(8, 700, 9000, 50000)
+SHARES = st.tuples(SHARE, SHARE, SHARE) | SHARE.map(lambda b: (b, b, b))
+"""Bytes of a partition to each of three directions, and to all three of them."""
+
+
+def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
+    x, y, z = shares
+    return float(n * x), float(n * y), float(n * z)
 
 
 def shaped(machine: machines.Machine, first: Any, others: Any) -> machines.Machine:
@@ -65,41 +75,43 @@ def shaped(machine: machines.Machine, first: Any, others: Any) -> machines.Machi
     )
 
 
+CURVE = validated(
+    machines.SizeCurve,
+    {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
+    "test",
+)
+COLD = validated(
+    machines.Cold,
+    {
+        "sizes": ["8 B", "1 MiB"],
+        "time": ["2 us", "9 us"],
+        "after": {"value": "20 us", "source": "assumed", "why": "t"},
+        "source": "assumed",
+        "why": "t",
+    },
+    "test",
+)
+
+
 def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> machines.Machine:
     def value(x: Any) -> Any:
         return machine.progress.model_copy(update={"value": x})
 
     def maybe(x: Any) -> Any:
-        return draw(st.sampled_from([None, x]))
+        return x if draw(EITHER) else None
 
     own = {
         name: maybe(value(x))
-        for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(st.sampled_from([0.0, 3e3, 2e5]))))
+        for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(any_of(0.0, 3e3, 2e5))))
     }
     own["received_by"] = maybe(value("processor"))
     first, *others = machine.inter.segments
-    first = first.model_copy(update={"L": value(draw(st.sampled_from([first.L.value, 1.3e-6])))})
+    first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
     if maybe(True):
         machine = shaped(machine, first, others)
         first, *others = machine.inter.segments
-    curve = validated(
-        machines.SizeCurve,
-        {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
-        "test",
-    )
-    cold = validated(
-        machines.Cold,
-        {
-            "sizes": ["8 B", "1 MiB"],
-            "time": ["2 us", "9 us"],
-            "after": {"value": "20 us", "source": "assumed", "why": "t"},
-            "source": "assumed",
-            "why": "t",
-        },
-        "test",
-    )
     known = machine.threads.barrier.threads
-    after = draw(st.sampled_from(["0 s", "30 us", "2 ms"]))
+    after = draw(any_of("0 s", "30 us", "2 ms"))
     time = tuple(f"{k / 10:g} us" for k in range(len(known)))
     wake = validated(
         machines.Wake, {"threads": known, "time": time, "after": after, "source": "assumed", "why": "t"}, "test"
@@ -110,14 +122,14 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
             "inter": machine.inter.model_copy(
                 update={
                     "segments": (first, *others),
-                    "acknowledged_from": maybe(value(draw(st.sampled_from([1.0, 5000.0])))),
-                    "uneven": maybe(value(draw(st.sampled_from([0.3, 1.5])))),
+                    "acknowledged_from": maybe(value(draw(any_of(1.0, 5000.0)))),
+                    "uneven": maybe(value(draw(any_of(0.3, 1.5)))),
                     "uneven_active": maybe(value(0.7)),
-                    "send_buffer": maybe(value(draw(st.sampled_from([4e3, 3e5])))),
+                    "send_buffer": maybe(value(draw(any_of(4e3, 3e5)))),
                 }
             ),
-            "active_message": maybe(curve),
-            "cold": maybe(cold),
+            "active_message": maybe(CURVE),
+            "cold": maybe(COLD),
             "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),
             "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),
         }
@@ -129,81 +141,72 @@ def cases(
     draw: st.DrawFn,
     patterns: tuple[str, ...] = ("pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"),
 ) -> dict[str, Any]:
-    profile = draw(st.sampled_from(sorted(machines.profiles())))
+    profile = draw(any_of(*PROFILES))
     machine = machines.load(profile)
-    progress = draw(st.sampled_from(["hardware", "thread", "on-call"]))
-    contexts = draw(st.sampled_from([1, 2, 3, 64]))
+    progress = draw(any_of("hardware", "thread", "on-call"))
+    contexts = draw(any_of(1, 2, 3, 64))
     machine = machine.model_copy(
         update={
             "progress": machine.progress.model_copy(update={"value": progress}),
             "contexts": machine.contexts.model_copy(update={"value": contexts}),
-            "sender_progress": machine.progress.model_copy(
-                update={"value": draw(st.sampled_from(["hardware", "on-call"]))}
-            ),
+            "sender_progress": machine.progress.model_copy(update={"value": draw(any_of("hardware", "on-call"))}),
         }
     )
     machine = _with_terms_of_exchanges(draw, machine)
-    threads, theta = draw(st.sampled_from([1, 2, 3, 4, 8])), draw(st.sampled_from([1, 2, 3]))
+    threads, theta = draw(any_of(1, 2, 3, 4, 8)), draw(any_of(1, 2, 3))
     n = threads * theta
-    interface = draw(st.sampled_from([*BY_KEY.values()]))
-    transports = draw(st.sampled_from([d for d in range(1, n + 1) if n % d == 0]))
-    approach = Approach(interface, transports if interface.splits else 1, draw(st.sampled_from([1, 2, 3, 8])))
-    pattern = draw(st.sampled_from(patterns))
+    interface = draw(any_of(*BY_KEY.values()))
+    transports = draw(any_of(*divisors(n)))
+    approach = Approach(interface, transports if interface.splits else 1, draw(any_of(1, 2, 3, 8)))
+    pattern = draw(any_of(*patterns))
     sizes, neighbours, blocks, thread_grid = None, None, 1, None
     neighbour_sizes, nodes, node_grid = None, None, None
     periodic: Any = True
     grid: tuple[int, ...]
-    per_partition = draw(st.sampled_from([8, 1000, 9000, 40000, 300000]))
+    per_partition = draw(any_of(8, 1000, 9000, 40000, 300000))
     match pattern:
         case "pt2pt":
-            grid = (2 * draw(st.integers(1, 6)),)
+            grid = (2 * draw(between(1, 6)),)
         case "sweep3d":
-            grid = (draw(st.integers(1, 5)), draw(st.integers(2, 5)))
-            blocks = draw(st.integers(1, 3))
+            grid = (draw(between(1, 5)), draw(between(2, 5)))
+            blocks = draw(between(1, 3))
         case "neighbours":
-            ranks = draw(st.integers(2, 12))
+            ranks = draw(between(2, 12))
             grid = (ranks,)
-            neighbours = [
-                [q + (q >= r) for q in draw(st.lists(st.integers(0, ranks - 2), max_size=4))] for r in range(ranks)
-            ]
+            neighbours = [[q + (q >= r) for q in draw(several(between(0, ranks - 2), 0, 4))] for r in range(ranks)]
             if not any(neighbours):
                 neighbours[0] = [1]
-            if draw(st.booleans()):
-                neighbour_sizes = [
-                    [float(n * draw(st.sampled_from([8, 700, 50000]))) for _ in row] for row in neighbours
-                ]
+            if draw(EITHER):
+                neighbour_sizes = [[float(n * draw(any_of(8, 700, 50000))) for _ in row] for row in neighbours]
         case _:
-            grid = tuple(draw(st.lists(st.integers(1, 4), min_size=3, max_size=3)))
+            grid = tuple(draw(several(between(1, 4), 3, 3)))
             if grid == (1, 1, 1):
                 grid = (2, 1, 1)
-            periodic = tuple(draw(st.lists(st.booleans(), min_size=3, max_size=3)))
-            if draw(st.booleans()):
-                some = st.sampled_from([8, 700, 9000, 50000]).map(lambda b: float(n * b))
-                three = st.tuples(some, some, some) | some.map(lambda b: (b, b, b))
-                sizes = Sizes(draw(three), draw(three), draw(some))
-    if pattern in ("halo3d", "halo3d26") and draw(st.booleans()):
-        thread_grid = draw(st.permutations(draw(st.sampled_from([[1, 1, threads], GRIDS[threads]]))).map(tuple))
+            periodic = tuple(draw(several(EITHER, 3, 3)))
+            if draw(EITHER):
+                faces, edges, corner = draw(SHARES), draw(SHARES), draw(SHARE)
+                sizes = Sizes(_times(n, faces), _times(n, edges), float(n * corner))
+    if pattern in ("halo3d", "halo3d26") and draw(EITHER):
+        thread_grid = tuple(draw(order_of(*draw(any_of((1, 1, threads), GRIDS[threads])))))
         # Transport partitions divide what every face, edge and corner has.
         if interface.splits:
-            approach = Approach(
-                interface, draw(st.sampled_from([t for t in range(1, 4) if theta % t == 0])), approach.vcis
-            )
+            approach = Approach(interface, draw(any_of(*divisors(theta))), approach.vcis)
     ranks = math.prod(grid)
     shared = pattern != "sweep3d" and not interface.one_by_one and machine.inter.burst is None
-    if shared and draw(st.booleans()):  # refused of others: see test_nodes.py
-        nodes = draw(st.sampled_from([k for k in range(1, ranks + 1) if ranks % k == 0]))
-        if pattern in ("halo3d", "halo3d26") and draw(st.booleans()):
-            node_grid = tuple(draw(st.sampled_from([k for k in range(1, x + 1) if x % k == 0])) for x in grid)
+    if shared and draw(EITHER):  # refused of others: see test_nodes.py
+        nodes = draw(any_of(*divisors(ranks)))
+        if pattern in ("halo3d", "halo3d26") and draw(EITHER):
+            node_grid = tuple(draw(any_of(*divisors(x))) for x in grid)
             nodes = math.prod(node_grid)
-        machine = machine.model_copy(update={"intra": draw(st.sampled_from(INTRA))})
+        machine = machine.model_copy(update={"intra": INTRA[draw(between(0, len(INTRA) - 1))]})
     workload = Workload(
         threads=threads,
         partitions_per_thread=theta,
         buffer=f"{n * per_partition} B",  # type: ignore[arg-type]
-        pattern=pattern,  # type: ignore[arg-type]
+        pattern=pattern,
         neighbours=4 if pattern == "neighbours" else None,
-        receiver=draw(st.sampled_from(["waiting", "computing"])),
-        compute=ComputeTime(time=draw(st.sampled_from(["1 us", "10 us", "1 ms"]))),  # type: ignore[arg-type]
+        receiver=draw(any_of("waiting", "computing")),
+        compute=ComputeTime(time=draw(any_of("1 us", "10 us", "1 ms"))),
         arrivals=draw(arrival_models),
     )
     return {
@@ -219,7 +222,7 @@ def cases(
         "node_grid": node_grid,
         "blocks": blocks,
         "thread_grid": thread_grid,
-        "seed": draw(st.sampled_from([0, 1, 2**64 - 1])),
+        "seed": draw(any_of(0, 1, 2**64 - 1)),
     }
 
 
@@ -283,13 +286,13 @@ def steps(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A case, and further exchanges of the same ranks: with other arrivals, sent otherwise, in pairs."""
     case = draw(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")))
     workload, others = case["workload"], []
-    for _ in range(draw(st.integers(1, 2))):
-        compute = ComputeTime(time=draw(st.sampled_from(["0 s", "3 us", "1 ms"])))  # type: ignore[arg-type]
+    for _ in range(draw(between(1, 2))):
+        compute = ComputeTime(time=draw(any_of("0 s", "3 us", "1 ms")))
         like = {"compute": compute, "arrivals": draw(arrival_models) if compute.time else NoArrivals()}
-        other = {**case, "workload": workload.model_copy(update=like), "seed": draw(st.integers(0, 5))}
-        if draw(st.booleans()):
+        other = {**case, "workload": workload.model_copy(update=like), "seed": draw(between(0, 5))}
+        if draw(EITHER):
             other["approach"] = Approach(SINGLE)
-        if math.prod(case["grid"]) % 2 == 0 and draw(st.booleans()):
+        if math.prod(case["grid"]) % 2 == 0 and draw(EITHER):
             pairs = workload.model_copy(update=like | {"pattern": "pt2pt", "neighbours": None})
             lonely = {"sizes": None, "neighbours": None, "neighbour_sizes": None, "thread_grid": None}
             other = {**other, **lonely, "workload": pairs, "approach": Approach(BY_KEY["part"], workload.threads, 2)}

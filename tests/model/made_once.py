@@ -1,0 +1,41 @@
+"""Strategies that are made once: to make one in a draw takes Hypothesis ten times as long as to draw from it."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+EITHER = st.booleans()
+
+
+@lru_cache(maxsize=None, typed=True)
+def any_of(*values: T) -> st.SearchStrategy[T]:
+    """One of them."""
+    return st.sampled_from(values)
+
+
+@cache
+def between(least: int, most: int) -> st.SearchStrategy[int]:
+    """A whole number, both ends among them."""
+    return st.integers(least, most)
+
+
+@cache
+def several(of: st.SearchStrategy[T], least: int, most: int) -> st.SearchStrategy[list[T]]:
+    """So many, both ends among them; `of` made once too."""
+    return st.lists(of, min_size=least, max_size=most)
+
+
+@cache
+def order_of(*values: int) -> st.SearchStrategy[list[int]]:
+    """In any order."""
+    return st.permutations(values)
+
+
+def divisors(n: int) -> list[int]:
+    """What divides n."""
+    return [k for k in range(1, n + 1) if n % k == 0]
