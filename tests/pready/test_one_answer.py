@@ -44,6 +44,7 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
     assert float(eta) == pytest.approx(row["eta"], rel=5e-4)
 
 
+@pytest.mark.thorough
 def test_what_stands_for_the_workloads_ranks_is_said() -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
     whole = what.changed(grid=(96, 1, 1))
@@ -57,6 +58,7 @@ def said(on: pready.Machine, what: pready.Workload) -> list[str]:
     return pready.predict(on, what.model_copy(update={"transport_partitions": (4,)}), draws=0).advice.warnings
 
 
+@pytest.mark.thorough
 def test_for_which_buffers_is_said_with_what_is_certain() -> None:
     machine = pready.load_machine("meluxina")
     some = pready.predict(machine, pready.load_workload("examples/laggard.toml"), draws=0)

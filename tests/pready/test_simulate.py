@@ -27,6 +27,7 @@ def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return captured.out
 
 
+@pytest.mark.thorough
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     text = out(capsys, HALO, *SMALL)
     assert "3 × 3 × 2 ranks, halo3d, 5 iterations" in text

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from real_mpi import compiled_once, kept
 
+from pready.calibrate.build import version_of
 from pready.model.machine import load
 from pready.sst import library
 from pready.sst.calibrate import Fit
@@ -22,15 +24,16 @@ Dump = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")
-def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+def dump(request: pytest.FixtureRequest) -> Dump:
     """Runs the plan's test program, compiled without SST, under the undefined-behaviour sanitizer."""
     compiler = shutil.which("g++") or shutil.which("c++")
     assert compiler is not None, "a C++ compiler is needed"
-    program = tmp_path_factory.mktemp("plan") / "plan_dump"
     source = Path(__file__).with_name("plan_dump.cpp")
     sanitize = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    command = [compiler, "-std=c++17", "-O1", *WARNINGS, *sanitize, f"-I{SOURCES}", str(source), "-o", str(program)]
-    subprocess.run(command, check=True)
+    command = [compiler, "-std=c++17", "-O1", *WARNINGS, *sanitize, f"-I{SOURCES}", str(source)]
+    read = [source, *sorted(Path(SOURCES).glob("*.hpp"))]
+    made_of = [version_of([compiler]), *(path.read_text(encoding="utf-8") for path in read)]
+    program = compiled_once(kept(request), command, "plan_dump", made_of=made_of)
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         words = [str(program), *map(str, arguments)]

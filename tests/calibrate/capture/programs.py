@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real_mpi import LIBRARIES, one_at_a_time
+from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, one_at_a_time
 
 from pready.calibrate.build import find_mpicc, find_mpiexec, version_of
 from pready.calibrate.capture.environment import variables
@@ -21,7 +20,6 @@ from pready.calibrate.capture.library import Library, build_library
 from pready.calibrate.capture.records import Run, read_run
 
 HERE = Path(__file__).resolve().parent
-TIMEOUT_S = 120
 
 
 @cache
@@ -70,16 +68,8 @@ class Mpi:
         compiler = list(cc or self.mpicc)
         words = [*compiler, "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags, str(HERE / source), *libraries]
         wrapped = [os.environ.get(variable, "") for variable in ("MPICH_CC", "OMPI_CC")]
-        made_of = "\0".join([*words, version_of(compiler), *wrapped, (HERE / source).read_text()])
-        folder = self.folder / "captured" / hashlib.sha256(made_of.encode()).hexdigest()[:20]
-        folder.mkdir(parents=True, exist_ok=True)
-        program = folder / (name or Path(source).stem)
-        with one_at_a_time(folder):
-            if not program.exists():
-                made = program.with_suffix(".made")
-                subprocess.run([*words, "-o", str(made)], check=True, timeout=TIMEOUT_S)
-                made.replace(program)
-        return program
+        made_of = [version_of(compiler), *wrapped, (HERE / source).read_text()]
+        return compiled_once(self.folder / "captured", words, name or Path(source).stem, made_of=made_of)
 
     def stencil(self) -> Path:
         """The halo exchange with injected thread times."""

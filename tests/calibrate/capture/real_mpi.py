@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+import hashlib
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+TIMEOUT_S = 120
 OPENMPI_OPTIONS = (
     *("--allow-run-as-root", "--oversubscribe", "--mca", "osc", "^ucx"),
     # The ranks share a machine, and looking for libfabric's networks takes a second of every start.
@@ -41,3 +44,17 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def compiled_once(folder: Path, words: Sequence[str], name: str, *, made_of: Sequence[str]) -> Path:
+    """The program that a compiler's command makes, kept by the command and all else that it is made of."""
+    digest = hashlib.sha256("\0".join([*words, *made_of]).encode()).hexdigest()
+    kept_there = folder / digest[:20]
+    kept_there.mkdir(parents=True, exist_ok=True)
+    program = kept_there / name
+    with one_at_a_time(kept_there):
+        if not program.exists():
+            made = program.with_suffix(".made")
+            subprocess.run([*words, "-o", str(made)], check=True, timeout=TIMEOUT_S)
+            made.replace(program)
+    return program

@@ -15,6 +15,7 @@ from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.records import ANY, read_run
+from pready.cli import main
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
@@ -65,14 +66,15 @@ def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
         (["-o", "run", "--mpicc", "no-such-compiler", "--", "true"], "no-such-compiler"),
     ],
 )
-def test_refused(tmp_path: Path, words: list[str], said: str) -> None:
-    done = subprocess.run(
-        [shutil.which("pready", path=f"{Path(sys.executable).parent}") or "pready", "capture", *words],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_refused(
+    tmp_path: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["capture", *words]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert said in error
+    assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
 
 

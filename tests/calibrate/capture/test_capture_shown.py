@@ -84,6 +84,7 @@ def test_page_and_trace_by_the_command(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
 
 
+@pytest.mark.thorough
 def test_times_and_bytes_are_drawn_in_units_that_fit(made: Run) -> None:
     # Shares take 60 to 110 us here, and 640 B go to a neighbour in each step.
     page = html(made, None, "nothing repeats", "title")
@@ -95,6 +96,7 @@ def test_times_and_bytes_are_drawn_in_units_that_fit(made: Run) -> None:
     assert any(re.fullmatch(r"[\d.]+ (?:B|KiB)", word) for word in words)
 
 
+@pytest.mark.thorough
 def test_slow_threads_are_drawn_in_milliseconds() -> None:
     times = np.array([[0.041, 0.042], [0.043, 0.04]])
     finishes = Finishes("region", times, times)

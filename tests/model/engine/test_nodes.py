@@ -187,6 +187,7 @@ def test_what_is_refused() -> None:
         predict(with_nodes(plain), workload(grid=[4, 4, 4], ranks_per_node=7))
 
 
+@pytest.mark.thorough
 def test_a_shared_adapter_bounds_the_iteration() -> None:
     machine = with_nodes(machines.load("meluxina"))
     fields: dict[str, Any] = {

@@ -48,6 +48,7 @@ def test_exchanges_without_spread_add_up() -> None:
     np.testing.assert_allclose(rows[0].iteration_s, sum(s.mean_s[0] for s in alone), rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_a_step_of_one_exchange_is_that_exchange() -> None:
     w = step(one(arrivals={"model": "normal", "spread": 0.04}), transport_partitions=[4])
     single = w.parts[0]
@@ -134,6 +135,7 @@ def test_exchanges_in_step_take_what_their_timelines_take_one_after_the_other(wa
         np.testing.assert_allclose(of.ends_s[0], end, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_a_step_in_step_is_the_same_of_both_engines() -> None:
     w = unequal_step()
     slow, quick = (predict(MELUXINA, w, draws=0, engine=e) for e in ("engine", "timeline"))
@@ -150,6 +152,7 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
             assert y.speedup_percent == pytest.approx(x.speedup_percent, abs=1e-7)
 
 
+@pytest.mark.thorough
 def test_what_decides_moves_all_exchanges_of_a_step_of_timelines() -> None:
     made = predict(MELUXINA, unequal_step(), draws=4, engine="timeline")
     best = made.advised
