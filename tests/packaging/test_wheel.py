@@ -13,6 +13,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 import pytest
+from real_mpi import kept
 
 pytestmark = pytest.mark.slow
 
@@ -28,11 +29,13 @@ def run(*command: str | Path, environment: dict[str, str] | None = None, cwd: Pa
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """A folder with the source distribution, and the wheel that was made from it."""
     pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
+    before = f"{sys.executable};{Path(__file__).with_name('compiled_before.py')}"
+    launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": before, "PREADY_OBJECTS": str(kept(request) / "objects")}
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, environment=dict(os.environ) | launcher)
     return folder
 
 

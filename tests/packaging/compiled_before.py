@@ -1,0 +1,51 @@
+"""Stands before a compiler's command: what has the same preprocessed source, flags and compiler is not compiled again.
+
+``CMAKE_CXX_COMPILER_LAUNCHER`` names it, ``PREADY_OBJECTS`` the folder where objects are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PATHS = ("-o", "-c", "-MF", "-MT", "-MQ", "-isystem", "-I")
+"""What names files follows these: their contents are in the preprocessed source."""
+
+
+def flags(command: list[str]) -> list[str]:
+    """All that decides what becomes of a preprocessed source."""
+    kept, before = [], ""
+    for word in command[1:]:
+        if before not in PATHS and not word.startswith(PATHS) and word != "-Werror":
+            kept.append(word)
+        before = word
+    return kept
+
+
+def run(command: list[str], folder: Path) -> int:
+    """The command's exit status."""
+    if "-c" not in command:
+        return subprocess.call(command)
+    at = command.index("-o")
+    seen = subprocess.run([*command[:at], *command[at + 2 :], "-E", "-P"], stdout=subprocess.PIPE, check=False)
+    version = subprocess.run([command[0], "--version"], stdout=subprocess.PIPE, check=False)
+    made_of = [*flags(command), version.stdout.decode(), seen.stdout.decode()]
+    target, made = Path(command[at + 1]), folder / f"{hashlib.sha256(chr(0).join(made_of).encode()).hexdigest()}.o"
+    if seen.returncode == 0 and made.exists():
+        shutil.copyfile(made, target)
+        return 0
+    status = subprocess.call(command)
+    if status == 0:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = made.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(target, part)
+        part.replace(made)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:], Path(os.environ["PREADY_OBJECTS"])))
