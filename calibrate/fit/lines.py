@@ -65,8 +65,12 @@ def robust_line(
     intercept = slope = np.zeros(np.broadcast_shapes(plain.shape, y.shape)[:-1])
     for turn in range(rounds + 1):
         if turn:
-            z = np.abs(y - intercept[..., None] - slope[..., None] * x) / sigma
-            weight = plain * np.minimum(1.0, HUBER_K / np.maximum(z, 1e-300))
+            z = np.asarray((y - intercept[..., None] - slope[..., None] * x) / sigma)
+            np.abs(z, out=z)
+            np.maximum(z, 1e-300, out=z)
+            np.divide(HUBER_K, z, out=z)
+            np.minimum(1.0, z, out=z)
+            weight = plain * z
         if sloped:
             intercept, slope = line(x, y, weight)
         else:
@@ -103,7 +107,8 @@ def window_costs(x: FloatArray, y: FloatArray, sigma: FloatArray, windows: IntAr
     -------
     Shape (windows,); 0 for a window without points.
     """
-    distinct, place = np.unique(windows, axis=0, return_inverse=True)
+    pairs, place = np.unique(windows[:, 0] * (len(x) + 1) + windows[:, 1], return_inverse=True)
+    distinct = np.stack(np.divmod(pairs, len(x) + 1), axis=1)
     length = distinct[:, 1] - distinct[:, 0]
     cost = np.zeros(len(distinct))
     # Windows of like length together, as many at a time as stay in a core's first cache.

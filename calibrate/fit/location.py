@@ -17,9 +17,23 @@ MAD_TO_SIGMA = 1.482602218505602  # 1/Φ⁻¹(3/4)
 FEWEST_REPEATS = 5  # below that the spread is not estimated but read from neighbouring sizes
 
 
-def mad_sigma(values: FloatArray, axis: int = -1) -> FloatArray:
-    """The standard deviation a normal distribution would have with this median of |values|."""
-    return np.asarray(MAD_TO_SIGMA * np.nanmedian(np.abs(values), axis=axis))
+def median(values: FloatArray) -> FloatArray:
+    """The median along the last axis of what is not NaN; NaN where nothing is.
+
+    ``np.nanmedian`` says the same by masked arrays, in ten times the time.
+    """
+    if values.shape[-1] == 0:
+        return np.full(values.shape[:-1], np.nan)
+    ordered = np.sort(values, axis=-1)  # NaN last
+    count = np.sum(~np.isnan(ordered), axis=-1, keepdims=True)
+    middle = np.concatenate([np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[-1] - 1)], axis=-1)
+    low, high = np.moveaxis(np.take_along_axis(ordered, middle, axis=-1), -1, 0)
+    return np.asarray(0.5 * (low + high))
+
+
+def mad_sigma(values: FloatArray) -> FloatArray:
+    """The standard deviation a normal distribution would have with this median of |values|, along the last axis."""
+    return np.asarray(MAD_TO_SIGMA * median(np.abs(values)))
 
 
 def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -37,8 +51,8 @@ def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
         Repeats that are all equal (a coarse clock) have a standard error of 0.
     """
     count = np.sum(np.isfinite(repeats), axis=1)
-    location = np.asarray(np.nanmedian(repeats, axis=1))
-    spread = mad_sigma(repeats - location[:, None], axis=1)
+    location = middle = median(repeats)
+    spread = mad_sigma(repeats - location[:, None])
     alive = spread > 0
     scale = np.where(alive, spread, 1.0)[:, None] * BIWEIGHT_C
     for _ in range(4):
@@ -55,11 +69,11 @@ def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
     error = scale[:, 0] * np.sqrt((psi**2).sum(axis=1)) / np.where(slope > 0, slope, 1.0)
     error = np.where(alive, error * np.sqrt(count / np.maximum(count - 1, 1)), 0.0)
     enough = count >= FEWEST_REPEATS
-    return np.where(enough, location, np.nanmedian(repeats, axis=1)), np.where(enough, error, np.nan)
+    return np.where(enough, location, middle), np.where(enough, error, np.nan)
 
 
 def smooth(values: FloatArray, reach: int = 3) -> FloatArray:
     """Running median over `reach` neighbours on each side: a spread borrowed from similar sizes."""
     padded = np.pad(values, reach, mode="constant", constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)
-    return np.asarray(np.nanmedian(windows, axis=1))
+    return median(windows)
