@@ -29,7 +29,7 @@ def line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, 
     lever = weight * dx
     sxx = np.einsum("...n,...n->...", lever, dx)
     sxy = np.einsum("...n,...n->...", lever, y)  # Σ lever = 0, so y needs no centring
-    flat = sxx <= 1e-12 * np.einsum("...n,...n->...", weight, x * x)
+    flat = sxx <= 1e-12 * (sxx + total * mean_x**2)  # Σ weight·x²
     slope = np.where(flat, 0.0, sxy / np.where(flat, 1.0, sxx))
     return np.asarray(mean_y - slope * mean_x), slope
 
