@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -87,12 +88,15 @@ def offered(*words: str) -> list[str]:
     environment = {"_PREADY_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(line), "COMP_CWORD": str(len(words))}
     if not words[-1]:
         environment["COMP_WORDS"] = shlex.join(line[:-1])
-    run = [sys.executable, "-m", "pready"]
-    done = subprocess.run(run, env=os.environ | environment, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    said = io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        with redirect_stdout(io.TextIOWrapper(said, write_through=True)), pytest.raises(SystemExit, match="0"):
+            main([])
+        return said.getvalue().decode().splitlines()
 
 
-@pytest.mark.thorough
 def test_a_tab() -> None:
     assert offered("pre") == ["plain,predict"]
     assert offered("predict", HALO, "--machine", "m") == [f"plain,{n}" for n in profiles() if n.startswith("m")]
