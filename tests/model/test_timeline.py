@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import ideal
+from made_once import EITHER, any_of, between, several
 from oracle import end_of_exchange
 
 from pready.model import gain
@@ -358,39 +359,17 @@ def whole(t: float) -> float:
     return round(t / RESOLUTION) * RESOLUTION
 
 
-# Strategies are made once: to make one takes Hypothesis ten times as long as to draw from it.
-
-
 @cache
 def times(longest: float) -> st.SearchStrategy[float]:
     """Times up to `longest`, in s, whole in `RESOLUTION`."""
     return st.floats(0, longest).map(whole)
 
 
-@cache
-def lists_of(longest: float, n: int) -> st.SearchStrategy[list[float]]:
-    """As many times."""
-    return st.lists(times(longest), min_size=n, max_size=n)
-
-
-@cache
-def up_to(most: int) -> st.SearchStrategy[int]:
-    """From 1 on."""
-    return st.integers(1, most)
-
-
-@cache
-def one_of(*values: Any) -> st.SearchStrategy[Any]:
-    """Any of them."""
-    return st.sampled_from(values)
-
-
-COST = one_of(*map(whole, (0.0, 1e-7, 3e-7, 1e-6))) | times(1e-5)
-HANDSHAKE = st.none() | one_of(whole(1e-7), whole(1e-6), 5e-324) | times(1e-5)
+COST = any_of(*map(whole, (0.0, 1e-7, 3e-7, 1e-6))) | times(1e-5)
+HANDSHAKE = st.none() | any_of(whole(1e-7), whole(1e-6), 5e-324) | times(1e-5)
 """As short as a float can be, perhaps; whether there is one, the protocol says."""
 COOLING = st.floats(1e-6, 1e-3)
-EITHER = st.booleans()
-JOINS = st.none() | lists_of(2e-4, 2)
+JOINS = st.none() | several(times(2e-4), 2, 2)
 
 
 def random_costs(draw: st.DrawFn, threads: int) -> Costs:
@@ -403,7 +382,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         )
     }
     extra = draw(times(1e-5))
-    sharing = lists_of(1e-5, threads + 1)
+    sharing = several(times(1e-5), threads + 1, threads + 1)
     handshake = draw(HANDSHAKE)
     return Costs(
         **values,
@@ -411,9 +390,9 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         rendezvous=np.asarray(handshake is not None),
         acknowledged=np.asarray(draw(EITHER)),
         buffered=np.asarray(draw(times(1e-5))),
-        uneven=np.asarray(draw(one_of(0.0, 0.25, 1.5))),
-        uneven_active=np.asarray(draw(one_of(0.0, 0.75))),
-        size=np.asarray(draw(one_of(1.0, 1e6))),
+        uneven=np.asarray(draw(any_of(0.0, 0.25, 1.5))),
+        uneven_active=np.asarray(draw(any_of(0.0, 0.75))),
+        size=np.asarray(draw(any_of(1.0, 1e6))),
         cooling=np.asarray(draw(COOLING)),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(times(1e-6))),
@@ -435,14 +414,14 @@ def random_costs_by_peer(draw: st.DrawFn, threads: int, peers: int) -> Costs | l
     if peers == 1 or draw(EITHER):
         return first
     same = {name: getattr(first, name) for name in SAME_OF_ALL}
-    others = [random_costs(draw, threads) for _ in range(draw(up_to(peers - 1)))]
+    others = [random_costs(draw, threads) for _ in range(draw(between(1, peers - 1)))]
     kinds = [first, *(dataclasses.replace(c, **same) for c in others)]
     if draw(EITHER):  # a link is shaped, or is not
         kinds = [dataclasses.replace(c, drain=np.asarray(0.0)) for c in kinds]
     some = RESOLUTION * 2**20  # no message takes no time: whether it finds room would hang on rounding
     kinds = [dataclasses.replace(c, link=c.link + some, stream=c.stream + some) for c in kinds]
     first = kinds[0]
-    return [first if k == 0 else kinds[draw(up_to(len(kinds))) - 1] for k in range(peers)]
+    return [first if k == 0 else kinds[draw(between(1, len(kinds))) - 1] for k in range(peers)]
 
 
 Exchange = tuple[list[list[float]], Costs | list[Costs], Approach, Setting, list[float] | None]
@@ -451,25 +430,25 @@ Exchange = tuple[list[list[float]], Costs | list[Costs], Approach, Setting, list
 @st.composite
 def exchanges(draw: st.DrawFn) -> Exchange:
     """When partitions are ready, of two rows; what messages cost; how they are sent, and where; when receivers join."""
-    threads, theta, peers = draw(up_to(6)), draw(up_to(5)), draw(up_to(4))
+    threads, theta, peers = draw(between(1, 6)), draw(between(1, 5)), draw(between(1, 4))
     n_part = threads * theta
-    interface = draw(one_of(*BY_KEY.values()))
-    transports = draw(one_of(*transport_counts(n_part))) if interface.splits else 1
-    approach = Approach(interface, transports, draw(up_to(8)))
+    interface = draw(any_of(*BY_KEY.values()))
+    transports = draw(any_of(*transport_counts(n_part))) if interface.splits else 1
+    approach = Approach(interface, transports, draw(between(1, 8)))
     setting = Setting(
         threads,
         theta,
         peers,
-        draw(up_to(8)),
-        draw(one_of("hardware", "thread", "on-call")),
-        draw(one_of("hardware", "on-call")),
-        draw(one_of(0.0, 1.37e3, 1.37e6, math.inf)),
+        draw(between(1, 8)),
+        draw(any_of("hardware", "thread", "on-call")),
+        draw(any_of("hardware", "on-call")),
+        draw(any_of(0.0, 1.37e3, 1.37e6, math.inf)),
         draw(EITHER),
         two_way=draw(EITHER),
         scattered=draw(EITHER),
     )
     c = random_costs_by_peer(draw, threads, peers)
-    rows = [draw(lists_of(1e-4, n_part)) for _ in range(2)]
+    rows = [draw(several(times(1e-4), n_part, n_part)) for _ in range(2)]
     return rows, c, approach, setting, draw(JOINS)
 
 
