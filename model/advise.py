@@ -53,6 +53,9 @@ class Evaluated(Protocol):
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """Time, η and metrics of each approach, with 95 % intervals."""
 
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages."""
 
@@ -92,9 +95,9 @@ def advise(
         here=nearest(pays, evaluation.workload.buffer),
         pays=pays,
         certain=sizes.certain(
-            lambda size: _bounds(evaluation.at_buffer(size).predict_all([approach])[0]),
+            lambda size: evaluation.at_buffer(size).saved(approach),
             pays,
-            {evaluation.workload.buffer: _bounds(best)},
+            {evaluation.workload.buffer: (best.speedup_percent / 100, best.speedup_low_percent / 100)},
         ),
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
@@ -113,11 +116,6 @@ def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> Ov
         return float(metrics.speedup_percent(*whole)) / 100
 
     return _over_sizes(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), look, min_gain)
-
-
-def _bounds(row: ApproachPrediction) -> tuple[float, float]:
-    """The share of an iteration that is saved, and what it is at least."""
-    return row.speedup_percent / 100, row.speedup_low_percent / 100
 
 
 def break_even(evaluation: Evaluated, approach: Approach) -> float | None:

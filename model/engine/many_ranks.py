@@ -91,13 +91,7 @@ def row(
     n = len(drawn.communication)
     time_low, time_high = interval(drawn.communication, time)
     eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
-    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
-    once, once_bulk = (b / workload.iterations for b in begins)
-    speedup = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
-    saved = metrics.speedup_percent(
-        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
-    )
-    speedup_low, speedup_high = interval(saved, speedup)
+    speedup, speedup_low, speedup_high = saved_percent(run, bulk, workload, drawn, drawn_bulk, begins)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -114,7 +108,7 @@ def row(
         eta=eta,
         eta_low=eta_low,
         eta_high=eta_high,
-        iteration_s=whole,
+        iteration_s=float(run.iteration_s[:done].mean()),
         speedup_percent=speedup,
         speedup_low_percent=speedup_low,
         speedup_high_percent=speedup_high,
@@ -124,9 +118,29 @@ def row(
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
         begin_s=float(begins[0].flat[0]),
-        begin_per_iteration_s=float(once.flat[0]),
+        begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
         needs=run.approach.interface.needs,
     )
+
+
+def saved_percent(
+    run: Simulation,
+    bulk: Simulation,
+    workload: Workload,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
+    begins: tuple[Array, Array],
+) -> tuple[float, float, float]:
+    """By how much an approach makes an iteration shorter, beginning included, and where the truth lies; arguments as of
+    `row`."""
+    done, n = min(run.iterations, bulk.iterations), len(drawn.iteration)
+    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
+    once, once_bulk = (b / workload.iterations for b in begins)
+    value = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
+    each = metrics.speedup_percent(
+        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
+    )
+    return value, *interval(each, value)
 
 
 def _of_draws(begin: Array, draws: int) -> Array:
@@ -272,7 +286,9 @@ class ManyRanks:
         self._draws = some if self.draws is None else self.draws
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
         self._prices: dict[tuple[float, bool], Costs] = {}
+        self._values: dict[tuple[float, bool], Costs] = {}
         self._plans: dict[Approach, Plan] = {}
+        self._priced_all: dict[Approach, Priced] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
@@ -334,7 +350,13 @@ class ManyRanks:
         return self._price({}, approach.message_size(self.workload.buffer), inside=False)
 
     def _price(self, replaced: dict[str, Replaced], size: float, inside: bool) -> Costs:
-        return replace(self._priced_rows(size, inside).row(0), **replaced)
+        return replace(self._value(size, inside), **replaced)
+
+    def _value(self, size: float, inside: bool) -> Costs:
+        """Costs at the parameters' values."""
+        if (size, inside) not in self._values:
+            self._values[size, inside] = self._priced_rows(size, inside).row(0)
+        return self._values[size, inside]
 
     def _priced_rows(self, size: float, inside: bool) -> Costs:
         """Costs at the parameters' values, then with each draw."""
@@ -356,8 +378,22 @@ class ManyRanks:
     def _plan(self, approach: Approach) -> Plan:
         """At the parameters' values, made once."""
         if approach not in self._plans:
-            self._plans[approach] = self._planned(approach, {})
+            values = [self._value(s, i) for s, i in zip(self.message_sizes(approach), self._inside, strict=True)]
+            self._plans[approach] = replace(self._all_rows(approach).plan, costs=tuple(values))
         return self._plans[approach]
+
+    def _all_rows(self, approach: Approach) -> Priced:
+        """The approach at the parameters' values, then with each draw of them, made once."""
+        if approach not in self._priced_all:
+            each = self.message_sizes(approach)
+            by_class = [self._priced_rows(s, i) for s, i in zip(each, self._inside, strict=True)]
+            seeds = [self._own_seed(draw) for draw in range(1 + self._draws)]
+            self._priced_all[approach] = self._priced(self.workload, approach, each, by_class, seeds)
+        return self._priced_all[approach]
+
+    def _at_draws(self, approach: Approach, draws: range) -> Priced:
+        """The approach with each of these draws of the parameters."""
+        return self._all_rows(approach).rows(draws)
 
     def _planned(self, approach: Approach, replaced: dict[str, Replaced]) -> Plan:
         return plan(
@@ -371,13 +407,6 @@ class ManyRanks:
             thread_grid=self._layout.thread_grid,
             price=partial(self._price, replaced),
         )
-
-    def _at_draws(self, approach: Approach, draws: range) -> Priced:
-        """The approach with each of these draws of the parameters."""
-        each = self.message_sizes(approach)
-        some = slice(draws.start, draws.stop)
-        by_class = [self._priced_rows(s, i).rows(some) for s, i in zip(each, self._inside, strict=True)]
-        return self._priced(self.workload, approach, each, by_class, [*map(self._own_seed, draws)])
 
     def _priced(
         self, workload: Workload, approach: Approach, each: list[float], by_class: list[Costs], seeds: list[int]
@@ -436,11 +465,15 @@ class ManyRanks:
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
+        if not wanted:
+            return
         out = self._simulate([self._plan(a) for a in wanted], [self.iterations] * len(wanted))
         self._nominal.update(zip(wanted, out, strict=True))
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
+        if not wanted:
+            return
         made = [without_spread(self._plan(a), self.machine) for a in wanted]
         out = self._simulate(made, [1] * len(made), calm=True)
         self._quiet.update(zip(wanted, out, strict=True))
@@ -497,6 +530,21 @@ class ManyRanks:
         few = min(RACED, self._draws)
         self._prepare_drawn({a: self._draws if a in leading else few for a in (base, *approaches)})
         return [self.predict(a) for a in approaches]
+
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        base = self.workload.baseline
+        self.prepare([base, approach])
+        self._prepare_drawn(dict.fromkeys((base, approach), self._draws))
+        value, low, _ = saved_percent(
+            self.nominal(approach),
+            self.nominal(base),
+            self.workload,
+            self.drawn(approach),
+            self.drawn(base),
+            (self._begin(approach), self._begin(base)),
+        )
+        return value / 100, low / 100
 
     def means(self, approach: Approach) -> Array:
         """Mean times of an exchange's communication and of an iteration, shape (2,)."""

@@ -13,7 +13,7 @@ from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.engine.layout import layout, part
 from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
-from pready.model.engine.plan import without_spread
+from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.evaluate import Evaluation
@@ -130,6 +130,54 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     fresh = [exchange_s(run_alone(made, first + e.per_draw).after(first)) for made in plans]
     assert e.drawn(approach).communication.tolist() == fresh
     assert len(set(fresh)) == 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NoArrivals(),
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
+        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
+    ],
+    ids=["none", "normal", "late thread", "late partition"],
+)
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
+    machine, w = load("meluxina"), workload(pattern, model)
+    e = ManyRanks(machine, w, seed=3, draws=3)
+    for approach in approaches(machine, w, effective_library(machine)):
+        several = e._at_draws(approach, range(1, 4))
+        for draw in range(4):
+            alone = plan(
+                machine,
+                w,
+                approach,
+                e._pattern,
+                seed=e._own_seed(draw),
+                price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
+            )
+            made = [e._plan(approach) if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
+            if draw > 0:
+                prices = {name: value[draw - 1] for name, value in several.prices.items()}
+                seed = np.array([several.seeds[draw - 1]], np.uint64)
+                made.append(replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}))
+            for one in made:
+                assert one.numbers.keys() == alone.numbers.keys()
+                for name, value in alone.numbers.items():
+                    np.testing.assert_array_equal(one.numbers[name], value, name)
+
+
+def test_what_is_saved_is_what_the_prediction_says() -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    for of in (ManyRanks(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w)):
+        approach = Approach(BY_KEY["many"], 8, 4)
+        alone = of.at_buffer(2.0**18)
+        (predicted,) = alone.predict_all([approach])
+        assert of.at_buffer(2.0**18).saved(approach) == (
+            predicted.speedup_percent / 100,
+            predicted.speedup_low_percent / 100,
+        )
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
