@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,10 @@ from pready.model.approach import BULK, Approach, Interface
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
+from pready.model.at_once import both
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler
+from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.beside import Beside
 from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.pattern import exchanges
@@ -274,6 +276,8 @@ class ManyRanks:
     step's."""
     number: int = 0
     """Of `workload` among them."""
+    kept: KeptTimes = field(default_factory=KeptTimes, repr=False, compare=False)
+    """Ready times that were drawn, also for what `replace` makes of this."""
 
     def __post_init__(self) -> None:
         abilities.check(self.workload, "engine")
@@ -450,7 +454,7 @@ class ManyRanks:
             (self._beside.around(Priced(p, {}, (p.seed,)), calm=calm), f + n)
             for p, f, n in zip(made, firsts, iterations, strict=True)
         ]
-        out = run_all(jobs, self._cores)
+        out = run_all(jobs, self._cores, self.kept)
         return [rows[0][self.number].after(f) for rows, f in zip(out, firsts, strict=True)]
 
     def _means(self, own: Sequence[Priced], draws: range | None, first: int) -> list[Array]:
@@ -460,7 +464,7 @@ class ManyRanks:
         for of in own:
             rows = [0] * len(of.seeds) if draws is None else list(draws)[: len(of.seeds)]
             jobs.append((self._beside.around(of, self._sampler, rows, [*map(self._seed, rows)]), iterations))
-        return means_s(jobs, [first] * len(jobs), self._cores, self.number)
+        return means_s(jobs, [first] * len(jobs), self._cores, self.number, self.kept)
 
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
@@ -525,17 +529,19 @@ class ManyRanks:
         """`predict` of each, in one race (see the class)."""
         base = self.workload.baseline
         self.prepare([base, *approaches])
-        self._prepare_quiet([BULK, *approaches])
         leading = self._leading(approaches) if self.race else {base, *approaches}
         few = min(RACED, self._draws)
-        self._prepare_drawn({a: self._draws if a in leading else few for a in (base, *approaches)})
+        draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
+        both(lambda: self._prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
         return [self.predict(a) for a in approaches]
 
     def saved(self, approach: Approach) -> tuple[float, float]:
         """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
         base = self.workload.baseline
-        self.prepare([base, approach])
-        self._prepare_drawn(dict.fromkeys((base, approach), self._draws))
+        draws = dict.fromkeys((base, approach), self._draws)
+        for a in draws:
+            self._plan(a)  # for both of what follows
+        both(lambda: self._prepare_drawn(draws), lambda: self.prepare(draws))
         value, low, _ = saved_percent(
             self.nominal(approach),
             self.nominal(base),
@@ -567,7 +573,7 @@ class ManyRanks:
             each = self.message_sizes(approach)
             by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
             jobs.append(([self._priced(self.workload, approach, each, by_class, seeds)], first + self.per_draw))
-        return means_s(jobs, [first] * len(jobs), self._cores)
+        return means_s(jobs, [first] * len(jobs), self._cores, kept=self.kept)
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
@@ -577,7 +583,7 @@ class ManyRanks:
             there = replace(self, machine=machine, workload=workload, draws=0)
             firsts.append(there.first(there.per_draw))
             jobs.append(([Priced(there._plan(approach), {}, (self.seed,))], firsts[-1] + there.per_draw))
-        return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
+        return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, as `predict` says it."""

@@ -11,6 +11,7 @@ from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
+from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.layout import layout, part
 from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
 from pready.model.engine.plan import plan, without_spread
@@ -244,6 +245,33 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
             np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
             np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
             assert rows[row][0].seed == seed
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [Normal(model="normal", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
+    ids=["drawn", "a table"],
+)
+def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
+    e = ManyRanks(load("meluxina"), workload("halo3d", model), draws=3)
+    each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
+    ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
+    kept, expected = KeptTimes(), 0
+    # Of three draws, 6 iterations; then no more of what there is, more of it, and another draw.
+    for draws, iterations, more in (
+        (range(1, 3), 6, 12),
+        (range(2, 3), 4, 0),
+        (range(1, 2), 9, 9),
+        (range(3, 4), 2, 2),
+    ):
+        jobs = [([e._at_draws(a, draws)], iterations) for a in ways]
+        for fresh, mine in zip(run_all(jobs, 1), run_all(jobs, cores, kept), strict=True):
+            for (one,), (other,) in zip(fresh, mine, strict=True):
+                np.testing.assert_array_equal(one.mean_s, other.mean_s)
+                np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
+        expected += more * each
+        assert len(kept) == expected
 
 
 ARRIVAL_MODELS: list[Any] = [
