@@ -293,6 +293,7 @@ class ManyRanks:
         self._values: dict[tuple[float, bool], Costs] = {}
         self._plans: dict[Approach, Plan] = {}
         self._priced_all: dict[Approach, Priced] = {}
+        self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
@@ -622,7 +623,9 @@ class ManyRanks:
 
     def _begin(self, approach: Approach) -> Array:
         """What beginning takes, at the parameters' values and with each draw of them."""
-        return begin(self._sampler, self.workload, approach)
+        if approach not in self._begins:
+            self._begins[approach] = begin(self._sampler, self.workload, approach)
+        return self._begins[approach]
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.

@@ -426,15 +426,17 @@ def means_s(
     By job, an array of shape (rows, 2).
     """
 
-    def means(step: Sequence[Plan], first: int, out: Outcome) -> tuple[float, float]:
-        if out["overflowed"]:
-            simulations(step, out)  # says so
-        sums = out["sums"].reshape(out["iterations"], len(step), out["sums"].shape[1])[first:] / step[0].pattern.ranks
-        mine = sums[:, number]
-        return float((mine[:, 0] - mine[:, 1]).mean()) / step[number].steps, float(sums[:, :, 0].sum(axis=1).mean())
+    def means(step: Sequence[Plan], first: int, rows: Sequence[Outcome]) -> Array:
+        for out in rows:
+            if out["overflowed"]:
+                simulations(step, out)  # says so
+        sums = np.stack([out["sums"] for out in rows])
+        each = sums.reshape(len(rows), -1, len(step), sums.shape[2])[:, first:] / step[0].pattern.ranks
+        communication = (each[:, :, number, 0] - each[:, :, number, 1]).mean(axis=1) / step[number].steps
+        return np.stack([communication, each[:, :, :, 0].sum(axis=2).mean(axis=1)], axis=1)
 
     return [
-        np.array([means(_plans(step), first, out) for out in rows])
+        means(_plans(step), first, rows)
         for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores, kept), strict=True)
     ]
 
