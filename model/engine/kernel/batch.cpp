@@ -41,16 +41,11 @@ class Batch {
 
     Outcomes run(const std::function<bool(double)>& poll) {
         progress_.all = static_cast<double>(draws_.size() + units_.size());
-        supervise(
-            cores_, [this](int) { each(draws_, [this](const Draw& d) { draw(d); }); }, progress_,
-            poll);
+        all(draws_, [this](const Draw& d) { draw(d); }, poll);
         for (const Times& t : times_) {
             if (kept_ != nullptr && t.drawn && progress_.go_on()) kept_->keep(*t.fields, t.iterations, t.values);
         }
-        next_ = 0;
-        supervise(
-            cores_, [this](int) { each(units_, [this](const Unit& u) { simulate(u); }); },
-            progress_, poll);
+        all(units_, [this](const Unit& u) { simulate(u); }, poll);
         return std::move(outcomes_);
     }
 
@@ -119,14 +114,21 @@ class Batch {
                          [](const Unit& a, const Unit& b) { return a.messages > b.messages; });
     }
 
+    // By no more threads than there is to do: to start one takes as long as a small simulation.
     template <class Some, class Do>
-    void each(const std::vector<Some>& all, const Do& one) {
-        while (progress_.go_on()) {
-            const std::size_t i = next_.fetch_add(1);
-            if (i >= all.size()) return;
-            one(all[i]);
-            progress_.add(1);
-        }
+    void all(const std::vector<Some>& of, const Do& one, const std::function<bool(double)>& poll) {
+        if (of.empty()) return;
+        next_ = 0;
+        const auto work = [&](int) {
+            while (progress_.go_on()) {
+                const std::size_t i = next_.fetch_add(1);
+                if (i >= of.size()) return;
+                one(of[i]);
+                progress_.add(1);
+            }
+        };
+        const auto most = static_cast<std::size_t>(cores_);
+        supervise(static_cast<int>(std::min(most, of.size())), work, progress_, poll);
     }
 
     void draw(const Draw& d) {
