@@ -14,7 +14,8 @@ from typing import Protocol, Self
 from pready.model import metrics
 from pready.model.approach import BULK, Approach
 from pready.model.arrays import Array, Replaced
-from pready.model.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, nearest
+from pready.model.at_once import both
+from pready.model.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
 from pready.model.costs import Costs
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
@@ -53,6 +54,9 @@ class Evaluated(Protocol):
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """Time, η and metrics of each approach, with 95 % intervals."""
 
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages."""
 
@@ -72,35 +76,46 @@ class Evaluated(Protocol):
         """The same with another buffer; `drawn`: with draws of the machine, if this has any."""
 
 
+def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN) -> ApproachPrediction:
+    """The row to advise; what cannot be had never wins."""
+    now = next(p for p in rows if p.approach == workload.baseline)
+    return best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
+
+
 def advise(
     evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
 ) -> Advice:
-    """Advice from all approaches of one prediction; what cannot be had never wins."""
-    usable = candidates(rows, evaluation.workload.baseline)
-    now = next(p for p in rows if p.approach == evaluation.workload.baseline)
-    best = best_port(usable, now, evaluation.workload.iterations, min_gain)
-    approach = best.approach
-    verdict = verdict_of(best, min_gain)
-    sizes = over_sizes(evaluation, approach, min_gain)
-    pays = sizes.ranges()
+    """Advice from all approaches of one prediction."""
     w = evaluation.workload
+    usable = candidates(rows, w.baseline)
+    now = next(p for p in rows if p.approach == w.baseline)
+    best = best_of(w, rows, min_gain)
+    approach, verdict = best.approach, verdict_of(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
+    (pays, certain), because = both(
+        lambda: _pays(evaluation, best, min_gain),
+        lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
+    )
     return Advice(
         verdict=verdict,
         best=best,
         min_gain=min_gain,
-        here=nearest(pays, evaluation.workload.buffer),
+        here=nearest(pays, w.buffer),
         pays=pays,
-        certain=sizes.certain(
-            lambda size: _bounds(evaluation.at_buffer(size).predict_all([approach])[0]),
-            pays,
-            {evaluation.workload.buffer: _bounds(best)},
-        ),
+        certain=certain,
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
-        because=_because(evaluation, library, verdict, best, usable, now, min_gain),
+        because=because,
         warnings=list(library.warnings) if approach.interface.partitioned else [],
     )
+
+
+def _pays(evaluation: Evaluated, best: ApproachPrediction, min_gain: float) -> tuple[list[Range], list[Range]]:
+    """For which buffers the best approach is worth porting to, and for which of them that is certain."""
+    sizes = over_sizes(evaluation, best.approach, min_gain)
+    pays = sizes.ranges()
+    known = {evaluation.workload.buffer: (best.speedup_percent / 100, best.speedup_low_percent / 100)}
+    return pays, sizes.certain(lambda size: evaluation.at_buffer(size).saved(best.approach), pays, known)
 
 
 def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> OverSizes:
@@ -113,11 +128,6 @@ def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> Ov
         return float(metrics.speedup_percent(*whole)) / 100
 
     return _over_sizes(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), look, min_gain)
-
-
-def _bounds(row: ApproachPrediction) -> tuple[float, float]:
-    """The share of an iteration that is saved, and what it is at least."""
-    return row.speedup_percent / 100, row.speedup_low_percent / 100
 
 
 def break_even(evaluation: Evaluated, approach: Approach) -> float | None:

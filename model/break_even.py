@@ -4,22 +4,20 @@ Nothing says that what pays at one size pays at the next larger one: where bulk 
 parts do, there may be a gain between two losses. So the answer is a set of ranges.
 
 Many sizes are glanced at, with few arrivals. Wherever that could decide, single sizes are looked at as a prediction
-for them would: the ends are those of its own verdict. Sizes that do not wait for each other are looked at by one
-thread each, as simulations run outside the interpreter's lock.
+for them would: the ends are those of its own verdict. Sizes that do not wait for each other are looked at at once.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TypeVar
 
 import numpy as np
 
 from pready.model.arrays import Array
+from pready.model.at_once import at_once
 
 LARGEST_BUFFER = 2.0**30
 COARSE = 33
@@ -33,7 +31,6 @@ EXACT, CERTAIN = 1.005, 1.05
 STEP = 1e-6
 """How closely below a border is looked at, relatively."""
 
-T = TypeVar("T")
 Glance = Callable[[Sequence[float]], Array]
 """A value for several buffers at once."""
 Look = Callable[[float], float]
@@ -81,7 +78,7 @@ class OverSizes:
         self._sizes = sorted({*some, *inside})
         self._values = self.glance(self._sizes).tolist()
         while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._decides(i)]:
-            for i, value in zip(wanted, _at_once(self._value, [self._sizes[i] for i in wanted]), strict=True):
+            for i, value in zip(wanted, at_once(self._value, [self._sizes[i] for i in wanted]), strict=True):
                 self._values[i] = value
 
     def _value(self, size: float) -> float:
@@ -167,13 +164,8 @@ def _ranges(above: Sequence[bool], low: float, high: float, end: Callable[[tuple
     runs = [list(run) for is_above, run in groupby(range(len(above)), key=above.__getitem__) if is_above]
     beside = [(run[0], run[0] - 1) for run in runs] + [(run[-1], run[-1] + 1) for run in runs]
     beside = [(inner, outer) for inner, outer in beside if 0 <= outer < len(above)]
-    ends = dict(zip(beside, _at_once(end, beside), strict=True))
+    ends = dict(zip(beside, at_once(end, beside), strict=True))
     return [Range(ends.get((r[0], r[0] - 1), low), ends.get((r[-1], r[-1] + 1), high)) for r in runs]
-
-
-def _at_once(value: Callable[[T], float], of: Sequence[T]) -> list[float]:
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(value, of))
 
 
 def _end(value: Look, limit: float, inner: float, outer: float, ratio: float, there: float) -> float:

@@ -232,6 +232,11 @@ class Evaluation:
         """`predict` of each."""
         return [self.predict(a) for a in approaches]
 
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        row = self.predict(approach)
+        return row.speedup_percent / 100, row.speedup_low_percent / 100
+
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Nothing: timelines are made on request."""
 

@@ -8,6 +8,7 @@ same numbers from the same counters, operation by operation; SciPy is its oracle
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,6 +106,7 @@ def below(z: float) -> float:
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
 
 
+@cache
 def student95(freedom: int) -> float:
     """Half-width of Student's 95 % interval in standard deviations, by Cornish and Fisher's expansion.
 

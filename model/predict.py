@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pready.model import abilities, congestion, left_open
-from pready.model.advise import advise
+from pready.model.advise import advise, best_of
 from pready.model.approach import (
     BULK,
     INTERFACES,
@@ -20,6 +20,7 @@ from pready.model.approach import (
     enumerate_approaches,
     transport_counts,
 )
+from pready.model.at_once import both
 from pready.model.closed_form import closed_form
 from pready.model.decides import decides
 from pready.model.decides_step import decides_step
@@ -236,7 +237,11 @@ def _answered(
         )
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    advice = advise(evaluation, profile, rows, min_gain)
+    best = best_of(workload, rows, min_gain).approach
+    advice, decided = both(
+        lambda: advise(evaluation, profile, rows, min_gain),
+        lambda: decides(evaluation, best, min_gain) if deciding else [],
+    )
     notes += left_open.said(workload, rows, advice.best, min_gain, at_values)
     many = evaluation if isinstance(evaluation, ManyRanks) else None
     prediction = Prediction(
@@ -251,7 +256,7 @@ def _answered(
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
-        decides=decides(evaluation, advice.best.approach, min_gain) if deciding else [],
+        decides=decided,
     )
     said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))

@@ -19,10 +19,17 @@ HEAD: Final[dict[str, int]]
 
 Numbers = Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]
 
+class KeptTimes:
+    """Ready times that were drawn, for later calls that draw alike; how many there are is its length."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+
 def simulate_all(
     jobs: Sequence[tuple[list[tuple[Numbers, Mapping[str, NDArray[np.float64]], list[int]]], int]],
     cores: int,
     level: str = "",
+    kept: KeptTimes | None = None,
 ) -> list[list[Outcome]]: ...
 
 class Engine:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,10 @@ from pready.model.approach import BULK, Approach, Interface
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
+from pready.model.at_once import both
 from pready.model.begin import begin
 from pready.model.costs import Costs, Sampler
+from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.beside import Beside
 from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.pattern import exchanges
@@ -91,13 +93,7 @@ def row(
     n = len(drawn.communication)
     time_low, time_high = interval(drawn.communication, time)
     eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
-    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
-    once, once_bulk = (b / workload.iterations for b in begins)
-    speedup = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
-    saved = metrics.speedup_percent(
-        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
-    )
-    speedup_low, speedup_high = interval(saved, speedup)
+    speedup, speedup_low, speedup_high = saved_percent(run, bulk, workload, drawn, drawn_bulk, begins)
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -114,7 +110,7 @@ def row(
         eta=eta,
         eta_low=eta_low,
         eta_high=eta_high,
-        iteration_s=whole,
+        iteration_s=float(run.iteration_s[:done].mean()),
         speedup_percent=speedup,
         speedup_low_percent=speedup_low,
         speedup_high_percent=speedup_high,
@@ -124,9 +120,29 @@ def row(
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
         arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
         begin_s=float(begins[0].flat[0]),
-        begin_per_iteration_s=float(once.flat[0]),
+        begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
         needs=run.approach.interface.needs,
     )
+
+
+def saved_percent(
+    run: Simulation,
+    bulk: Simulation,
+    workload: Workload,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
+    begins: tuple[Array, Array],
+) -> tuple[float, float, float]:
+    """By how much an approach makes an iteration shorter, beginning included, and where the truth lies; arguments as of
+    `row`."""
+    done, n = min(run.iterations, bulk.iterations), len(drawn.iteration)
+    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
+    once, once_bulk = (b / workload.iterations for b in begins)
+    value = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
+    each = metrics.speedup_percent(
+        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
+    )
+    return value, *interval(each, value)
 
 
 def _of_draws(begin: Array, draws: int) -> Array:
@@ -260,6 +276,8 @@ class ManyRanks:
     step's."""
     number: int = 0
     """Of `workload` among them."""
+    kept: KeptTimes = field(default_factory=KeptTimes, repr=False, compare=False)
+    """Ready times that were drawn, also for what `replace` makes of this."""
 
     def __post_init__(self) -> None:
         abilities.check(self.workload, "engine")
@@ -272,7 +290,10 @@ class ManyRanks:
         self._draws = some if self.draws is None else self.draws
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
         self._prices: dict[tuple[float, bool], Costs] = {}
+        self._values: dict[tuple[float, bool], Costs] = {}
         self._plans: dict[Approach, Plan] = {}
+        self._priced_all: dict[Approach, Priced] = {}
+        self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
@@ -334,7 +355,13 @@ class ManyRanks:
         return self._price({}, approach.message_size(self.workload.buffer), inside=False)
 
     def _price(self, replaced: dict[str, Replaced], size: float, inside: bool) -> Costs:
-        return replace(self._priced_rows(size, inside).row(0), **replaced)
+        return replace(self._value(size, inside), **replaced)
+
+    def _value(self, size: float, inside: bool) -> Costs:
+        """Costs at the parameters' values."""
+        if (size, inside) not in self._values:
+            self._values[size, inside] = self._priced_rows(size, inside).row(0)
+        return self._values[size, inside]
 
     def _priced_rows(self, size: float, inside: bool) -> Costs:
         """Costs at the parameters' values, then with each draw."""
@@ -356,8 +383,22 @@ class ManyRanks:
     def _plan(self, approach: Approach) -> Plan:
         """At the parameters' values, made once."""
         if approach not in self._plans:
-            self._plans[approach] = self._planned(approach, {})
+            values = [self._value(s, i) for s, i in zip(self.message_sizes(approach), self._inside, strict=True)]
+            self._plans[approach] = replace(self._all_rows(approach).plan, costs=tuple(values))
         return self._plans[approach]
+
+    def _all_rows(self, approach: Approach) -> Priced:
+        """The approach at the parameters' values, then with each draw of them, made once."""
+        if approach not in self._priced_all:
+            each = self.message_sizes(approach)
+            by_class = [self._priced_rows(s, i) for s, i in zip(each, self._inside, strict=True)]
+            seeds = [self._own_seed(draw) for draw in range(1 + self._draws)]
+            self._priced_all[approach] = self._priced(self.workload, approach, each, by_class, seeds)
+        return self._priced_all[approach]
+
+    def _at_draws(self, approach: Approach, draws: range) -> Priced:
+        """The approach with each of these draws of the parameters."""
+        return self._all_rows(approach).rows(draws)
 
     def _planned(self, approach: Approach, replaced: dict[str, Replaced]) -> Plan:
         return plan(
@@ -371,13 +412,6 @@ class ManyRanks:
             thread_grid=self._layout.thread_grid,
             price=partial(self._price, replaced),
         )
-
-    def _at_draws(self, approach: Approach, draws: range) -> Priced:
-        """The approach with each of these draws of the parameters."""
-        each = self.message_sizes(approach)
-        some = slice(draws.start, draws.stop)
-        by_class = [self._priced_rows(s, i).rows(some) for s, i in zip(each, self._inside, strict=True)]
-        return self._priced(self.workload, approach, each, by_class, [*map(self._own_seed, draws)])
 
     def _priced(
         self, workload: Workload, approach: Approach, each: list[float], by_class: list[Costs], seeds: list[int]
@@ -421,7 +455,7 @@ class ManyRanks:
             (self._beside.around(Priced(p, {}, (p.seed,)), calm=calm), f + n)
             for p, f, n in zip(made, firsts, iterations, strict=True)
         ]
-        out = run_all(jobs, self._cores)
+        out = run_all(jobs, self._cores, self.kept)
         return [rows[0][self.number].after(f) for rows, f in zip(out, firsts, strict=True)]
 
     def _means(self, own: Sequence[Priced], draws: range | None, first: int) -> list[Array]:
@@ -431,16 +465,20 @@ class ManyRanks:
         for of in own:
             rows = [0] * len(of.seeds) if draws is None else list(draws)[: len(of.seeds)]
             jobs.append((self._beside.around(of, self._sampler, rows, [*map(self._seed, rows)]), iterations))
-        return means_s(jobs, [first] * len(jobs), self._cores, self.number)
+        return means_s(jobs, [first] * len(jobs), self._cores, self.number, self.kept)
 
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
+        if not wanted:
+            return
         out = self._simulate([self._plan(a) for a in wanted], [self.iterations] * len(wanted))
         self._nominal.update(zip(wanted, out, strict=True))
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
+        if not wanted:
+            return
         made = [without_spread(self._plan(a), self.machine) for a in wanted]
         out = self._simulate(made, [1] * len(made), calm=True)
         self._quiet.update(zip(wanted, out, strict=True))
@@ -492,11 +530,28 @@ class ManyRanks:
         """`predict` of each, in one race (see the class)."""
         base = self.workload.baseline
         self.prepare([base, *approaches])
-        self._prepare_quiet([BULK, *approaches])
         leading = self._leading(approaches) if self.race else {base, *approaches}
         few = min(RACED, self._draws)
-        self._prepare_drawn({a: self._draws if a in leading else few for a in (base, *approaches)})
+        draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
+        both(lambda: self._prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
         return [self.predict(a) for a in approaches]
+
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        base = self.workload.baseline
+        draws = dict.fromkeys((base, approach), self._draws)
+        for a in draws:
+            self._plan(a)  # for both of what follows
+        both(lambda: self._prepare_drawn(draws), lambda: self.prepare(draws))
+        value, low, _ = saved_percent(
+            self.nominal(approach),
+            self.nominal(base),
+            self.workload,
+            self.drawn(approach),
+            self.drawn(base),
+            (self._begin(approach), self._begin(base)),
+        )
+        return value / 100, low / 100
 
     def means(self, approach: Approach) -> Array:
         """Mean times of an exchange's communication and of an iteration, shape (2,)."""
@@ -519,7 +574,7 @@ class ManyRanks:
             each = self.message_sizes(approach)
             by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
             jobs.append(([self._priced(self.workload, approach, each, by_class, seeds)], first + self.per_draw))
-        return means_s(jobs, [first] * len(jobs), self._cores)
+        return means_s(jobs, [first] * len(jobs), self._cores, kept=self.kept)
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
@@ -529,7 +584,7 @@ class ManyRanks:
             there = replace(self, machine=machine, workload=workload, draws=0)
             firsts.append(there.first(there.per_draw))
             jobs.append(([Priced(there._plan(approach), {}, (self.seed,))], firsts[-1] + there.per_draw))
-        return [rows[0] for rows in means_s(jobs, firsts, self._cores)]
+        return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, as `predict` says it."""
@@ -568,7 +623,9 @@ class ManyRanks:
 
     def _begin(self, approach: Approach) -> Array:
         """What beginning takes, at the parameters' values and with each draw of them."""
-        return begin(self._sampler, self.workload, approach)
+        if approach not in self._begins:
+            self._begins[approach] = begin(self._sampler, self.workload, approach)
+        return self._begins[approach]
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.

@@ -35,11 +35,14 @@ from pready.model.timeline import (
 )
 from pready.model.workload import Workload, check_transport_partitions
 
-Numbers = dict[str, NDArray[np.float64 | np.int64 | np.uint64]]
+Row = NDArray[np.float64 | np.int64 | np.uint64]
+Numbers = dict[str, Row]
 
 TABLE, THREADS, GAUSSIAN = range(3)
 FIRST, TURN, DRAW = range(3)
 UNIFORM, NORMAL, KERNEL = range(3)
+_SAME = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
+"""Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
 RECEIVERS = {"master": 0, "threads": 1, "none": 2}
 SYNC = {"none": 0, "active": 1, "passive": 2}
 
@@ -87,6 +90,18 @@ class Priced:
     prices: dict[str, Array]
     """What differs between rows, shape (rows, numbers of the field); empty of a single row."""
     seeds: tuple[int, ...]
+
+    def rows(self, some: range) -> Priced:
+        """Some rows, one after the other, as if no others had been made."""
+        if len(self.seeds) == 1:
+            return self
+        prices = {name: value[some.start : some.stop] for name, value in self.prices.items()}
+        seeds, of = self.seeds[some.start : some.stop], self.plan
+        own = {name: value[0] for name, value in prices.items()} | {"seed": _row("seed", np.uint64(seeds[0]))}
+        at = slice(some.start, some.stop)
+        costs = [c.row(some.start) if len(seeds) == 1 else c.rows(at) for c in of.costs]
+        first = replace(of, seed=seeds[0], costs=tuple(costs), numbers=of.numbers | own)
+        return Priced(first, prices if len(seeds) > 1 else {}, seeds)
 
 
 def plan(
@@ -203,10 +218,22 @@ def without_spread(made: Plan, machine: Machine) -> Plan:
     return replace(made, workload=workload, numbers=made.numbers | {n: _row(n, value) for n, value in ready.items()})
 
 
-def _row(name: str, value: object) -> NDArray[np.float64 | np.int64 | np.uint64]:
+def _row(name: str, value: object) -> Row:
     """As the kernel takes a field; what is no whole number where it takes whole ones is an error."""
     dtype, _ = FIELDS[name]
+    return _number(dtype, value) if isinstance(value, (int, float, np.generic)) else _array(dtype, value)
+
+
+def _array(dtype: str, value: object) -> Row:
     return np.array(value, ndmin=1).ravel().astype(dtype, casting="same_kind", copy=False)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _number(dtype: str, value: float | np.generic) -> Row:
+    """The same of one number: most of a plan's fields are of few values, and not for the kernel to change."""
+    row = _array(dtype, value)
+    row.flags.writeable = False
+    return row
 
 
 @dataclass(frozen=True)
@@ -248,9 +275,9 @@ class _Exchange:
 
     def wide(self, cost: Array) -> Array:
         """A cost by row, shape (rows,)."""
-        if cost.shape == (self.rows,):  # of hundreds of plans; np.broadcast_to takes its time
+        if cost.shape == (self.rows,):  # of hundreds of plans; np.broadcast_to and np.full take their time
             return cost
-        return cost.reshape(1) if self.rows == 1 else np.full(self.rows, cost)
+        return cost.reshape(1) if self.rows == 1 else cost.repeat(self.rows)
 
     def each(self, cost: Callable[[Costs], Array]) -> Array:
         """A cost by row and class, shape (rows, classes)."""
@@ -385,7 +412,7 @@ def _message_numbers(x: _Exchange) -> dict[str, object]:
 
 def _steps(x: _Exchange) -> dict[str, object]:
     """Which of the timeline's steps there are, and how they go."""
-    interface = x.interface
+    interface, asks, acknowledged = x.interface, bool(x.asks.any()), bool(x.delivered.any())
     return {
         "counts": interface.counts,
         "joins": interface.joins,
@@ -397,22 +424,17 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and len(x.by_class) == 1
         and x.pattern.node is None
         and not interface.two_sided_rendezvous
-        and not x.asks.any()
+        and not asks
         and not x.shaped
         and not x.attended
-        and not (interface.one_by_one and x.delivered.any()),
-        "rounds": x.pattern.directions > 1
-        and len(x.members) == 1
-        and (interface.two_sided_rendezvous or bool(x.asks.any())),
+        and not (interface.one_by_one and acknowledged),
+        "rounds": x.pattern.directions > 1 and len(x.members) == 1 and (interface.two_sided_rendezvous or asks),
         "two_sided": interface.two_sided_rendezvous,
         "one_by_one": interface.one_by_one,
-        "rendezvous": x.asks.any(),
+        "rendezvous": asks,
         "asks": x.asks,
-        "gate_is_join": x.asks.any()
-        and x.setting.progress == "on-call"
-        and x.computing
-        and x.pattern.name != "sweep3d",
-        "seen_later": x.asks.any()
+        "gate_is_join": asks and x.setting.progress == "on-call" and x.computing and x.pattern.name != "sweep3d",
+        "seen_later": asks
         and x.setting.sender_progress == "on-call"
         and interface.splits
         and not interface.sender_returns
@@ -421,8 +443,8 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
-        "acknowledged": x.delivered.any(),
-        "acknowledged_at_join": x.delivered.any()
+        "acknowledged": acknowledged,
+        "acknowledged_at_join": acknowledged
         and x.setting.progress != "thread"
         and x.computing
         and x.pattern.name != "sweep3d",
@@ -475,9 +497,8 @@ def _returned(x: _Exchange) -> Array:
 
 
 def _namesakes(x: _Exchange) -> dict[str, Array]:
-    """Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
-    same = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
-    return {name: x.each(attrgetter(name)) if FIELDS[name][1] else getattr(x.first, name) for name in same}
+    """`_SAME` of an exchange."""
+    return {name: x.each(attrgetter(name)) if FIELDS[name][1] else getattr(x.first, name) for name in _SAME}
 
 
 def _turns(x: _Exchange) -> dict[str, Array]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pready.model.approach import Approach
 from pready.model.arrays import Array
-from pready.model.engine._kernel import Engine, simulate_all
+from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
 from pready.model.engine.nodes import nodes_of
 from pready.model.engine.pattern import pattern
 from pready.model.engine.plan import Plan, Price, Priced, plan
@@ -386,8 +386,13 @@ Job = tuple[Sequence[Priced], int]
 """The exchanges of a step, each at its prices, and for how many iterations."""
 
 
-def run_all(jobs: Sequence[Job], cores: int) -> list[list[list[Simulation]]]:
+def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> list[list[list[Simulation]]]:
     """Simulate steps, each at its prices for so many iterations, in one call of the kernel.
+
+    Parameters
+    ----------
+    kept
+        Ready times of earlier calls, to which those of this are added: no result changes by them.
 
     Returns
     -------
@@ -406,29 +411,33 @@ def run_all(jobs: Sequence[Job], cores: int) -> list[list[list[Simulation]]]:
             [replace(s, seed=of.seeds[row]) for s, of in zip(simulations(_plans(step), out), step, strict=True)]
             for row, out in enumerate(rows)
         ]
-        for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
+        for (step, _), rows in zip(jobs, _outcomes(jobs, cores, kept), strict=True)
     ]
 
 
-def means_s(jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int = 0) -> list[Array]:
+def means_s(
+    jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int = 0, kept: KeptTimes | None = None
+) -> list[Array]:
     """Mean times after each job's first iterations: of the communication of exchange `number` (of a sweep, of one of
-    its exchanges), and of an iteration.
+    its exchanges), and of an iteration. `kept` is as of `run_all`.
 
     Returns
     -------
     By job, an array of shape (rows, 2).
     """
 
-    def means(step: Sequence[Plan], first: int, out: Outcome) -> tuple[float, float]:
-        if out["overflowed"]:
-            simulations(step, out)  # says so
-        sums = out["sums"].reshape(out["iterations"], len(step), out["sums"].shape[1])[first:] / step[0].pattern.ranks
-        mine = sums[:, number]
-        return float((mine[:, 0] - mine[:, 1]).mean()) / step[number].steps, float(sums[:, :, 0].sum(axis=1).mean())
+    def means(step: Sequence[Plan], first: int, rows: Sequence[Outcome]) -> Array:
+        for out in rows:
+            if out["overflowed"]:
+                simulations(step, out)  # says so
+        sums = np.stack([out["sums"] for out in rows])
+        each = sums.reshape(len(rows), -1, len(step), sums.shape[2])[:, first:] / step[0].pattern.ranks
+        communication = (each[:, :, number, 0] - each[:, :, number, 1]).mean(axis=1) / step[number].steps
+        return np.stack([communication, each[:, :, :, 0].sum(axis=2).mean(axis=1)], axis=1)
 
     return [
-        np.array([means(_plans(step), first, out) for out in rows])
-        for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
+        means(_plans(step), first, rows)
+        for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores, kept), strict=True)
     ]
 
 
@@ -449,10 +458,12 @@ def _plans(step: Sequence[Priced]) -> list[Plan]:
     return [of.plan for of in step]
 
 
-def _outcomes(jobs: Sequence[Job], cores: int) -> list[list[Outcome]]:
+def _outcomes(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> list[list[Outcome]]:
     for step, iterations in jobs:
         _check(_plans(step), iterations, cores)
-    return simulate_all([([(p.plan.numbers, p.prices, list(p.seeds)) for p in step], n) for step, n in jobs], cores)
+    return simulate_all(
+        [([(p.plan.numbers, p.prices, list(p.seeds)) for p in step], n) for step, n in jobs], cores, kept=kept
+    )
 
 
 def prepared(

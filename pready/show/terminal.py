@@ -39,10 +39,10 @@ def console(*, stderr: bool = False) -> Console:
     """Standard output, or error, as wide as the terminal; in a pipe as wide as COLUMNS says, else `PIPE_WIDTH`."""
     probe = Console(stderr=stderr)
     if probe.is_terminal:
-        return _Output(highlight=False, stderr=stderr)
+        return _Output(highlight=False, emoji=False, stderr=stderr)
     said = os.environ.get("COLUMNS", "")
     width = int(said) if said.isdecimal() and int(said) >= NARROWEST else PIPE_WIDTH
-    return _Output(width=width, highlight=False, stderr=stderr)
+    return _Output(width=width, highlight=False, emoji=False, stderr=stderr)
 
 
 def print_json(data: object) -> None:

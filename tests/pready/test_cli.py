@@ -222,6 +222,17 @@ def loaded_by(arguments: list[str], modules: set[str]) -> str:
     return done.stdout.splitlines()[-1]
 
 
+def test_memory_is_not_searched_at_the_end() -> None:
+    # Finding circles among all that was imported took as long as importing NumPy.
+    code = (
+        "import atexit, gc; from pready.cli import main; main(['--version']); atexit._run_exitfuncs(); "
+        "print(gc.get_freeze_count(), len(gc.get_objects()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    frozen, searched = map(int, done.stdout.splitlines()[-1].split())
+    assert frozen > 10 * searched
+
+
 @pytest.mark.thorough
 def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):

@@ -22,6 +22,7 @@ from pready.cli import main
 from pready.model.units import Unit, format_change, format_quantity, format_time
 from pready.show.plain_text import SPELT, plain
 from pready.show.table import Readable
+from pready.show.terminal import console
 
 HALO = "examples/halo3d.toml"
 COMMANDS = (
@@ -52,6 +53,11 @@ def figures(text: str) -> list[str]:
     """Every number, in whatever order the layout puts them; a wrapped one is joined again."""
     joined = re.sub(r"\n\s*", " ", text)
     return sorted(w.rstrip(".,-") for w in FIGURE.findall(joined))
+
+
+def test_names_between_colons_stay_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    console().print("rank:key:8 and :warning:")
+    assert capsys.readouterr().out == "rank:key:8 and :warning:\n"
 
 
 @pytest.mark.thorough

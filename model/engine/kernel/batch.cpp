@@ -10,21 +10,23 @@
 namespace pready {
 namespace {
 
-constexpr std::int64_t kMostTimes = std::int64_t{1} << 24;  // that are kept for others: 128 MiB
+constexpr std::int64_t kMostTimes = std::int64_t{1} << 24;  // of a batch: 128 MiB
+constexpr std::int64_t kMostKept = std::int64_t{1} << 22;   // for later ones: 32 MiB
 
 // What several simulations draw alike is drawn once.
 struct Times {
     const Fields* fields;
     std::int64_t iterations, users;
-    std::vector<double> values;
+    KeptTimes::Values values;
+    std::shared_ptr<std::vector<double>> drawn;  // the same while they are being drawn
 
     std::int64_t each() const { return fields->ranks * fields->threads * fields->theta; }
 };
 
 class Batch {
    public:
-    Batch(const std::vector<Job>& jobs, int cores, const std::string& level)
-        : jobs_(jobs), cores_(cores), level_(level) {
+    Batch(const std::vector<Job>& jobs, int cores, const std::string& level, KeptTimes* kept)
+        : jobs_(jobs), cores_(cores), level_(level), kept_(kept) {
         for (const Job& job : jobs_) {
             outcomes_.emplace_back(job.rows.size());
             times_of_.emplace_back();
@@ -39,13 +41,11 @@ class Batch {
 
     Outcomes run(const std::function<bool(double)>& poll) {
         progress_.all = static_cast<double>(draws_.size() + units_.size());
-        supervise(
-            cores_, [this](int) { each(draws_, [this](const Draw& d) { draw(d); }); }, progress_,
-            poll);
-        next_ = 0;
-        supervise(
-            cores_, [this](int) { each(units_, [this](const Unit& u) { simulate(u); }); },
-            progress_, poll);
+        all(draws_, [this](const Draw& d) { draw(d); }, poll);
+        for (const Times& t : times_) {
+            if (kept_ != nullptr && t.drawn && progress_.go_on()) kept_->keep(*t.fields, t.iterations, t.values);
+        }
+        all(units_, [this](const Unit& u) { simulate(u); }, poll);
         return std::move(outcomes_);
     }
 
@@ -69,7 +69,7 @@ class Batch {
         const auto like = [&](const Times& t) { return t.fields->draws_as(row); };
         auto found = std::find_if(times_.rbegin(), times_.rend(), like);
         if (found == times_.rend()) {
-            times_.push_back({&row, 0, 0, {}});
+            times_.push_back({&row, 0, 0, {}, {}});
             found = times_.rbegin();
         }
         found->iterations = std::max(found->iterations, iterations * steps);
@@ -77,14 +77,18 @@ class Batch {
         return static_cast<std::size_t>(times_.rend() - found) - 1;
     }
 
-    // Room for the times that more than one simulation draws, as far as there is room.
+    // Times that more than one simulation draws, or a later batch may draw: kept ones, or as far as there is room.
     void share() {
         std::int64_t left = kMostTimes;
         for (std::size_t i = 0; i < times_.size(); ++i) {
             Times& t = times_[i];
-            if (t.users < 2 || t.iterations > left / t.each()) continue;
+            if (kept_ != nullptr) t.values = kept_->find(*t.fields, t.iterations);
+            if (t.values) continue;
+            const std::int64_t most = t.users > 1 ? left : kept_ != nullptr ? std::min(left, kMostKept) : 0;
+            if (t.iterations > most / t.each()) continue;
             left -= t.iterations * t.each();
-            t.values.resize(static_cast<std::size_t>(t.iterations * t.each()));
+            t.drawn = std::make_shared<std::vector<double>>(static_cast<std::size_t>(t.iterations * t.each()));
+            t.values = t.drawn;
             for (std::int64_t k = 0; k < t.iterations; ++k) draws_.push_back({i, k});
         }
     }
@@ -110,19 +114,26 @@ class Batch {
                          [](const Unit& a, const Unit& b) { return a.messages > b.messages; });
     }
 
+    // By no more threads than there is to do: to start one takes as long as a small simulation.
     template <class Some, class Do>
-    void each(const std::vector<Some>& all, const Do& one) {
-        while (progress_.go_on()) {
-            const std::size_t i = next_.fetch_add(1);
-            if (i >= all.size()) return;
-            one(all[i]);
-            progress_.add(1);
-        }
+    void all(const std::vector<Some>& of, const Do& one, const std::function<bool(double)>& poll) {
+        if (of.empty()) return;
+        next_ = 0;
+        const auto work = [&](int) {
+            while (progress_.go_on()) {
+                const std::size_t i = next_.fetch_add(1);
+                if (i >= of.size()) return;
+                one(of[i]);
+                progress_.add(1);
+            }
+        };
+        const auto most = static_cast<std::size_t>(cores_);
+        supervise(static_cast<int>(std::min(most, of.size())), work, progress_, poll);
     }
 
     void draw(const Draw& d) {
         Times& t = times_[d.times];
-        draw_times(*t.fields, level_, d.iteration, t.values.data() + d.iteration * t.each());
+        draw_times(*t.fields, level_, d.iteration, t.drawn->data() + d.iteration * t.each());
     }
 
     void simulate(const Unit& u) {
@@ -134,7 +145,7 @@ class Batch {
             engine.reprice(job.rows[r]);
             for (std::size_t e = 0; e < engine.exchanges(); ++e) {
                 const std::size_t t = times_of_[u.job][r][e];
-                engine.take_times(e, t == kNone || times_[t].values.empty() ? nullptr : times_[t].values.data());
+                engine.take_times(e, t == kNone || !times_[t].values ? nullptr : times_[t].values->data());
             }
             outcomes_[u.job][r] = engine.run(options);
         }
@@ -143,6 +154,7 @@ class Batch {
     const std::vector<Job>& jobs_;
     const int cores_;
     const std::string& level_;
+    KeptTimes* const kept_;
     std::vector<Times> times_;
     std::vector<std::vector<std::vector<std::size_t>>> times_of_;
     std::vector<Draw> draws_;
@@ -154,9 +166,30 @@ class Batch {
 
 }  // namespace
 
+KeptTimes::Values KeptTimes::find(const Fields& fields, std::int64_t iterations) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Kept& k : kept_) {
+        if (k.iterations >= iterations && k.fields.draws_as(fields)) return k.values;
+    }
+    return nullptr;
+}
+
+void KeptTimes::keep(const Fields& fields, std::int64_t iterations, const Values& values) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto more = static_cast<std::int64_t>(values->size());
+    if (more > kMostKept - count_) return;
+    kept_.push_back({fields, iterations, values});
+    count_ += more;
+}
+
+std::int64_t KeptTimes::count() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return count_;
+}
+
 Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::string& level,
-                 const std::function<bool(double)>& poll) {
-    return jobs.empty() ? Outcomes{} : Batch(jobs, cores, level).run(poll);
+                 const std::function<bool(double)>& poll, KeptTimes* kept) {
+    return jobs.empty() ? Outcomes{} : Batch(jobs, cores, level, kept).run(poll);
 }
 
 }  // namespace pready

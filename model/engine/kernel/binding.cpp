@@ -216,7 +216,7 @@ std::vector<Fields> step(const nb::object& plans) {
     return out;
 }
 
-nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
+nb::list simulate_all(const nb::list& of, int cores, const std::string& level, KeptTimes* kept) {
     std::vector<Job> jobs;
     for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each)));
     std::exception_ptr failed;
@@ -233,7 +233,7 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level) {
     Outcomes outcomes;
     {
         const nb::gil_scoped_release release;
-        outcomes = run_all(jobs, cores, level, poll);
+        outcomes = run_all(jobs, cores, level, poll, kept);
     }
     if (failed) std::rethrow_exception(failed);
     nb::list out;
@@ -254,7 +254,9 @@ NB_MODULE(_kernel, m) {
     nb::dict head;  // places in a record
     head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
     m.attr("HEAD") = head;
-    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "");
+    nb::class_<KeptTimes>(m, "KeptTimes").def(nb::init<>()).def("__len__", &KeptTimes::count);
+    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "",
+          nb::arg("kept").none() = nb::none());
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
              [](Engine* self, const nb::object& plan, const std::string& level) {

@@ -11,9 +11,10 @@ from machines import ideal
 
 from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
+from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.layout import layout, part
 from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
-from pready.model.engine.plan import without_spread
+from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.evaluate import Evaluation
@@ -132,6 +133,54 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     assert len(set(fresh)) == 3
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        NoArrivals(),
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
+        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
+    ],
+    ids=["none", "normal", "late thread", "late partition"],
+)
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
+    machine, w = load("meluxina"), workload(pattern, model)
+    e = ManyRanks(machine, w, seed=3, draws=3)
+    for approach in approaches(machine, w, effective_library(machine)):
+        several = e._at_draws(approach, range(1, 4))
+        for draw in range(4):
+            alone = plan(
+                machine,
+                w,
+                approach,
+                e._pattern,
+                seed=e._own_seed(draw),
+                price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
+            )
+            made = [e._plan(approach) if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
+            if draw > 0:
+                prices = {name: value[draw - 1] for name, value in several.prices.items()}
+                seed = np.array([several.seeds[draw - 1]], np.uint64)
+                made.append(replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}))
+            for one in made:
+                assert one.numbers.keys() == alone.numbers.keys()
+                for name, value in alone.numbers.items():
+                    np.testing.assert_array_equal(one.numbers[name], value, name)
+
+
+def test_what_is_saved_is_what_the_prediction_says() -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    for of in (ManyRanks(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w)):
+        approach = Approach(BY_KEY["many"], 8, 4)
+        alone = of.at_buffer(2.0**18)
+        (predicted,) = alone.predict_all([approach])
+        assert of.at_buffer(2.0**18).saved(approach) == (
+            predicted.speedup_percent / 100,
+            predicted.speedup_low_percent / 100,
+        )
+
+
 def test_replaced_costs_reach_the_kernel() -> None:
     w = workload("halo3d", Normal(model="normal", spread=0.04))
     e = ManyRanks(load("meluxina"), w, draws=0)
@@ -196,6 +245,33 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
             np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
             np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
             assert rows[row][0].seed == seed
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [Normal(model="normal", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
+    ids=["drawn", "a table"],
+)
+def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
+    e = ManyRanks(load("meluxina"), workload("halo3d", model), draws=3)
+    each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
+    ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
+    kept, expected = KeptTimes(), 0
+    # Of three draws, 6 iterations; then no more of what there is, more of it, and another draw.
+    for draws, iterations, more in (
+        (range(1, 3), 6, 12),
+        (range(2, 3), 4, 0),
+        (range(1, 2), 9, 9),
+        (range(3, 4), 2, 2),
+    ):
+        jobs = [([e._at_draws(a, draws)], iterations) for a in ways]
+        for fresh, mine in zip(run_all(jobs, 1), run_all(jobs, cores, kept), strict=True):
+            for (one,), (other,) in zip(fresh, mine, strict=True):
+                np.testing.assert_array_equal(one.mean_s, other.mean_s)
+                np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
+        expected += more * each
+        assert len(kept) == expected
 
 
 ARRIVAL_MODELS: list[Any] = [

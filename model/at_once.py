@@ -1,0 +1,27 @@
+"""What does not wait for each other, by a thread each: simulations and NumPy run outside the interpreter's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def at_once(value: Callable[[T], U], of: Sequence[T]) -> list[U]:
+    """A value of each; the first error of them is raised when all have ended."""
+    if len(of) < 2:
+        return [value(one) for one in of]
+    with ThreadPoolExecutor() as pool:
+        others = [pool.submit(value, one) for one in of[1:]]
+        first = value(of[0])
+        return [first, *(o.result() for o in others)]
+
+
+def both(one: Callable[[], T], other: Callable[[], U]) -> tuple[T, U]:
+    """What two calls give; `one` is called by this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        later = pool.submit(other)
+        return one(), later.result()
