@@ -6,7 +6,7 @@ What was not measured is filled in as ``assumed``, with the reason; nothing is f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -78,6 +78,7 @@ def describe(
     """
     notes = list(fit.notes)
     where = f"{about.get('launcher', '')}, {_library_line(about)}".strip(", ")
+    fit = asking_as_seen(fit, probes, notes)
     segments = _with_rendezvous(fit, probes, [_segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
     last = fit.segments[-1]
     link = fit.in_flight.G_link if fit.in_flight is not None else last.G_stream
@@ -154,6 +155,25 @@ def stalls_from(probes: Probes, thresholds: Sequence[float]) -> float | None:
     powers = [2.0**k for k in range(stalled.bit_length()) if moving < 2**k]
     defaults = powers if len(powers) == 1 else []
     return next((t for t in (*thresholds, *defaults) if moving < t <= stalled), moving + 1.0)
+
+
+def asking_as_seen(fit: Fit, probes: Probes, notes: list[str]) -> Fit:
+    """The fit, without rendezvous of messages that move while a rank computes where larger ones wait for it.
+
+    A step in the latencies of a busy machine may look like a handshake; a transfer that is over when the rank has
+    computed had none to wait for.
+    """
+    start = stalls_from(probes, [s.from_bytes for s in fit.segments])
+    if start is None or all(s.protocol != "rendezvous" or s.from_bytes >= start for s in fit.segments):
+        return fit
+    notes.append(f"a step in the latencies below {start:.0f} B is no rendezvous: such messages wait for no rank")
+    return replace(
+        fit,
+        segments=tuple(
+            replace(s, protocol=None) if s.protocol == "rendezvous" and s.from_bytes < start else s
+            for s in fit.segments
+        ),
+    )
 
 
 def _with_rendezvous(

@@ -68,6 +68,10 @@ class Costs:
     """The send is complete when the receiver has the message, and that is known."""
     buffered: Array
     """Seconds on the link that what the system buffers of a send takes."""
+    queue: Array
+    """Seconds on the link that what lies before a go-ahead takes, at most."""
+    jitter: Array
+    """What the system makes a rank late by, in the mean, where go-aheads wait."""
     uneven: Array
     """What flows that share ports take longer, as a share."""
     uneven_active: Array
@@ -297,6 +301,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
+        queue=_optional(sampler, f"{workload.path}.queue", path.queue) / size * np.maximum(link, drain),
+        jitter=_optional(sampler, f"{workload.path}.jitter", path.jitter),
         uneven=_optional(sampler, f"{workload.path}.uneven", path.uneven),
         uneven_active=_optional(
             sampler,

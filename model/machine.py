@@ -95,6 +95,12 @@ class NetworkPath(Strict):
     in which they do: flows that share ports do not share them evenly. Absent: no longer."""
     uneven_active: Value[units.Share] | None = None
     """The same for active messages, such as a release MPICH's MPI_Psend; absent, as for others."""
+    queue: Value[units.Size] | None = None
+    """A receiver's go-ahead leaves behind what lies in its own port, so many bytes at most: what sockets and queues
+    hold. Absent: at once."""
+    jitter: Value[units.Time] | None = None
+    """With `queue`: what the system makes a rank late by in an iteration, in the mean, so that ranks are never quite in
+    step. Absent: nothing."""
     send_buffer: Value[units.Offset] | None = None
     """A send that asked first is complete when all but so many bytes have left: what a socket takes. Absent: 0."""
 

@@ -129,15 +129,17 @@ def evaluator(
     if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
         many = ManyRanks(machine, workload, seed, draws, cores=cores)
         return many, stands_for(workload, many)
-    notes = _of_one_exchange(workload, "asked for the timeline" if why is None else why)
+    notes = _of_one_exchange(machine, workload, "asked for the timeline" if why is None else why)
     return Evaluation(machine, workload, seed, draws=DRAWS if draws is None else draws), notes
 
 
-def _of_one_exchange(workload: Workload, because: str) -> list[str]:
+def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list[str]:
     """What to say where a timeline stands for many ranks."""
     notes: list[str] = []
     if workload.pattern != "pt2pt":
         notes.append(f"{because}: predicted from one exchange, without waiting for late neighbours")
+        if machine.path(workload.path).queue is not None:
+            notes.append("the timeline lets go-aheads leave at once, whatever lies in their port (queue)")
     if workload.thread_grid is not None:
         notes.append("the timeline takes every neighbour's buffer as one to which all threads contribute")
     return notes
@@ -300,7 +302,7 @@ def predict_step(
         def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
             return replace(of, workload=other, draws=0).predict_all(some)
 
-        notes = _of_one_exchange(of.workload, "asked for the timeline") if isinstance(of, Evaluation) else []
+        notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if isinstance(of, Evaluation) else []
         return _answered(of, profile, library, min_gain, notes, at_values, deciding=False)
 
     exchanges = tuple(map(answered, each))

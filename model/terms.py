@@ -280,6 +280,17 @@ TERMS: tuple[Term, ...] = (
         steps=("receive",),
     ),
     Term(
+        name="go-aheads behind data",
+        symbol="b_queue",
+        latex=r"b_\mathrm{queue}",
+        says="a receiver's go-ahead leaves behind what lies in its own port, as much as sockets and queues hold, where "
+        "ranks are not quite in step",
+        costs=("queue",),
+        shapes=("jitter",),
+        values={"path.queue": Unit.SIZE, "path.jitter": Unit.TIME},
+        steps=("protocol",),
+    ),
+    Term(
         name="uneven sharing of ports",
         symbol="u",
         latex="u",

@@ -34,7 +34,7 @@ times the communication, costs no digits.
 Several ranks that send to one share its port: end_i = max(arrived_i, end_(i-1) + g + G m). The timeline has one
 sender. Between two ranks it is exact, for what left through one port never waits at another as fast; of several
 peers it is exact where they are in step, so that a rank receives what it sends, whatever the sizes. Where they
-are not, ports are the engine's (`pready.model.engine`).
+are not, ports are the engine's (`pready.model.engine`), and so is what go-aheads wait for there (a path's `queue`).
 
 Limits, tested as properties: with L = o = g = 0 and the last partition late by D it is Eq. 3 of
 gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o left it is Eq. 5.

@@ -22,6 +22,9 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
 - What a rank's neighbours send to it goes through its port, in the order in which it left them. LogGP's g and G hold at
   both ends: end_i = max(arrived_i, end_(i-1) + g + G m). What one rank alone sends never waits there, as it left
   through a port as fast; nor does it where all ranks are in step.
+- Where a path has a `queue`, a rank's go-ahead leaves through the port through which its own payloads leave: behind
+  what was handed to that before the go-ahead is given, but for no longer than `queue` bytes take. Ranks that are in
+  step never wait so, and hardly stay in step: each iteration makes a rank late by up to twice the path's `jitter`.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
@@ -36,7 +39,10 @@ An event queue orders events because any of them might influence any later one. 
 1. *Layers.* All times of iteration k are functions of the starts S(k) and the NIC backlogs at it. A
    message of iteration k cannot influence any send of iteration k, because every partition's ready
    time is a start plus a draw. (In a sweep it can, but only downstream: layers are diagonals.) So one
-   pass over the ranks per layer is enough, in any order within the layer.
+   pass over the ranks per layer is enough, in any order within the layer. Go-aheads that wait in ports are the
+   exception: a rank's payload holds up the go-ahead for another's, which holds up the next. There ranks send in rounds,
+   each with the ports as the round before left them, until nothing changes: what waited for k others is right after
+   k + 1 rounds. Five are most often enough; in a ring the ends are those of an event simulation (tests).
 2. *No overtaking between iterations.* A receive is posted at S_r(k), after everything of iteration
    k − 1 has been received, so a fast neighbour's messages of iteration k cannot occupy a server that
    still works for k − 1. Messages are matched by neighbour, partition and iteration.

@@ -314,6 +314,13 @@ class _Exchange:
         return self.pattern.name != "sweep3d" and self.pattern.node is None
 
     @property
+    def queues(self) -> bool:
+        """Do go-aheads leave behind payloads? Between two ranks they do not: each begins when the other answers."""
+        some = any(bool(c.queue.any()) for c in self.by_class)
+        apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.shares_ports
+        return some and apart and bool(self.asks.any())
+
+    @property
     def attended(self) -> bool:
         """Do puts that find no room to wait for the link go when the threads have met?"""
         return self.interface.needs_room and 0 < self.setting.unattended < math.inf
@@ -433,6 +440,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "one_by_one": interface.one_by_one,
         "rendezvous": asks,
         "asks": x.asks,
+        "queues": x.queues,
         "gate_is_join": asks and x.setting.progress == "on-call" and x.computing and x.pattern.name != "sweep3d",
         "seen_later": asks
         and x.setting.sender_progress == "on-call"
@@ -465,6 +473,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         **_turns(x),
         # From a partition's mark to its message's issue.
         "counter": x.counter,
+        "jitter": first.jitter if x.queues else np.asarray(0.0),
         "wake": np.asarray(0.0) if interface.joins else first.wake,
         "opened": first.control + x.epoch,
         "burst_hold": x.hold[:, 0],

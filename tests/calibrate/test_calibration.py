@@ -17,10 +17,11 @@ from readable import check_readable
 
 from pready.calibrate import from_records
 from pready.calibrate.calibration import Calibration, calibrate, provenance
-from pready.calibrate.fit import ThinDataError
+from pready.calibrate.fit import Fit, ThinDataError
+from pready.calibrate.fit.results import Estimate, Protocol, Segment
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_files import from_files
-from pready.calibrate.machine_from_fit import stalls_from
+from pready.calibrate.machine_from_fit import asking_as_seen, stalls_from
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
 from pready.cli import main
@@ -294,6 +295,24 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
     assert stalls_from(close, []) == 65536  # the only power of two there
     assert stalls_from(close, [0, 61000]) == 61000
     assert stalls_from(replace(close, exposed_share={66000: moves, 70000: waits}), []) == 66001
+
+
+def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(found: Calibration) -> None:
+    one = Estimate(1e-6, 1e-6, 1e-6)
+
+    def fitted(*segments: tuple[float, Protocol]) -> Fit:
+        every = tuple(Segment(start, protocol, *[one] * 6) for start, protocol in segments)
+        return replace(found.fit, segments=every)
+
+    fit = fitted((0.0, "short"), (4096.0, "rendezvous"), (12007.0, "rendezvous"))
+    stalls, moves = from_records.Probes(exposed_share={50536: 0.1, 64481: 0.1, 65536: 0.9}), from_records.Probes()
+    notes: list[str] = []
+    assert [s.protocol for s in asking_as_seen(fit, stalls, notes).segments] == ["short", None, None]
+    assert notes == ["a step in the latencies below 65536 B is no rendezvous: such messages wait for no rank"]
+    # Where no size waits, or only from the step on, nobody knows better than the step.
+    assert asking_as_seen(fit, moves, notes) == fit
+    large = fitted((0.0, "short"), (65000.0, "rendezvous"))
+    assert asking_as_seen(large, stalls, notes) == large
 
 
 def test_a_stalling_library_gets_no_early_bird_from_part(found: Calibration) -> None:

@@ -20,7 +20,7 @@ from pready.model.files import validated
 from pready.model.machine import Barrier, Machine, Wake
 from pready.model.machine_file import dumps
 from pready.model.workload import Workload
-from pready.validate.prove import crowd, design
+from pready.validate.prove import crowd, design, rings
 from pready.validate.prove.expected import Expected, left_alone
 from pready.validate.prove.performed import Performed, of_records
 
@@ -51,8 +51,8 @@ def measured(on: Machine, shorter_s: float = 0.0, leave_out: int = 0) -> Content
     for ring in crowd.rings(RANKS, TEAMS, SEED):
         if ring.threads == leave_out:
             continue
-        of = Expected(on, ring.workload, SEED, crowd.FIRST, crowd.ITERATIONS)
-        one = np.zeros((crowd.FIRST + crowd.ITERATIONS, RANKS, 3))
+        of = Expected(on, ring.workload, SEED, rings.FIRST, crowd.ITERATIONS)
+        one = np.zeros((rings.FIRST + crowd.ITERATIONS, RANKS, 3))
         one[..., 1] = crowd.COMPUTE_S
         one[..., 2] = crowd.COMPUTE_S + of.median_time(ring.way.approach) - shorter_s
         rows = one.reshape(len(one), -1).tolist()

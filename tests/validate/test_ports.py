@@ -1,7 +1,8 @@
-"""A ring both ways tells how unevenly ports are shared."""
+"""Rings tell behind how much data go-aheads leave, and how unevenly ports are shared."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,63 +12,114 @@ import pytest
 
 from pready.calibrate.records import Content
 from pready.model import machine as machines
+from pready.model.approach import BULK
 from pready.model.machine_file import dumps
 from pready.validate.prove import design, ports
-from pready.validate.prove.expected import Expected
-
-MPICH = machines.load("meluxina").model_copy(
-    update={
-        "library": machines.load("meluxina").library.model_copy(update={"name": "mpich-release", "early_send": None})
-    }
-)
+from pready.validate.prove.rings import FIRST, Ring
 
 
-def measured(on: machines.Machine, shares: dict[str, float], ranks: int = 4, seed: int = 3) -> Content:
-    """Records of a ring whose communication takes so much longer."""
+def of_library(name: str) -> machines.Machine:
+    machine = machines.load("meluxina")
+    return machine.model_copy(update={"library": machine.library.model_copy(update={"name": name, "early_send": None})})
+
+
+def leaving_behind(machine: machines.Machine, size: float, jitter: float) -> machines.Machine:
+    def value(x: float) -> Any:
+        return machine.inter.link_bandwidth.model_copy(update={"value": x, "interval": None})
+
+    update = {"queue": value(size), "jitter": value(jitter)}
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})
+
+
+MPICH, OPENMPI = of_library("mpich-release"), of_library("openmpi-persist")
+RANKS, SEED = 4, 3
+ASKS_FROM = next(s.from_ for s in MPICH.inter.segments if s.protocol == "rendezvous")
+
+
+def measured(
+    on: machines.Machine, shares: Mapping[str, float], queue: float | None = None, jitter: float = 0.0
+) -> Content:
+    """Records of rings whose communication takes so much longer, where go-aheads leave behind `queue` bytes."""
     points: dict[str, Any] = {}
-    for workload, plan in ports.plans(on, ranks, seed):
-        together = 2 * on.inter.segment(workload.buffer).G.value * workload.buffer
-        for name, way in ports.ways(on).items():
-            even = Expected(on, workload, seed, ports.FIRST, ports.ITERATIONS).of(way.approach).time_s
-            one = np.zeros((ports.FIRST + ports.ITERATIONS, ranks, 3))
-            one[..., 1], one[..., 2] = 1e-3, 1e-3 + even + shares[name] * together
-            for r in range(design.ROUNDS):
-                key = way.point(plan.name, r, design.MOST).key("e")
-                points[key] = {"record": {"lists": {"ranks_s": one.ravel().tolist()}}}
-    for content_points in points.values():
-        record = content_points["record"]
-        record["lists"]["ranks_s"] = np.reshape(
-            record["lists"]["ranks_s"], (ports.FIRST + ports.ITERATIONS, -1)
-        ).tolist()
+    rng = np.random.default_rng(SEED)
+    true = on if queue is None else leaving_behind(on, queue, jitter)
+
+    def keep(of: Ring, time: float) -> None:
+        for r in range(design.ROUNDS):
+            one = np.zeros((FIRST + of.iterations, RANKS, 3))
+            one[..., 1] = 1e-3 + 2 * jitter * rng.uniform(size=one[..., 1].shape)
+            one[..., 2] = one[..., 1] + time
+            record = {"lists": {"ranks_s": one.reshape(len(one), -1).tolist()}}
+            points[of.way.point(of.plan.name, r, design.MOST).key("e")] = {"record": record}
+
+    for of in ports.one_way(on, RANKS, SEED):
+        keep(of, of.expected(true).median_time(BULK))
+    for name, rings in ports.both_ways(on, RANKS, SEED).items():
+        for of in rings:
+            together = 2 * on.inter.segment(of.workload.buffer).G.value * of.workload.buffer
+            keep(of, of.expected(true).of(of.way.approach).time_s + shares[name] * together)
     return replace(Content({}, {}, {}), points=points)
 
 
 @pytest.mark.parametrize("share", [0.16, 1.02])
 def test_what_the_ring_took_longer_comes_back(share: float, tmp_path: Path) -> None:
     shares = {"uneven": share, "uneven_active": 0.6}
-    found = ports.known(MPICH, 4, 3, measured(MPICH, shares), "e")
+    found = ports.known(MPICH, RANKS, SEED, measured(MPICH, shares), "e")
     assert found.inter.uneven is not None
     assert found.inter.uneven_active is not None
     assert found.inter.uneven.value == pytest.approx(share, rel=1e-5)
     assert found.inter.uneven_active.value == pytest.approx(0.6, rel=1e-5)
+    assert found.inter.queue is None  # rings one way took as long as if go-aheads left at once
     file = tmp_path / "m.toml"
     file.write_text(dumps(found), encoding="utf-8")
     assert machines.load(str(file)).inter == found.inter
 
 
+@pytest.mark.parametrize("queue", [0.3, 0.8])
+def test_what_go_aheads_leave_behind_comes_back(queue: float, tmp_path: Path) -> None:
+    size = ports.one_way(OPENMPI, RANKS, SEED)[0].workload.buffer * queue
+    found = ports.known(OPENMPI, RANKS, SEED, measured(OPENMPI, {"uneven": 0.2}, size, 2e-6), "e").inter
+    assert found.queue is not None
+    assert found.jitter is not None
+    assert found.uneven is not None
+    assert found.queue.value == pytest.approx(size, rel=0.1)
+    assert found.jitter.value == pytest.approx(2e-6, rel=0.2)
+    assert found.uneven.value == pytest.approx(0.2, abs=0.01)
+    file = tmp_path / "m.toml"
+    file.write_text(dumps(OPENMPI.model_copy(update={"inter": found})), encoding="utf-8")
+    assert machines.load(str(file)).inter == found
+
+
+def test_rings_one_way_ask_and_those_both_ways_do_not() -> None:
+    asking, both = ports.one_way(MPICH, RANKS, SEED), ports.both_ways(MPICH, RANKS, SEED)["uneven"]
+    assert all(r.way.approach == BULK and r.workload.buffer >= ASKS_FROM for r in asking)
+    for of in both:
+        assert of.way.approach.message_size(of.workload.buffer) < ASKS_FROM
+        assert of.workload.buffer / (of.way.approach.messages - 1) >= 0.9 * ASKS_FROM
+
+
+def test_where_nothing_asks_nothing_is_left_behind() -> None:
+    eager = MPICH.inter.model_copy(
+        update={"segments": tuple(s for s in MPICH.inter.segments if s.protocol != "rendezvous")}
+    )
+    machine = MPICH.model_copy(update={"inter": eager})
+    assert ports.one_way(machine, RANKS, SEED) == []
+    assert {r.way.approach for r in ports.both_ways(machine, RANKS, SEED)["uneven"]} == {BULK}
+
+
 def test_a_library_whose_partitions_are_messages_has_one_share() -> None:
-    other = MPICH.model_copy(update={"library": MPICH.library.model_copy(update={"name": "openmpi-persist"})})
-    assert list(ports.ways(other)) == ["uneven"]
-    assert list(ports.ways(MPICH)) == ["uneven", "uneven_active"]
+    assert list(ports.both_ways(OPENMPI, RANKS, SEED)) == ["uneven"]
+    assert list(ports.both_ways(MPICH, RANKS, SEED)) == ["uneven", "uneven_active"]
 
 
 def test_two_ranks_cannot_tell() -> None:
-    assert list(ports.plans(MPICH, 2, 0)) == []
+    assert ports.one_way(MPICH, 2, 0) == []
+    assert ports.both_ways(MPICH, 2, 0) == {"uneven": [], "uneven_active": []}
     assert ports.known(MPICH, 2, 0, measured(MPICH, {"uneven": 1.0, "uneven_active": 1.0}), "e") == MPICH
 
 
 def test_no_shorter_than_shared_evenly() -> None:
-    found = ports.known(MPICH, 4, 3, measured(MPICH, {"uneven": -0.2, "uneven_active": 0.0}), "e")
+    found = ports.known(MPICH, RANKS, SEED, measured(MPICH, {"uneven": -0.2, "uneven_active": 0.0}), "e")
     assert found.inter.uneven is not None
     assert found.inter.uneven.value == 0
     assert found.inter.uneven.interval is None

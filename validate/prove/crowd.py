@@ -8,75 +8,42 @@ ranks, a message is noticed when its receiver has a core and looks (`L`), and th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import StepPlan, step_plan
 from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Progress, measure
+from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
 from pready.model.approach import BULK, BY_KEY
 from pready.model.files import validated
 from pready.model.machine import Barrier, Machine, Segment, Wake
-from pready.model.version import VERSION
-from pready.model.workload import Workload
-from pready.validate.prove import design
-from pready.validate.prove.design import ROUNDS, Way, way_of
-from pready.validate.prove.expected import Expected
-from pready.validate.prove.performed import Performed, performed_in
+from pready.validate.prove.performed import Performed
+from pready.validate.prove.rings import Ring, measure_rings, ring
 
 MANY = BY_KEY["many"]
 SIZES = (1024, 6144)
 """Bytes to the neighbour."""
 COMPUTE_S = 2e-3
-ITERATIONS, FIRST = 20, 3
+ITERATIONS = 20
 BUDGET_S = 20.0
 SHORT_S = 1e-3
 """Exchanges below that a wait for a core changes visibly."""
-
-
-@dataclass(frozen=True)
-class Ring:
-    """Each rank sends to the next one, all its threads ready at once."""
-
-    workload: Workload
-    plan: StepPlan
-    way: Way
-
-    @property
-    def threads(self) -> int:
-        """Of a rank."""
-        return self.workload.threads
 
 
 def rings(ranks: int, teams: Sequence[int], seed: int) -> Iterator[Ring]:
     """Bulk by every team, one thread first, and a message from each thread of those that have several."""
     for threads in sorted({1, *teams}):
         for size in SIZES:
-            workload = validated(
-                Workload,
-                {
-                    "name": f"ring, {size} B by {threads}",
-                    "threads": threads,
-                    "buffer": f"{size} B",
-                    "receiver": "computing",
-                    "compute": {"time": f"{COMPUTE_S:.6g} s"},
-                    "arrivals": {"model": "none"},
-                    "pattern": "neighbours",
-                    "neighbour_list": [[(r + 1) % ranks] for r in range(ranks)],
-                },
-                "ring",
-            )
-            plan = step_plan(workload, FIRST + ITERATIONS, seed)
             for approach in (BULK, *([MANY.into(threads)] if threads > 1 else [])):
-                yield Ring(workload, plan, way_of(approach, threads))
+                yield ring(
+                    ranks, approach, size, compute_s=COMPUTE_S, iterations=ITERATIONS, seed=seed, threads=threads
+                )
 
 
-def measure_rings(
+def measure_teams(
     ranks: int,
     teams: Sequence[int],
     launcher: Launcher,
@@ -87,12 +54,8 @@ def measure_rings(
     on_point: Callable[[Progress], None],
 ) -> None:
     """Measure what `raw` does not hold yet; plans go to `folder`."""
-    listed = [(ring, ring.plan.write(folder)) for ring in rings(ranks, teams, seed)]
-    points = [ring.way.point(name, r, design.MOST) for r in range(ROUNDS) for ring, name in listed]
-    measure(
-        points, launcher, raw, BUDGET_S, on_point,
-        built=built, tool=VERSION, seed=seed, folder=folder, point_budget_s=1.0,
-    )  # fmt: skip
+    listed = list(rings(ranks, teams, seed))
+    measure_rings(listed, launcher, built, raw, folder, budget_s=BUDGET_S, seed=seed, on_point=on_point)
 
 
 def known(machine: Machine, ranks: int, teams: Sequence[int], seed: int, content: Content, environment: str) -> Machine:
@@ -101,17 +64,17 @@ def known(machine: Machine, ranks: int, teams: Sequence[int], seed: int, content
     No term gets shorter than nothing, nor with more threads. What was not measured in every round stays as it was.
     """
     seen: list[tuple[Ring, Performed]] = []
-    for ring in rings(ranks, teams, seed):
-        done = performed_in(content, ring.way, environment, ring.plan.name, FIRST, 1)
+    for of in rings(ranks, teams, seed):
+        done = of.performed(content, environment)
         if done is not None:
-            seen.append((ring, done))
+            seen.append((of, done))
 
     def rests(on: Machine, threads: int, bulk: bool) -> float | None:
         some = [
             float(np.median(done.communication_s))
-            - Expected(on, ring.workload, seed, FIRST, ITERATIONS, done.threads_wait).median_time(ring.way.approach)
-            for ring, done in seen
-            if ring.threads == threads and (ring.way.approach == BULK) == bulk
+            - of.expected(on, threads_wait=done.threads_wait).median_time(of.way.approach)
+            for of, done in seen
+            if of.threads == threads and (of.way.approach == BULK) == bulk
         ]
         return max(float(np.mean(some)), 0.0) if some else None
 

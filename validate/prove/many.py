@@ -227,7 +227,7 @@ def validate(
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     told = _tells("ports", on_progress)
     ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
-    crowd.measure_rings(nodes, THREADS, launcher, built, raw, folder / "plans", seed, _tells("teams", on_progress))
+    crowd.measure_teams(nodes, THREADS, launcher, built, raw, folder / "plans", seed, _tells("teams", on_progress))
     machine = as_measured(calibration, nodes, seed, from_records.load(raw))
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(

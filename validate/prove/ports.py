@@ -1,66 +1,85 @@
-"""How unevenly flows share ports, as a ring shows in which each rank sends to both neighbours."""
+"""What rings through all ranks tell of ports: what go-aheads leave behind, and how unevenly flows share them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import StepPlan, step_plan
 from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Progress, measure
+from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
 from pready.model import units
-from pready.model.approach import BULK
+from pready.model.approach import BULK, BY_KEY, Approach
+from pready.model.arrays import Array
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.model.values import Value
-from pready.model.version import VERSION
-from pready.model.workload import Workload
 from pready.validate.live.session import nice
-from pready.validate.prove import design
-from pready.validate.prove.design import ROUNDS, Way, way_of
-from pready.validate.prove.expected import Expected
-from pready.validate.prove.performed import performed_in
+from pready.validate.prove.performed import Performed
+from pready.validate.prove.rings import Ring, measure_rings, ring
 
 FEWEST_RANKS = 3
-TIMES_S = (0.01, 0.04)
-"""Of what a rank sends, on its cable."""
-ITERATIONS, FIRST = 12, 3
-BUDGET_S = 30.0
+BOTH_WAYS_S = (0.01, 0.04)
+"""Of what a rank sends to both of its neighbours, on its cable."""
+ONE_WAY_S = (0.004, 0.008, 0.016)
+"""Of what it sends to one, and lets another go before or behind."""
+ITERATIONS = 12
+BUDGET_S = 40.0
+TRIED = np.linspace(0, 0.5, 17)
+"""Shares of a message behind which a go-ahead might leave. In a ring that goes round, none waits for more than half."""
+
+Values = dict[str, Value[Any] | None]
 
 
-def plans(machine: Machine, ranks: int, seed: int) -> Iterator[tuple[Workload, StepPlan]]:
-    """The exchanges, all in step; none for fewer ranks than three."""
-    bytes_per_s = nice(machine.bandwidth)
-    for time in TIMES_S if ranks >= FEWEST_RANKS else ():
-        workload = validated(
-            Workload,
-            {
-                "name": f"ring both ways, {time * 1e3:g} ms",
-                "threads": 1,
-                "buffer": f"{round(time * bytes_per_s / 2)} B",
-                "receiver": "computing",
-                "compute": {"time": f"{time:.6g} s"},  # ranks that hardly compute pull each other out of step
-                "arrivals": {"model": "none"},
-                "pattern": "neighbours",
-                "neighbour_list": [[(r + 1) % ranks, (r - 1) % ranks] for r in range(ranks)],
-            },
-            "ring",
-        )
-        yield workload, step_plan(workload, FIRST + ITERATIONS, seed)
+def one_way(machine: Machine, ranks: int, seed: int) -> list[Ring]:
+    """Bulk that asks before it goes, each rank to the next one; none for fewer ranks than three."""
+    asks = _asks_from(machine)
+    if ranks < FEWEST_RANKS or asks is None:
+        return []
+    sizes = (max(round(time * nice(machine.bandwidth)), 2 * asks) for time in ONE_WAY_S)
+    return [_ring(machine, ranks, BULK, size, seed) for size in sorted({*sizes})]
 
 
-def ways(machine: Machine) -> dict[str, Way]:
-    """By the value that each tells: bulk, and where the library's partitions are active messages these."""
-    found = {"uneven": way_of(BULK, 1)}
+def both_ways(machine: Machine, ranks: int, seed: int) -> dict[str, list[Ring]]:
+    """By the value that each tells: messages that do not ask, and where the library's partitions are active messages
+    one of these."""
     part = effective_library(machine).part
-    if part is not None and part.active_message:
-        found["uneven_active"] = way_of(part.into(1), 1)
+    told = {"uneven": None} | ({"uneven_active": part} if part is not None and part.active_message else {})
+    found: dict[str, list[Ring]] = {name: [] for name in told}
+    for time in BOTH_WAYS_S if ranks >= FEWEST_RANKS else ():
+        for name, interface in told.items():
+            size = round(time * nice(machine.bandwidth) / 2)
+            messages = _not_asking(machine, size) if interface is None else 1
+            approach = (interface or BY_KEY["many"]).into(messages) if interface or messages > 1 else BULK
+            found[name].append(_ring(machine, ranks, approach, -(-size // messages) * messages, seed, messages, True))
     return found
+
+
+def _ring(
+    machine: Machine, ranks: int, approach: Approach, size: int, seed: int, messages: int = 1, both: bool = False
+) -> Ring:
+    # Ranks that hardly compute pull each other out of step.
+    time = size * (1 + both) / nice(machine.bandwidth)
+    return ring(
+        ranks, approach, size,
+        compute_s=time, iterations=ITERATIONS, seed=seed, partitions_per_thread=messages, both_ways=both,
+    )  # fmt: skip
+
+
+def _asks_from(machine: Machine) -> int | None:
+    return next((int(s.from_) for s in machine.inter.segments if s.protocol == "rendezvous"), None)
+
+
+def _not_asking(machine: Machine, size: int) -> int:
+    """In how many messages so many bytes go at once; in one where none asks, or all do."""
+    asks = _asks_from(machine)
+    return -(-size // (asks - 1)) if asks is not None and asks > 1 else 1
 
 
 def measure_ring(
@@ -74,40 +93,74 @@ def measure_ring(
     on_point: Callable[[Progress], None],
 ) -> None:
     """Measure what `raw` does not hold yet; plans go to `folder`."""
-    names = [plan.write(folder) for _, plan in plans(machine, ranks, seed)]
-    points = [w.point(name, r, design.MOST) for r in range(ROUNDS) for name in names for w in ways(machine).values()]
-    if points:
-        measure(
-            points, launcher, raw, BUDGET_S, on_point,
-            built=built, tool=VERSION, seed=seed, folder=folder, point_budget_s=1.0,
-        )  # fmt: skip
+    rings = [*one_way(machine, ranks, seed), *chain.from_iterable(both_ways(machine, ranks, seed).values())]
+    measure_rings(rings, launcher, built, raw, folder, budget_s=BUDGET_S, seed=seed, on_point=on_point)
 
 
 def known(machine: Machine, ranks: int, seed: int, content: Content, environment: str) -> Machine:
-    """The machine with what was measured: by how much the ring took longer than with ports shared evenly."""
-    even = _with(machine, dict.fromkeys(("uneven", "uneven_active")))
-    found: dict[str, Value[float] | None] = {}
-    for name, way in ways(machine).items():
-        shares = []
-        for workload, plan in plans(machine, ranks, seed):
-            done = performed_in(content, way, environment, plan.name, FIRST, 1)
-            if done is not None:
-                expected = Expected(even, workload, seed, FIRST, ITERATIONS).of(way.approach).time_s
-                together = 2 * float(machine.inter.segment(workload.buffer).G.value) * workload.buffer
-                shares += [max(float(t) - expected, 0.0) / together for t in done.communication_s]
+    """The machine with what was measured: first what go-aheads leave behind, then by how much flows both ways took
+    longer than with ports shared evenly."""
+    one = [(r, r.performed(content, environment)) for r in one_way(machine, ranks, seed)]
+    seen = [(r, done) for r, done in one if done is not None]
+    on = _with(machine, _queue(machine, ranks, seen)) if seen else machine
+    even = _with(on, dict.fromkeys(("uneven", "uneven_active")))
+    found: Values = {}
+    for name, rings in both_ways(machine, ranks, seed).items():
+        shares = [s for r in rings if (done := r.performed(content, environment)) for s in _shares(even, r, done)]
         if shares:
-            centre, low, high = (f"{100 * x:.6g} %" for x in (np.median(shares), min(shares), max(shares)))
-            about = f"{way.approach.name} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds"
-            data: dict[str, object] = {
-                "value": centre,
-                "source": "measured",
-                "why": f"{about}, against ports shared evenly",
-            }
-            if max(shares) > min(shares) > 0:
-                data |= {"interval": (low, high)}
-            found[name] = validated(Value[units.Share], data, name)
-    return _with(machine, found)
+            approach = rings[0].way.approach.name
+            about = f"{approach} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds"
+            found[name] = _measured(units.Share, shares, 100, " %", f"{about}, against ports shared evenly")
+    return _with(on, found)
 
 
-def _with(machine: Machine, shares: Mapping[str, Value[float] | None]) -> Machine:
-    return machine.model_copy(update={"inter": machine.inter.model_copy(update=dict(shares))})
+def _shares(even: Machine, of: Ring, done: Performed) -> list[float]:
+    """By how much each round took longer, as a share of what a rank's bytes take."""
+    workload = of.workload
+    expected = of.expected(even, threads_wait=done.threads_wait).of(of.way.approach).time_s
+    together = 2 * float(even.inter.segment(workload.buffer).G.value) * workload.buffer
+    return [max(float(t) - expected, 0.0) / together for t in done.communication_s]
+
+
+def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]]) -> Values:
+    """What go-aheads leave behind, from how much longer each round took than if they left at once."""
+    jitter = float(np.median([_jitter(done) for _, done in seen]))
+    why = f"ranks' times of computing in a ring of {ranks}, {len(seen)} sizes"
+    late = _measured(units.Time, [jitter], 1, " s", why) if jitter > 0 else None
+    behind: list[float] = []
+    for of, done in seen:
+        tried = [_with(machine, _assumed(share * of.workload.buffer, late)) for share in TRIED]
+        # What makes no difference to the time is as little as that.
+        times, first = np.unique(
+            np.maximum.accumulate([of.expected(m).median_time(BULK) for m in tried]), return_index=True
+        )
+        behind += [of.workload.buffer * float(s) for s in np.interp(done.communication_s, times, TRIED[first])]
+    if np.median(behind) < 1:
+        return {"queue": None, "jitter": None}
+    about = f"bulk in a ring of {ranks} ranks, {len(behind)} rounds, against go-aheads that leave at once"
+    return {"queue": _measured(units.Size, behind, 1, " B", about), "jitter": late}
+
+
+def _assumed(size: float, jitter: Value[Any] | None) -> Values:
+    if size <= 0:
+        return {"queue": None, "jitter": None}
+    return {"queue": _measured(units.Size, [size], 1, " B", "tried"), "jitter": jitter}
+
+
+def _jitter(done: Performed) -> float:
+    """By how much ranks are late in the mean: draws between nothing and twice that have it as the range of their inner
+    half."""
+    computing: Array = done.times[:, done.first :, :, 1]
+    return float(np.median([np.ptp(np.quantile(round_, [0.25, 0.75])) for round_ in computing]))
+
+
+def _measured(kind: object, values: Sequence[float], scale: float, unit: str, why: str) -> Value[Any]:
+    centre, low, high = (f"{scale * x:.6g}{unit}" for x in (np.median(values), min(values), max(values)))
+    data: dict[str, object] = {"value": centre, "source": "measured", "why": why}
+    if max(values) > min(values) > 0:
+        data |= {"interval": (low, high)}
+    return validated(Value[kind], data, why)  # type: ignore[valid-type]
+
+
+def _with(machine: Machine, values: Mapping[str, Value[Any] | None]) -> Machine:
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update=dict(values))})

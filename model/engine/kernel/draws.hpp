@@ -95,7 +95,7 @@ struct DrawBuffers {
     V* raw;      // [threads * theta], only if asked for
 };
 
-constexpr std::uint64_t kTimes = 0, kLateThread = 1;
+constexpr std::uint64_t kTimes = 0, kLateThread = 1, kJitter = 2;
 
 inline V kernel_density(const Plan& p, V pick, V jitter) {
     V centre, cut;
@@ -168,10 +168,15 @@ inline Ready mark(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
     return {m.first, m.last, m.marked};
 }
 
-inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
-    const auto k = static_cast<std::uint64_t>(iteration);
+inline U numbers(const std::int64_t* rank) {
     U ranks{};
     for (int l = 0; l < W; ++l) ranks[l] = static_cast<std::uint64_t>(rank[l]);
+    return ranks;
+}
+
+inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
+    const auto k = static_cast<std::uint64_t>(iteration);
+    const U ranks = numbers(rank);
     if (p.arrivals == Arrivals::table) {
         I row{};
         if (p.select == Select::turn) {
@@ -230,6 +235,16 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
         for (int j = 0; j < p.theta; ++j) m.partition(time * p.share[j]);
     }
     return {m.first, m.last, m.marked};
+}
+
+// As drawn, and as late as the system makes a rank.
+inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
+    const Ready ready = drawn(p, rank, iteration, out);
+    if (!(p.jitter > 0)) return ready;
+    const V late = 2 * p.jitter * uniforms(p.seed, numbers(rank), static_cast<std::uint64_t>(iteration), 0, kJitter).first;
+    for (int t = 0; t < p.jobs; ++t) out.starts[t] += late;
+    for (int n = 0; p.seen_later && n < p.threads; ++n) out.ends[n] += late;
+    return {ready.first + late, ready.last + late, ready.marked + late};
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct Scratch {
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     const double** enters;   // the same: when it can say what it has received
+    const double** ports;    // the same: what lay in its port in the round before
     V* sent;                // mapped: [jobs] by number
     Way* way;               // with nodes: [directions]
     Origin* origin;         // of several classes: [sources]
@@ -91,6 +92,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.enters = reinterpret_cast<const double**>(take(d));
+    out.ports = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
     out.way = reinterpret_cast<Way*>(take(p.nodes > 0 ? d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V)) : 0));
@@ -121,6 +123,8 @@ inline void store(const Senders& g, int at, V x) {
 // W ranks on their way through an exchange; times since their starts.
 struct Exchange {
     V start;     // absolute
+    int round;   // of those in which it sends (kRounds)
+    bool waits;  // its go-aheads, behind what lay in ports in the round before
     V nic;       // when the NIC is free
     V turn;      // when a shaped link would be, had all left at its rate
     V join;      // when the threads have met
@@ -139,8 +143,10 @@ inline V of_ranks(const Senders& g, const double* row) {
     return collect(from, 0);
 }
 
-inline Exchange begin(const Plan& p, const State& state, const Senders& g) {
+inline Exchange begin(const Plan& p, const State& state, const Senders& g, int round) {
     Exchange x;
+    x.round = round;
+    x.waits = p.queues && round > 0;
     x.start = of_ranks(g, state.start);
     x.nic = of_ranks(g, state.nic);
     x.turn = p.shaped ? of_ranks(g, state.turn) : wide(-kInf);

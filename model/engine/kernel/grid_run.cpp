@@ -1,6 +1,8 @@
 #include "grid_run.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -102,8 +104,7 @@ class GridRun {
                                 ranks_count_, t.plan.record};
             me.extremes = kNone;
             if (t.layout.shared) {
-                send_all(me, t, state, window);
-                if (!barrier_.wait([&] { return progress_.go_on(); })) return;
+                if (!send_in_rounds(me, t, state, window)) return;
                 if (t.plan.nodes > 0) {
                     share_adapters(me, t, state, window);
                     if (!barrier_.wait([&] { return progress_.go_on(); })) return;
@@ -149,10 +150,36 @@ class GridRun {
         return barrier_.wait([&] { return progress_.go_on(); });
     }
 
-    void send_all(const Worker& me, const Turn& t, const State& state, const Window& window) {
+    // Where go-aheads wait in ports, until nothing changes. False: the run is stopped.
+    bool send_in_rounds(const Worker& me, const Turn& t, const State& state, const Window& window) {
+        const int rounds = t.plan.queues ? kRounds : 1;
+        for (int round = 0; round < rounds; ++round) {
+            const std::int64_t number = t.number * kRounds + round;
+            send_all(me, t, state, window, round);
+            if (round > 0 && ports_changed(me, t, window)) changed_[number % 2].store(number);
+            if (!barrier_.wait([&] { return progress_.go_on(); })) return false;
+            if (round > 0 && changed_[number % 2].load() != number) break;
+        }
+        return true;
+    }
+
+    // Does a rank of this worker's leave its port otherwise than in the round before?
+    bool ports_changed(const Worker& me, const Turn& t, const Window& window) {
+        const auto n = static_cast<std::size_t>(port_size(t.plan)) * sizeof(double);
+        bool changed = false;
+        chunks(me, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t r = first; r < last && !changed; ++r) {
+                const double* ports = window.data + r * window.record + t.plan.port;
+                changed = std::memcmp(ports, ports + port_size(t.plan), n) != 0;
+            }
+        });
+        return changed;
+    }
+
+    void send_all(const Worker& me, const Turn& t, const State& state, const Window& window, int round) {
         chunks(me, [&](std::int64_t first, std::int64_t last) {
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, a, b);
+                passes_.send(t.plan, state, window, me.scratch, t.iteration, round, a, b);
             });
         });
     }
@@ -178,7 +205,7 @@ class GridRun {
             const std::int64_t high = open ? std::min(ranks_count_, last + reach) : last + reach;
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
                 const std::int64_t need = std::min(high, b + reach);
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, sent, need);
+                passes_.send(t.plan, state, window, me.scratch, t.iteration, 0, sent, need);
                 sent = need;
                 receive(me, t, state, window, a, b);
             });
@@ -240,6 +267,8 @@ class GridRun {
     std::vector<Memory> records_, scratches_;
     std::vector<Extremes> extremes_;
     Barrier barrier_;
+    // The last even and odd round that did otherwise than the one before: no worker is two rounds ahead of another.
+    std::atomic<std::int64_t> changed_[2] = {-1, -1};
     Progress progress_;
     Outcome outcome_;
 };
@@ -252,7 +281,7 @@ Layout::Layout(const Plan& plan, const Options& options) {
     chunks = (plan.ranks + chunk - 1) / chunk;
     capacity = 1;
     while (capacity < 2 * plan.reach + 2 * kBlock) capacity *= 2;
-    shared = plan.nodes > 0 || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
+    shared = plan.nodes > 0 || plan.queues || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
              capacity >= plan.ranks || options.kept != nullptr;
     if (shared) capacity = plan.ranks;
 }

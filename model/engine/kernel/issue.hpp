@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exchange.hpp"
+#include "port.hpp"
 
 namespace pready {
 namespace {
@@ -109,7 +109,7 @@ inline V next_waiting(const Plan& p, const Scratch& s, int c, V issued) {
 }
 
 // When a payload of one lane may leave that was issued at `time`.
-inline double allowed_lane(const Plan& p, const Scratch& s, int d, std::int32_t c, int lane, double time, double join) {
+inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, int d, std::int32_t c, int lane, double time) {
     const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
     if (p.two_sided) {
         const double flag = gate + p.wire[c];
@@ -125,26 +125,29 @@ inline double allowed_lane(const Plan& p, const Scratch& s, int d, std::int32_t 
         }
         time += p.half[c];
         if (gate > time) time = gate;
+        if (x.waits) time += waits(p, s.ports[d * W + lane], c, x.start[lane] + time);
         time += p.half[c];
-        if (p.sender_waits && join > time) time = join;
+        if (p.sender_waits && x.join[lane] > time) time = x.join[lane];
         if (seen > time) time = seen;
     }
     return time;
 }
 
 // The same in all lanes.
-inline V allowed(const Plan& p, const Scratch& s, const Senders& g, int d, V issued, V join) {
+inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, V issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
     if (p.classes > 1 && !g.alike) {
         for (int l = 0; l < W; ++l)
-            issued[l] = allowed_lane(p, s, d, class_of(p, g.profile[l], d), l, issued[l], join[l]);
+            issued[l] = allowed_lane(p, s, x, d, class_of(p, g.profile[l], d), l, issued[l]);
         return issued;
     }
     const std::int32_t c = class_of(p, g.profile[0], d);
     if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
     if (!p.asks[c]) return issued;
-    V sent = larger(issued + p.half[c], s.gate[d]) + p.half[c];
-    if (p.sender_waits) sent = larger(sent, join);
+    V sent = larger(issued + p.half[c], s.gate[d]);
+    for (int l = 0; x.waits && l < W; ++l) sent[l] += waits(p, s.ports[d * W + l], c, x.start[l] + sent[l]);
+    sent = sent + p.half[c];
+    if (p.sender_waits) sent = larger(sent, x.join);
     if (p.seen_later) sent = larger(sent, next_waiting(p, s, c, issued));
     return sent;
 }
@@ -153,7 +156,7 @@ inline V allowed(const Plan& p, const Scratch& s, const Senders& g, int d, V iss
 inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     std::int64_t n = 0;
     x.issued = take_turns(p, s, [&](V begun) {
-        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, g, d, begun + s.hold[d], x.join);
+        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, g, x, d, begun + s.hold[d]);
     });
 }
 
@@ -169,7 +172,7 @@ inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchan
     for (int d = 0; d < p.directions; ++d) {
         const V begun = at + (s.hold[d] - held);
         held = s.hold[d];
-        s.key[d] = allowed(p, s, g, d, begun, x.join);
+        s.key[d] = allowed(p, s, g, x, d, begun);
         V left = larger(s.key[d], nic);
         const V bucket = larger(s.key[d], turn);
         if (p.shaped) {
@@ -255,7 +258,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
-                s.sent[number][l] = allowed_lane(p, s, d, c, l, time, x.join[l]);
+                s.sent[number][l] = allowed_lane(p, s, x, d, c, l, time);
             }
         }
         for (int l = 0; l < W; ++l) {

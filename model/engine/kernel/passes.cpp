@@ -111,12 +111,14 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// Where a rank's receivers say that their senders may go, and what they have received: `from` and `enter` by rank.
-inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
-                           const double* enter) {
+// Where a rank's receivers say that their senders may go, and what they have received, `from` and `enter` by rank, and
+// what lay in their ports.
+inline void find_receivers(const Plan& p, const Window& window, Scratch& s, std::int64_t rank, int lane,
+                           const double* from, const double* enter, const double* ports) {
     const auto tell = [&](int d, std::int64_t to) {
         s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
         s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
+        s.ports[d * W + lane] = to < 0 || !p.queues ? s.nobody : ports + to * window.record;
     };
     if (p.pattern == Pattern::grid) {
         Site site;
@@ -142,10 +144,11 @@ inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lan
 }
 
 void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
-               std::int64_t iteration, std::int64_t first, std::int64_t last) {
+               std::int64_t iteration, int round, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
     const double* from = p.gate_is_join ? state.gate : state.start;
     const double* enter = p.acknowledged_at_join ? state.gate : state.start;
+    const double* ports = window.data + port_of(p, round + 1);  // as the round before left them
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
@@ -153,6 +156,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             const I ranks = wrapped(to, p.ranks);
             point(s.permits + d * W, from, ranks);
             point(s.enters + d * W, enter, ranks);
+            if (p.queues) point(s.ports + d * W, ports, records_at(window, ranks));
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
@@ -161,9 +165,9 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
         for (int l = 0; l < W; ++l) {
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, s, g.rank[l], l, from, enter);
+            if (alone) find_receivers(p, window, s, g.rank[l], l, from, enter, ports);
         }
-        send(p, state, s, g, iteration);
+        send(p, state, s, g, iteration, round);
     }
 }
 
@@ -425,7 +429,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         const Received r = receive(p, s, free);
         const V begun = larger(r.end, free);
         for (int l = 0; l < g.count; ++l) state.next_start[g.rank[l]] = begun[l];
-        send(p, state, s, g, step);
+        send(p, state, s, g, step, 0);
         V end, ready, spread, join;
         for (int l = 0; l < W; ++l) {
             const double* own = g.record[l];

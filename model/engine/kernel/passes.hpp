@@ -15,6 +15,13 @@ enum Sum : int {
     kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount, kSums
 };
 
+// Rounds in which ranks send, at most, where go-aheads wait in ports: each with the ports as the one before left them.
+// Most exchanges need four until nothing changes: what waits for what waits is rare.
+constexpr int kRounds = 32;
+
+// What lies in a port (see port.hpp), in doubles.
+inline int port_size(const Plan& p) { return 2 * p.transports * p.directions + 1; }
+
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
 constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8
 
@@ -49,7 +56,7 @@ struct Passes {
     const char* name;
     int lanes;
     std::int64_t (*scratch)(const Plan&);  // bytes
-    void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration,
+    void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration, int round,
                  std::int64_t first, std::int64_t last);
     void (*receive)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                     std::int64_t last, Extremes&);

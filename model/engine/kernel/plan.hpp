@@ -55,6 +55,7 @@ struct Plan {
     bool keeps_turns;  // with nodes: what leaves it follows from when each transport partition's turn begins
     int leaving;  // where in a record stands what leaves the node: when turns begin, since the rank's start, or, if
                   // `lists_leaving`, how many messages and then their numbers in order
+    int port;  // where in a record stands what lies in its port, for this round and the next, if `queues`
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.

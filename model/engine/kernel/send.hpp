@@ -59,8 +59,8 @@ inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exc
 }
 
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g,
-                 std::int64_t iteration) {
-    Exchange x = begin(p, state, g);
+                 std::int64_t iteration, int round) {
+    Exchange x = begin(p, state, g, round);
 
     // 1. Ready.
     const Ready ready = draw(p, g.rank, iteration, {s.starts, s.ends, nullptr});

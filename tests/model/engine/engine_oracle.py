@@ -18,8 +18,12 @@ from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
+from pready.model.random_draws import uniforms
 
 NEVER = float("-inf")
+STREAM_JITTER = 2
+ROUNDS = 32
+"""In which ranks send, where go-aheads wait, at most: until nothing changes."""
 
 
 @dataclass
@@ -45,6 +49,9 @@ class Sent:
     slowed: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
+    port: list[tuple[float, float]] = field(default_factory=list)
+    """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
+    before them, by what went before."""
 
 
 @dataclass
@@ -101,6 +108,10 @@ class Oracle:
         posted = list(self.start)
         enters = joins if self.computing else posted
         sent = [self.send(r, k, self.start[r], to[r], posted, enters) for r in ranks]
+        for _ in range(ROUNDS - 1 if self.queues else 0):
+            before, sent = sent, [self.send(r, k, self.start[r], to[r], posted, enters, sent) for r in ranks]
+            if [s.port for s in sent] == [s.port for s in before]:
+                break
         self.leave_nodes(sent)
         out = []
         for r in ranks:
@@ -117,6 +128,19 @@ class Oracle:
         for r in ranks:
             self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
+
+    @property
+    def queues(self) -> bool:
+        """Do go-aheads wait in ports?"""
+        pattern, shakes = self.plan.pattern, self.approach.interface.shakes
+        asks = shakes and any(bool(c.rendezvous) for c in self.costs)
+        known = asks and float(self.costs[0].queue) > 0
+        return known and self.setting.two_way and pattern.node is None and pattern.name not in ("sweep3d", "pt2pt")
+
+    def behind(self, of: Sent, given: float, cost: Costs) -> float:
+        """How long a go-ahead waits that is given then, behind what lay in its rank's port in the round before."""
+        taken = [until for since, until in of.port if ticks(since) < ticks(given)][-1]
+        return min(max(taken - given, 0.0), float(cost.queue))
 
     def uneven(self, sent: list[Sent], to: list[list[int | None]], sources: set[int]) -> float:
         """What a rank takes longer to which several send at once that send to others, too."""
@@ -267,7 +291,11 @@ class Oracle:
         """When partitions are ready; all of a rank are drawn in one call."""
         own = id(self.plan), rank
         if own not in self.drawn:
-            self.drawn[own] = arrivals.draw(self.plan.workload, self.exchanges, self.plan.seed, rank=rank).tolist()
+            drawn = arrivals.draw(self.plan.workload, self.exchanges, self.plan.seed, rank=rank)
+            if self.queues:  # uniform between nothing and twice the mean
+                late = uniforms(self.plan.seed, rank, range(self.exchanges), 1, STREAM_JITTER)
+                drawn = drawn + 2 * float(self.costs[0].jitter) * late
+            self.drawn[own] = drawn.tolist()
         return self.drawn[own][k]
 
     def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float, list[float]]:
@@ -331,6 +359,7 @@ class Oracle:
         to: list[int | None],
         posted: list[float],
         enters: list[float],
+        before: list[Sent] | None = None,
     ) -> Sent:
         interface = self.approach.interface
         bins, marked, first, last, ends = self.ready(rank, k)
@@ -399,7 +428,10 @@ class Oracle:
                         time = max(time, posted[r] - start + float(cost.wire))
                     elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
                         answers = enters if self.progress == "on-call" else posted
-                        time = max(time + half, answers[r] - start) + half
+                        time = max(time + half, answers[r] - start)
+                        if before is not None:
+                            time += self.behind(before[r], start + time, cost)
+                        time += half
                         if self.setting.sender_progress == "on-call":
                             time = max(time, self.seen(left, join, ends, cost))
                     queue.append((order(time), number * len(to) + d, d, vci, time))
@@ -429,6 +461,7 @@ class Oracle:
         if interface.needs_room and 0 < self.setting.unattended < math.inf:
             leaving = self.attended(leaving, len(peers), join, class_of)
         out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
+        out.port.append((NEVER, start + nic))
         for _, _, d, vci, time in leaving:
             kind = class_of[d]
             if self.plan.pattern.node is not None and not self.plan.pattern.kinds[kind].inside:
@@ -441,6 +474,7 @@ class Oracle:
                 turn = max(time, turn)
                 left = max(left, turn - float(cost.credit))
                 turn += float(cost.drain)
+            out.port.append((max(start + time, out.port[-1][0]), start + nic))
             self.land(out, d, vci, cost, left, time, join, start)
         for d, r in peers:
             cost = self.costs[class_of[d]]

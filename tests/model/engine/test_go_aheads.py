@@ -1,0 +1,118 @@
+"""Go-aheads that leave behind data: known answers with their derivation."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.approach import BULK, SINGLE, Approach
+from pready.model.arrival_models import NoArrivals
+from pready.model.engine import simulate
+from pready.model.machine import Machine
+from pready.model.random_draws import uniforms
+from pready.model.workload import ComputeTime, Workload
+
+HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
+BYTES, G = 100_000, 1e-9
+
+
+def on(queue: float | None, jitter: float | None = None, **others: Any) -> Machine:
+    machine = ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=HANDSHAKE, **others)
+
+    def value(x: float | None) -> Any:
+        return None if x is None else machine.inter.link_bandwidth.model_copy(update={"value": x, "interval": None})
+
+    path = machine.inter.model_copy(update={"queue": value(queue), "jitter": value(jitter)})
+    return machine.model_copy(update={"inter": path})
+
+
+def run(machine: Machine, to: list[list[int]], sizes: list[list[float]] | None = None, iterations: int = 1) -> Any:
+    workload = Workload(
+        threads=1,
+        buffer=f"{BYTES} B",  # type: ignore[arg-type]
+        pattern="neighbours",
+        neighbours=2,
+        compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
+        arrivals=NoArrivals(),
+    )
+    return simulate(
+        machine, workload, Approach(SINGLE), grid=(len(to),), neighbours=to, neighbour_sizes=sizes,
+        iterations=iterations, record=True, seed=5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("queue", "waits"),
+    [
+        (None, 0.0),
+        (30_000.0, 30e-6),  # so much lies there at most
+        (1e6, 91e-6),  # all that is left of the message
+    ],
+)
+def test_a_go_ahead_leaves_behind_what_its_rank_sends(queue: float | None, waits: float) -> None:
+    # Rank 1 sends to 2: issued at 10 us, answered 2 us later, in its port from 12 to 112 us. Rank 0 sends 100 B to 3,
+    # and then to 1: issued at 20 us, so that its request is there at 21, with 91 us of rank 1's message yet to go. Its
+    # own message goes 1 us after the go-ahead does, takes 100 us, and arrives 3 us later.
+    out = run(on(queue), [[3, 1], [2], [], []], [[100.0, BYTES], [BYTES], [], []])
+    received = out.received_s[0] - COMPUTE
+    np.testing.assert_allclose(received[1], 21e-6 + waits + 1e-6 + BYTES * G + WIRE, rtol=1e-9)
+    np.testing.assert_allclose(received[2], 12e-6 + BYTES * G + WIRE, rtol=1e-9)  # rank 2 sends nothing
+
+
+def test_without_jitter_a_ring_in_step_never_waits() -> None:
+    ring = [[1], [2], [3], [0]]
+    np.testing.assert_array_equal(run(on(1e6), ring, iterations=8).ends_s, run(on(None), ring, iterations=8).ends_s)
+
+
+def in_causal_order(ranks: int, queue: float, jitter: float, iterations: int) -> list[list[float]]:
+    """Ends of a ring, event by event: what a go-ahead waits for is what was handed to the port before it."""
+    starts, busy = [0.0] * ranks, [-math.inf] * ranks
+    late = [2 * jitter * uniforms(5, r, range(iterations), 1, 2)[:, 0] for r in range(ranks)]
+    ends = []
+    for k in range(iterations):
+        ready = [starts[r] + COMPUTE + late[r][k] for r in range(ranks)]
+        received, done = [-math.inf] * ranks, [-math.inf] * ranks
+        events = [(ready[r] + HOLD + HANDSHAKE / 2, "asked", r) for r in range(ranks)]
+        heapq.heapify(events)
+        while events:
+            time, what, r = heapq.heappop(events)
+            to = (r + 1) % ranks
+            if what == "asked":
+                waits = min(max(busy[to] - time, 0.0), queue * G)
+                heapq.heappush(events, (time + waits + HANDSHAKE / 2, "may go", r))
+            else:
+                busy[r] = done[r] = max(time, busy[r]) + BYTES * G
+                received[to] = done[r] + WIRE
+        starts = [max(received[r], done[r], ready[r]) for r in range(ranks)]
+        ends.append(starts)
+    return ends
+
+
+@pytest.mark.parametrize("jitter", [2e-6, 40e-6])
+@pytest.mark.parametrize("queue", [30_000.0, 1e6])
+@pytest.mark.parametrize("ranks", [3, 4, 7])
+def test_a_ring_equals_its_events_in_causal_order(ranks: int, queue: float, jitter: float) -> None:
+    ring = [[(r + 1) % ranks] for r in range(ranks)]
+    out = run(on(queue, jitter), ring, iterations=30)
+    np.testing.assert_allclose(out.ends_s, in_causal_order(ranks, queue, jitter, 30), rtol=1e-9)
+    step = run(on(None), ring, iterations=30)
+    # Not in step once, they are never again: whoever is ahead has data in its port.
+    assert (out.communication_s[10:] > step.communication_s[10:] + 0.1 * BYTES * G).all()
+
+
+def test_two_ranks_do_not_wait_for_each_other() -> None:
+    workload = Workload(
+        threads=1,
+        buffer=f"{BYTES} B",  # type: ignore[arg-type]
+        pattern="pt2pt",
+        both_ways=True,
+        compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
+        arrivals=NoArrivals(),
+    )
+    runs = [simulate(m, workload, BULK, grid=(2,), iterations=5, record=True) for m in (on(None), on(1e6, 5e-6))]
+    np.testing.assert_array_equal(runs[0].ends_s, runs[1].ends_s)
