@@ -390,6 +390,8 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         rendezvous=np.asarray(handshake is not None),
         acknowledged=np.asarray(draw(EITHER)),
         buffered=np.asarray(draw(times(1e-5))),
+        queue=np.asarray(draw(any_of(0.0, 1e-5))),
+        jitter=np.asarray(0.0),
         uneven=np.asarray(draw(any_of(0.0, 0.25, 1.5))),
         uneven_active=np.asarray(draw(any_of(0.0, 0.75))),
         size=np.asarray(draw(any_of(1.0, 1e6))),
