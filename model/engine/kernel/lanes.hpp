@@ -141,41 +141,92 @@ inline double* record_at(const Window& window, std::int64_t u) {
     return window.data + i * window.record;
 }
 
-// Merge lists whose lengths the network was made for.
-inline void sort_values(const Network& net, V* v) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]];
-        v[p[0]] = smaller(a, b);
-        v[p[1]] = larger(a, b);
+// Compares values by halves, then those of each half, and so on.
+template <int N, class X, class Compare>
+inline void by_halves(X* x, const Compare& compare) {
+    for (int i = 0; i < N / 2; ++i) compare(x[i], x[i + N / 2]);
+    if constexpr (N > 2) {
+        by_halves<N / 2>(x, compare);
+        by_halves<N / 2>(x + N / 2, compare);
     }
+}
+
+// A step of a network over values that `read` and `write` find by position.
+template <int N, class X, class Read, class Write, class Compare>
+inline void step(const std::int32_t* at, const Read& read, const Write& write, const Compare& compare) {
+    X x[N];
+    for (int i = 0; i < N; ++i) x[i] = read(at[i]);
+    by_halves<N>(x, compare);
+    for (int i = 0; i < N; ++i) write(at[i], x[i]);
+}
+
+// Merges lists whose lengths the network was made for.
+template <class X, class Read, class Write, class Compare>
+inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
+    for (const std::int32_t* at = net.steps; at < net.end;) {
+        const std::int32_t size = at[0];
+        const std::int32_t* const end = at + 2 + size * at[1];
+        at += 2;
+        switch (size) {
+            case 2:
+                for (; at < end; at += 2) step<2, X>(at, read, write, compare);
+                break;
+            case 4:
+                for (; at < end; at += 4) step<4, X>(at, read, write, compare);
+                break;
+            default:
+                for (; at < end; at += 8) step<8, X>(at, read, write, compare);
+        }
+    }
+}
+
+inline void sort_values(const Network& net, V* v) {
+    merge<V>(
+        net, [=](std::int32_t i) { return v[i]; }, [=](std::int32_t i, V x) { v[i] = x; },
+        [](V& low, V& high) {
+            const V a = low, b = high;
+            low = smaller(a, b);
+            high = larger(a, b);
+        });
 }
 
 // The same for values that carry something along; equal values may come out in any order.
 inline void sort_with(const Network& net, V* v, V* w) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]], x = w[p[0]], y = w[p[1]];
-        const I swap = a > b;
-        v[p[0]] = swap ? b : a;
-        v[p[1]] = swap ? a : b;
-        w[p[0]] = swap ? y : x;
-        w[p[1]] = swap ? x : y;
-    }
+    struct Both {
+        V v, w;
+    };
+    merge<Both>(
+        net, [=](std::int32_t i) { return Both{v[i], w[i]}; },
+        [=](std::int32_t i, const Both& x) {
+            v[i] = x.v;
+            w[i] = x.w;
+        },
+        [](Both& low, Both& high) {
+            const Both a = low, b = high;
+            const I swap = a.v > b.v;
+            low = {swap ? b.v : a.v, swap ? b.w : a.w};
+            high = {swap ? a.v : b.v, swap ? a.w : b.w};
+        });
 }
 
 // The same for values with distinct numbers that decide between equal values.
 inline void sort_numbered(const Network& net, V* v, I* id) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]];
-        const I x = id[p[0]], y = id[p[1]];
-        const I swap = (a > b) | ((a == b) & (x > y));
-        v[p[0]] = swap ? b : a;
-        v[p[1]] = swap ? a : b;
-        id[p[0]] = swap ? y : x;
-        id[p[1]] = swap ? x : y;
-    }
+    struct Both {
+        V v;
+        I id;
+    };
+    merge<Both>(
+        net, [=](std::int32_t i) { return Both{v[i], id[i]}; },
+        [=](std::int32_t i, const Both& x) {
+            v[i] = x.v;
+            id[i] = x.id;
+        },
+        [](Both& low, Both& high) {
+            const Both a = low, b = high;
+            const I swap = (a.v > b.v) | ((a.v == b.v) & (a.id > b.id));
+            low = {swap ? b.v : a.v, swap ? b.id : a.id};
+            high = {swap ? a.v : b.v, swap ? a.id : b.id};
+        });
 }
 
 // Few values that come in no order at all.

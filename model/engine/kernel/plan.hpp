@@ -18,9 +18,10 @@ using Seed = std::uint64_t;
 
 // A network of comparators that merges sorted lists, and where the i-th smallest value ends up.
 struct Network {
-    const std::int32_t* pairs = nullptr;  // low, high, low, high, ...
+    // How many values a step takes (2, 4 or 8), how many such steps there are, which values; and so on.
+    const std::int32_t* steps = nullptr;
+    const std::int32_t* end = nullptr;
     const std::int32_t* order = nullptr;  // positions in increasing order of value
-    std::int64_t comparators = 0;
     int size = 0;
 };
 
