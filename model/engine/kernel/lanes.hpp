@@ -111,6 +111,57 @@ inline V collect(const double* const* from, std::int64_t at) {
 #endif
 }
 
+// What lies at W places behind an address.
+inline V pick(const double* from, I at) {
+#if defined(__AVX512F__)
+    return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, reinterpret_cast<__m512i>(at), from, 8);
+#else
+    V x;
+    for (int l = 0; l < W; ++l) x[l] = from[at[l]];
+    return x;
+#endif
+}
+
+// Puts it there.
+inline void put(double* to, I at, V x) {
+#if defined(__AVX512F__)
+    _mm512_i64scatter_pd(to, reinterpret_cast<__m512i>(at), x, 8);
+#else
+    for (int l = 0; l < W; ++l) to[at[l]] = x[l];
+#endif
+}
+
+// Writes what W lanes have behind as many addresses, row by row; in some order, if there is one.
+inline void scatter_rows(double* const* to, const V* rows, const std::int32_t* order, std::int64_t count) {
+    const auto row = [&](std::int64_t i) { return rows[order ? order[i] : i]; };
+    std::int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + W <= count; i += W) {
+        __m512d pairs[W], fours[W];
+        for (int r = 0; r < W; r += 2) {
+            pairs[r] = _mm512_maskz_unpacklo_pd(0xff, row(i + r), row(i + r + 1));
+            pairs[r + 1] = _mm512_maskz_unpackhi_pd(0xff, row(i + r), row(i + r + 1));
+        }
+        for (int odd = 0; odd < 2; ++odd) {
+            for (int half = odd; half < W; half += 4) {
+                fours[half] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0x88);
+                fours[half + 2] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0xdd);
+            }
+            for (int l = odd; l < 4; l += 2) {
+                const V low = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0x88);
+                const V high = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0xdd);
+                std::memcpy(to[l] + i, &low, sizeof low);
+                std::memcpy(to[l + 4] + i, &high, sizeof high);
+            }
+        }
+    }
+#endif
+    for (; i < count; ++i) {
+        const V x = row(i);
+        for (int l = 0; l < W; ++l) to[l][i] = x[l];
+    }
+}
+
 // A value and, in its last bits, the number that decides between values that differ in nothing else: finite
 // values then sort by both, as numbers. Below zero more is less, so the number counts backwards there.
 struct Numbered {

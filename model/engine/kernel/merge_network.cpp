@@ -12,8 +12,8 @@ using Order = std::vector<std::int32_t>;
 
 constexpr int kInCache = 9;  // levels: 512 values, which are 32 KiB of W ranks
 
-// Some levels of merges by halves: of two, four or eight values each, which are stored once. Steps of one kind do not
-// depend on each other.
+// A few levels of merges by halves, of groups of two, four or eight values that are stored once. What is done to one
+// group does not depend on another.
 struct Levels {
     std::vector<std::int32_t> before, fours, after, eights;
 
@@ -47,9 +47,9 @@ struct Levels {
     }
 };
 
-// Batcher's merge by halves: of values that fall and then rise, each of the first half with that one half further on, and
-// the same of both halves; the first has a power of two (H. W. Lang, "Bitonic sorting network for n not a power of 2").
-// Of more than fit the cache, each part is merged before the next.
+// Batcher's merge by halves: of values that fall and then rise, each of the first half with that one half further on,
+// and the same of both halves; the first has a power of two (H. W. Lang, "Bitonic sorting network for n not a power of
+// 2"). Of more than fit the cache, each part is merged before the next.
 void merge_halves(const std::int32_t* values, std::size_t size, int levels, std::vector<std::int32_t>& steps) {
     const bool large = levels > kInCache;
     int left = levels;
