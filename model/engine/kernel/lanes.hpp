@@ -100,8 +100,8 @@ inline V real(U bits) {
     return high * 4294967296.0 + low;
 }
 
-// What lies `at` doubles behind W addresses.
-inline V collect(const double* const* from, std::int64_t at) {
+// What lies `at` doubles behind W addresses. Called from so many places that compilers leave it a call, by far dearer.
+[[gnu::always_inline]] inline V collect(const double* const* from, std::int64_t at) {
 #if defined(__AVX512F__)
     return V{from[0][at], from[1][at], from[2][at], from[3][at], from[4][at], from[5][at], from[6][at], from[7][at]};
 #elif defined(__AVX2__)
@@ -109,6 +109,57 @@ inline V collect(const double* const* from, std::int64_t at) {
 #else
     return V{from[0][at], from[1][at]};
 #endif
+}
+
+// What lies at W places behind an address.
+inline V pick(const double* from, I at) {
+#if defined(__AVX512F__)
+    return _mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, reinterpret_cast<__m512i>(at), from, 8);
+#else
+    V x;
+    for (int l = 0; l < W; ++l) x[l] = from[at[l]];
+    return x;
+#endif
+}
+
+// Puts it there.
+inline void put(double* to, I at, V x) {
+#if defined(__AVX512F__)
+    _mm512_i64scatter_pd(to, reinterpret_cast<__m512i>(at), x, 8);
+#else
+    for (int l = 0; l < W; ++l) to[at[l]] = x[l];
+#endif
+}
+
+// Writes what W lanes have behind as many addresses, row by row; in some order, if there is one.
+inline void scatter_rows(double* const* to, const V* rows, const std::int32_t* order, std::int64_t count) {
+    const auto row = [&](std::int64_t i) { return rows[order ? order[i] : i]; };
+    std::int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + W <= count; i += W) {
+        __m512d pairs[W], fours[W];
+        for (int r = 0; r < W; r += 2) {
+            pairs[r] = _mm512_maskz_unpacklo_pd(0xff, row(i + r), row(i + r + 1));
+            pairs[r + 1] = _mm512_maskz_unpackhi_pd(0xff, row(i + r), row(i + r + 1));
+        }
+        for (int odd = 0; odd < 2; ++odd) {
+            for (int half = odd; half < W; half += 4) {
+                fours[half] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0x88);
+                fours[half + 2] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0xdd);
+            }
+            for (int l = odd; l < 4; l += 2) {
+                const V low = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0x88);
+                const V high = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0xdd);
+                std::memcpy(to[l] + i, &low, sizeof low);
+                std::memcpy(to[l + 4] + i, &high, sizeof high);
+            }
+        }
+    }
+#endif
+    for (; i < count; ++i) {
+        const V x = row(i);
+        for (int l = 0; l < W; ++l) to[l][i] = x[l];
+    }
 }
 
 // A value and, in its last bits, the number that decides between values that differ in nothing else: finite
@@ -141,41 +192,92 @@ inline double* record_at(const Window& window, std::int64_t u) {
     return window.data + i * window.record;
 }
 
-// Merge lists whose lengths the network was made for.
-inline void sort_values(const Network& net, V* v) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]];
-        v[p[0]] = smaller(a, b);
-        v[p[1]] = larger(a, b);
+// Compares values by halves, then those of each half, and so on.
+template <int N, class X, class Compare>
+inline void by_halves(X* x, const Compare& compare) {
+    for (int i = 0; i < N / 2; ++i) compare(x[i], x[i + N / 2]);
+    if constexpr (N > 2) {
+        by_halves<N / 2>(x, compare);
+        by_halves<N / 2>(x + N / 2, compare);
     }
+}
+
+// A step of a network over values that `read` and `write` find by position.
+template <int N, class X, class Read, class Write, class Compare>
+inline void step(const std::int32_t* at, const Read& read, const Write& write, const Compare& compare) {
+    X x[N];
+    for (int i = 0; i < N; ++i) x[i] = read(at[i]);
+    by_halves<N>(x, compare);
+    for (int i = 0; i < N; ++i) write(at[i], x[i]);
+}
+
+// Merges lists whose lengths the network was made for.
+template <class X, class Read, class Write, class Compare>
+inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
+    for (const std::int32_t* at = net.steps; at < net.end;) {
+        const std::int32_t size = at[0];
+        const std::int32_t* const end = at + 2 + size * at[1];
+        at += 2;
+        switch (size) {
+            case 2:
+                for (; at < end; at += 2) step<2, X>(at, read, write, compare);
+                break;
+            case 4:
+                for (; at < end; at += 4) step<4, X>(at, read, write, compare);
+                break;
+            default:
+                for (; at < end; at += 8) step<8, X>(at, read, write, compare);
+        }
+    }
+}
+
+inline void sort_values(const Network& net, V* v) {
+    merge<V>(
+        net, [=](std::int32_t i) { return v[i]; }, [=](std::int32_t i, V x) { v[i] = x; },
+        [](V& low, V& high) {
+            const V a = low, b = high;
+            low = smaller(a, b);
+            high = larger(a, b);
+        });
 }
 
 // The same for values that carry something along; equal values may come out in any order.
 inline void sort_with(const Network& net, V* v, V* w) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]], x = w[p[0]], y = w[p[1]];
-        const I swap = a > b;
-        v[p[0]] = swap ? b : a;
-        v[p[1]] = swap ? a : b;
-        w[p[0]] = swap ? y : x;
-        w[p[1]] = swap ? x : y;
-    }
+    struct Both {
+        V v, w;
+    };
+    merge<Both>(
+        net, [=](std::int32_t i) { return Both{v[i], w[i]}; },
+        [=](std::int32_t i, const Both& x) {
+            v[i] = x.v;
+            w[i] = x.w;
+        },
+        [](Both& low, Both& high) {
+            const Both a = low, b = high;
+            const I swap = a.v > b.v;
+            low = {swap ? b.v : a.v, swap ? b.w : a.w};
+            high = {swap ? a.v : b.v, swap ? a.w : b.w};
+        });
 }
 
 // The same for values with distinct numbers that decide between equal values.
 inline void sort_numbered(const Network& net, V* v, I* id) {
-    const std::int32_t* p = net.pairs;
-    for (std::int64_t c = 0; c < net.comparators; ++c, p += 2) {
-        const V a = v[p[0]], b = v[p[1]];
-        const I x = id[p[0]], y = id[p[1]];
-        const I swap = (a > b) | ((a == b) & (x > y));
-        v[p[0]] = swap ? b : a;
-        v[p[1]] = swap ? a : b;
-        id[p[0]] = swap ? y : x;
-        id[p[1]] = swap ? x : y;
-    }
+    struct Both {
+        V v;
+        I id;
+    };
+    merge<Both>(
+        net, [=](std::int32_t i) { return Both{v[i], id[i]}; },
+        [=](std::int32_t i, const Both& x) {
+            v[i] = x.v;
+            id[i] = x.id;
+        },
+        [](Both& low, Both& high) {
+            const Both a = low, b = high;
+            const I swap = (a.v > b.v) | ((a.v == b.v) & (a.id > b.id));
+            low = {swap ? b.v : a.v, swap ? b.id : a.id};
+            high = {swap ? a.v : b.v, swap ? a.id : b.id};
+        });
 }
 
 // Few values that come in no order at all.

@@ -172,6 +172,9 @@ inline void find_ways(const Plan& p, Scratch& s, const Senders& g) {
             way.there[l] = p.present[std::int64_t{g.profile[l]} * p.directions + d] ? -1 : 0;
             way.own[l] = p.inside[c] ? way.there[l] : 0;
             way.late[l] = p.late_done[c] ? way.own[l] : 0;
+        }
+        for (int l = 0; any(way.own) && l < W; ++l) {
+            const std::int32_t c = class_of(p, g.profile[l], d);
             way.service[l] = p.service[c];
             way.travel[l] = p.travel[c];
             way.ack[l] = p.sync == Sync::passive ? p.ack[c] : 0.0;
@@ -202,13 +205,54 @@ inline void leave_node_in_order(const Plan& p, Scratch& s, const Senders& g, std
     y = x;
 }
 
+// What stays within nodes of turns through several VCIs, as it comes. In `through` and `id`: when, and which message.
+inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    auto* message = reinterpret_cast<std::int32_t*>(s.id);
+    const Numbered numbered{p.numbers};
+    int ways = 0;
+    for (int d = 0; d < p.directions; ++d) ways += any(s.way[d].own) ? 1 : 0;
+    if (ways == 0) return;
+    for (std::int32_t t = 0, i = 0; t < p.transports; ++t) {
+        for (std::int32_t d = 0; d < p.directions; ++d) {
+            if (!any(s.way[d].own)) continue;
+            s.through[i] = s.key[t] + s.hold[d];
+            s.along[i] = numbered.of(s.through[i], i);
+            message[i++] = t * p.directions + d;
+        }
+    }
+    const Network& net = p.inside_networks[ways];
+    sort_values(net, s.along);
+    begin_notes(p, s, g);
+    const auto* times = reinterpret_cast<const double*>(s.through);
+    for (int i = 0; i < net.size; ++i) {
+        std::int64_t place[W];
+        const I places = numbered.number(s.along[net.order[i]]);
+        std::memcpy(place, &places, sizeof place);
+        const double* from[W];
+        const Way* way[W];
+        for (int l = 0; l < W; ++l) {
+            from[l] = times + place[l] * W + l;
+            way[l] = s.way + p.message_direction[message[place[l]]];
+        }
+        const V noted = leave_node(p, Way::of(way), collect(from, 0), x);
+        for (int l = 0; l < W; ++l) {
+            if (way[l]->own[l]) note(p, s, l, message[place[l]], tagged(p, message[place[l]], noted[l]));
+        }
+    }
+}
+
 // The same where `s.key` has when the turn of each transport partition begins. A record keeps that; what leaves the
 // node follows from it.
 inline void leave_node_in_turns(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
     Exchange x = y;
     find_ways(p, s, g);
+    for (int t = 0; t < p.transports; ++t) store(g, p.leaving + t, s.key[t]);
+    if (p.vcis > 1) {
+        leave_inside_sorted(p, s, g, x);
+        y = x;
+        return;
+    }
     for (int t = 0; t < p.transports; ++t) {
-        store(g, p.leaving + t, s.key[t]);
         for (int d = 0; d < p.directions; ++d) {
             if (any(s.way[d].own))
                 store(g, kHead + d * p.transports + t, leave_node(p, s.way[d], s.key[t] + s.hold[d], x));

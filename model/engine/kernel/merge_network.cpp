@@ -1,5 +1,7 @@
 #include "merge_network.hpp"
 
+#include <algorithm>
+#include <initializer_list>
 #include <queue>
 #include <utility>
 
@@ -8,50 +10,74 @@ namespace {
 
 using Order = std::vector<std::int32_t>;
 
-constexpr std::size_t kInCache = 256;  // values, which are 16 KiB of W ranks
+constexpr int kInCache = 9;  // levels: 512 values, which are 32 KiB of W ranks
 
-// Batcher's other merge: of values that fall and then rise, each of the first half with that one half further on, and the
-// same of both halves; the first has a power of two (H. W. Lang, "Bitonic sorting network for n not a power of 2").
-void bitonic(std::int32_t* values, std::size_t size, std::vector<std::int32_t>& pairs) {
-    if (size < 2) return;
-    std::size_t half = 1;
-    while (2 * half < size) half *= 2;
-    for (std::size_t i = 0; i + half < size; ++i) pairs.insert(pairs.end(), {values[i], values[i + half]});
-    bitonic(values, half, pairs);
-    bitonic(values + half, size - half, pairs);
+// A few levels of merges by halves, of groups of two, four or eight values that are stored once. What is done to one
+// group does not depend on another.
+struct Levels {
+    std::vector<std::int32_t> before, fours, after, eights;
+
+    // The first `count` of two, four or eight values `apart`: what is beyond is larger than all.
+    void add(const std::int32_t* at, std::size_t apart, std::size_t count) {
+        const auto put = [&](std::vector<std::int32_t>& list, std::initializer_list<std::size_t> numbers) {
+            for (const std::size_t i : numbers) list.push_back(at[i * apart]);
+        };
+        if (count == 8) {
+            put(eights, {0, 1, 2, 3, 4, 5, 6, 7});
+            return;
+        }
+        for (std::size_t i = 4; i < count; ++i) put(before, {i - 4, i});
+        if (count >= 4) put(fours, {0, 1, 2, 3});
+        if (count == 7) put(after, {4, 6});
+        if (count > 5) put(after, {4, 5});
+        if (count == 3) put(after, {0, 2});
+        if (count == 2 || count == 3) put(after, {0, 1});
+    }
+
+    void append_to(std::vector<std::int32_t>& steps) const {
+        const auto append = [&](const std::vector<std::int32_t>& list, int size) {
+            if (list.empty()) return;
+            steps.insert(steps.end(), {size, static_cast<std::int32_t>(list.size()) / size});
+            steps.insert(steps.end(), list.begin(), list.end());
+        };
+        append(before, 2);
+        append(fours, 4);
+        append(after, 2);
+        append(eights, 8);
+    }
+};
+
+// Batcher's merge by halves: of values that fall and then rise, each of the first half with that one half further on,
+// and the same of both halves; the first has a power of two (H. W. Lang, "Bitonic sorting network for n not a power of
+// 2"). Of more than fit the cache, each part is merged before the next.
+void merge_halves(const std::int32_t* values, std::size_t size, int levels, std::vector<std::int32_t>& steps) {
+    const bool large = levels > kInCache;
+    int left = levels;
+    while (left > 0) {
+        const int odd = (large ? left - kInCache : left) % 3, taken = odd == 0 ? 3 : odd;
+        const std::size_t block = std::size_t{1} << left;
+        left -= taken;
+        const std::size_t apart = std::size_t{1} << left;
+        Levels now;
+        for (std::size_t first = 0; first < size; first += block) {
+            for (std::size_t i = first; i < std::min(first + apart, size); ++i)
+                now.add(values + i, apart, (std::min(first + block, size) - i + apart - 1) / apart);
+        }
+        now.append_to(steps);
+        if (!large) continue;
+        for (std::size_t first = 0; first < size; first += apart)
+            merge_halves(values + first, std::min(apart, size - first), left, steps);
+        return;
+    }
 }
 
-// Batcher's merge of two sorted lists of any lengths (Knuth, TAOCP 3, 5.3.4): merge the odd-numbered
-// elements, merge the even-numbered ones, then compare the i-th even with the (i+1)-th odd. Every second, fourth,
-// eighth value share few sets of a cache: what does not fit is merged by halves, which takes a tenth more comparators.
-Order merged(const Order& a, const Order& b, std::vector<std::int32_t>& pairs) {
+Order merged(const Order& a, const Order& b, std::vector<std::int32_t>& steps) {
     if (a.empty()) return b;
-    if (b.empty()) return a;
-    if (a.size() + b.size() > kInCache) {
-        Order out(a.rbegin(), a.rend());
-        out.insert(out.end(), b.begin(), b.end());
-        bitonic(out.data(), out.size(), pairs);
-        return out;
-    }
-    if (a.size() == 1 && b.size() == 1) {
-        pairs.push_back(a[0]);
-        pairs.push_back(b[0]);
-        return {a[0], b[0]};
-    }
-    Order odd_a, even_a, odd_b, even_b;
-    for (std::size_t i = 0; i < a.size(); ++i) (i % 2 == 0 ? odd_a : even_a).push_back(a[i]);
-    for (std::size_t i = 0; i < b.size(); ++i) (i % 2 == 0 ? odd_b : even_b).push_back(b[i]);
-    const Order v = merged(odd_a, odd_b, pairs), w = merged(even_a, even_b, pairs);
-    Order out{v[0]};
-    for (std::size_t i = 0; i < w.size(); ++i) {
-        if (i + 1 < v.size()) {
-            pairs.push_back(w[i]);
-            pairs.push_back(v[i + 1]);
-        }
-        out.push_back(w[i]);
-        if (i + 1 < v.size()) out.push_back(v[i + 1]);
-    }
-    for (std::size_t i = w.size() + 1; i < v.size(); ++i) out.push_back(v[i]);
+    Order out(a.rbegin(), a.rend());
+    out.insert(out.end(), b.begin(), b.end());
+    int levels = 0;
+    while (std::size_t{1} << levels < out.size()) ++levels;
+    merge_halves(out.data(), out.size(), levels, steps);
     return out;
 }
 
@@ -74,7 +100,7 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
         lists.pop();
         const Order b = lists.top().second;
         lists.pop();
-        Order both = merged(a, b, pairs);
+        Order both = merged(a, b, steps);
         lists.push({{both.size(), age++}, std::move(both)});
     }
     if (!lists.empty()) order = lists.top().second;
@@ -82,13 +108,15 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
 
 MergeNetwork::MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place)
     : MergeNetwork(lengths) {
-    for (std::int32_t& i : pairs) i = place[static_cast<std::size_t>(i)];
+    for (std::size_t at = 0; at < steps.size();) {
+        const std::size_t end = at + 2 + static_cast<std::size_t>(steps[at] * steps[at + 1]);
+        for (at += 2; at < end; ++at) steps[at] = place[static_cast<std::size_t>(steps[at])];
+    }
     for (std::int32_t& i : order) i = place[static_cast<std::size_t>(i)];
 }
 
 Network MergeNetwork::view() const {
-    return {pairs.data(), order.data(), static_cast<std::int64_t>(pairs.size() / 2),
-            static_cast<int>(order.size())};
+    return {steps.data(), steps.data() + steps.size(), order.data(), static_cast<int>(order.size())};
 }
 
 }  // namespace pready

@@ -8,9 +8,9 @@
 
 namespace pready {
 
-// Sorted lists in, one sorted list out: Batcher's odd-even merges for any lengths.
+// Sorted lists in, one sorted list out: Batcher's merges by halves for any lengths.
 struct MergeNetwork {
-    std::vector<std::int32_t> pairs, order;
+    std::vector<std::int32_t> steps, order;
 
     explicit MergeNetwork(const std::vector<int>& lengths);
 

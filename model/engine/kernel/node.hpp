@@ -54,6 +54,29 @@ inline double comes(const Plan& p, const double* record, std::int32_t profile, c
     return record[kStart] + (record[p.leaving + t] + p.hold[std::int64_t{profile} * p.directions + d]);
 }
 
+// Brings what a rank's VCIs send to other nodes into order.
+inline void line_up_leaving(Leaving* begin, Leaving* end) {
+    for (Leaving* m = begin; m < end; ++m) m->tick = ticks(m->at);
+    std::sort(begin, end, [](const Leaving& a, const Leaving& b) {
+        if (a.tick != b.tick) return a.tick < b.tick;
+        return a.at != b.at ? a.at < b.at : a.item.number < b.item.number;
+    });
+}
+
+// In how many directions ranks of a profile that keep turns send to other nodes, and which.
+inline const std::int32_t* ways_out(const Plan& p, std::int32_t profile) {
+    return p.node_out + std::int64_t{profile} * (p.directions + 1);
+}
+
+// Brings what has arrived of it into order, by direction.
+inline void line_up_arrivals(const Plan& p, double* record, std::int32_t profile) {
+    const std::int32_t* ways = ways_out(p, profile);
+    for (const std::int32_t* way = ways + 1; way <= ways + ways[0]; ++way) {
+        double* first = record + kHead + *way * p.transports;
+        std::sort(first, first + p.transports);
+    }
+}
+
 // What the ranks of a node have to send, one rank after the other; returns where each ends.
 inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t node, Leaving* out,
                             std::int64_t* ends, std::int32_t* next) {
@@ -63,11 +86,13 @@ inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t no
         const std::int32_t profile = p.rank_profile[rank];
         double* record = record_at(window, rank);
         double latest = -kInf;
+        const std::int64_t begin = n;
         leaving(p, record, profile, next, [&](const Item& item, std::int32_t t, std::int32_t d) {
             const double at = comes(p, record, profile, item, t, d), tick = ticks(at);
             latest = tick > latest ? tick : latest;
             out[n++] = {latest, at, record, item};
         });
+        if (p.keeps_turns && p.vcis > 1) line_up_leaving(out + begin, out + n);
         ends[k] = n;
     }
     return n;
@@ -88,17 +113,20 @@ inline Leaving* merged(Leaving* from, Leaving* to, std::int64_t* ends, std::int6
     return from;
 }
 
+// A message of a passive epoch arrives.
+inline void flush(const Plan& p, double* record, std::int32_t kind, double arrives) {
+    const double flushed = arrives + p.ack[kind] + p.closing;
+    record[kDone] = std::max(record[kDone], flushed);
+    record[kNotify] = std::max(record[kNotify], flushed + p.control);
+}
+
 // A message that came to the adapter at `at` has left at `left`.
 inline void land(const Plan& p, double* record, const Item& item, double at, double left) {
     const double arrives = left + p.travel[item.kind];
     record[item.slot] = tagged(p, item.number, arrives);
     if (arrives <= record[kJoin]) record[kEarly] += 1;
     if (p.late_done[item.kind]) record[kDone] = std::max({record[kDone], at, left + p.completes[item.kind]});
-    if (p.sync == Sync::passive) {
-        const double flushed = arrives + p.ack[item.kind] + p.closing;
-        record[kDone] = std::max(record[kDone], flushed);
-        record[kNotify] = std::max(record[kNotify], flushed + p.control);
-    }
+    if (p.sync == Sync::passive) flush(p, record, item.kind, arrives);
 }
 
 }  // namespace

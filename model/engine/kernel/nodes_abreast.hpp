@@ -6,7 +6,8 @@
 namespace pready {
 namespace {
 
-// The messages that leave W nodes, rank by rank; a rank that sends less than another node's has some that never come.
+// The messages that leave W nodes, list by list: a rank's or, of several VCIs that keep turns, a VCI's. One that sends
+// less than another node's has some that never come.
 struct Abreast {
     V* at;            // [size]: when each comes to the adapter
     V* key;           // [size]: what it is sorted by
@@ -14,6 +15,7 @@ struct Abreast {
     Item* item;       // [size * W]; where a rank's lanes are alike, only the first is told
     double** record;  // [ranks of a node * W]
     std::uint8_t* alike;  // [ranks of a node]: the same messages in all lanes
+    V* row;               // [transports]: those of a rank to one other
 
     static std::int64_t carve(const Plan& p, Abreast* a, char* memory) {
         const std::int64_t size = p.node_network.size, ranks = size > 0 ? p.node_start[1] : 0;
@@ -31,111 +33,235 @@ struct Abreast {
         out.item = reinterpret_cast<Item*>(take(size * W * static_cast<std::int64_t>(sizeof(Item))));
         out.record = reinterpret_cast<double**>(take(ranks * W * static_cast<std::int64_t>(sizeof(double*))));
         out.alike = reinterpret_cast<std::uint8_t*>(take(ranks));
+        out.row = reinterpret_cast<V*>(take(p.transports * wide_bytes));
         if (a) *a = out;
         return used;
     }
 };
 
-// Who is there, and when their messages come to the adapter.
-inline void gather_nodes(const Plan& p, const Window& window, const std::int64_t* node, Abreast& a,
-                         std::int32_t* next) {
+// Numbers messages in the order of a list: by whole picoseconds, none before the one in front.
+struct Keys {
+    Numbered numbered;
+    V base;      // that times are counted from
+    V span{};    // how far away they are
+    V latest{};  // in the list
+
+    void begin() { latest = wide(-kInf); }
+
+    V next(V comes, std::int64_t number) {
+        latest = larger(latest, ticks(comes) - base);
+        span = larger(span, larger(latest, -latest));
+        return numbered.of(latest, number);
+    }
+
+    V never(std::int64_t number) const { return numbered.of(wide(1e300), number); }
+};
+
+// When the messages of a rank come that keeps turns and sends the same in all lanes.
+inline void gather_turns(const Plan& p, Abreast& a, std::int64_t k, std::int32_t profile, std::int32_t only,
+                         Keys& keys) {
+    const double* const* record = a.record + k * W;
+    const double* hold = p.hold + std::int64_t{profile} * p.directions;
+    const std::int32_t* const ways = ways_out(p, profile);
+    const V start = collect(record, kStart);
+    std::int64_t turn = p.leaving;
+    for (std::int64_t q = k * p.node_lists, v = 0; v < p.node_lists; ++v, ++q) {
+        std::int64_t m = p.node_first[q];
+        keys.begin();
+        for (int i = 0; i < p.vci_size[v]; ++i, ++turn) {
+            const V begun = collect(record, turn);
+            for (const std::int32_t* way = ways + 1; way <= ways + ways[0]; ++way, ++m) {
+                a.at[m] = start + (begun + hold[*way]);
+                a.key[m] = keys.next(a.at[m], m);
+                if (only < 0) a.item[m * W].kind = class_of(p, profile, *way);
+            }
+        }
+        for (; m < p.node_first[q + 1]; ++m) {
+            a.at[m] = wide(kInf);
+            a.key[m] = keys.never(m);
+        }
+    }
+}
+
+// The same in one lane.
+inline void gather_turns_of(const Plan& p, Abreast& a, std::int64_t k, int lane, std::int32_t profile) {
+    const double* const record = a.record[k * W + lane];
+    const double* hold = p.hold + std::int64_t{profile} * p.directions;
+    const std::int32_t* const ways = ways_out(p, profile);
+    std::int32_t t = 0;
+    for (std::int64_t q = k * p.node_lists, v = 0; v < p.node_lists; ++v, ++q) {
+        std::int64_t m = p.node_first[q];
+        for (int i = 0; i < p.vci_size[v]; ++i, ++t) {
+            for (const std::int32_t* way = ways + 1; way <= ways + ways[0]; ++way, ++m) {
+                const std::int32_t number = t * p.directions + *way;
+                a.at[m][lane] = record[kStart] + (record[p.leaving + t] + hold[*way]);
+                a.item[m * W + lane] = {p.message_slot[number], number, class_of(p, profile, *way)};
+            }
+        }
+        for (; m < p.node_first[q + 1]; ++m) a.at[m][lane] = kInf;
+    }
+}
+
+// The same of ranks that do not keep turns.
+inline void gather_lists(const Plan& p, Abreast& a, std::int64_t k, const std::int32_t* profile, std::int32_t* next) {
+    double** record = a.record + k * W;
+    const std::int64_t first = p.node_first[k], end = p.node_first[k + 1];
+    if (a.alike[k]) {
+        std::int64_t m = first;
+        leaving(p, record[0], profile[0], next, [&](const Item& item, std::int32_t, std::int32_t) {
+            a.at[m] = collect(record, item.slot);
+            a.item[m++ * W] = item;
+        });
+        for (; m < end; ++m) a.at[m] = wide(kInf);
+        return;
+    }
+    for (int l = 0; l < W; ++l) {
+        std::int64_t m = first;
+        leaving(p, record[l], profile[l], next, [&](const Item& item, std::int32_t t, std::int32_t d) {
+            a.at[m][l] = comes(p, record[l], profile[l], item, t, d);
+            a.item[m++ * W + l] = item;
+        });
+        for (; m < end; ++m) a.at[m][l] = kInf;
+    }
+}
+
+// Who is there, when their messages come to the adapter, and their order: by whole picoseconds, then list by list.
+// False if they are too far apart for numbers in the last bits.
+inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t* node, Abreast& a, std::int32_t only,
+                        std::int32_t* next) {
+    Keys keys{{p.node_numbers}, V{}};
     for (std::int64_t k = 0; k < p.node_start[1]; ++k) {
         double** record = a.record + k * W;
         std::int32_t profile[W];
-        bool alike = !p.lists_leaving;
+        bool alike = true;
         for (int l = 0; l < W; ++l) {
             const std::int64_t rank = p.node_rank[p.node_start[node[l]] + k];
             record[l] = record_at(window, rank);
             profile[l] = p.rank_profile[rank];
             alike = alike && profile[l] == profile[0];
         }
-        a.alike[k] = alike;
-        const std::int64_t end = p.node_first[k + 1];
-        if (alike) {
-            std::int64_t m = p.node_first[k];
-            const double* hold = p.hold + std::int64_t{profile[0]} * p.directions;
-            const V start = collect(record, kStart);
-            V turn{};
-            std::int32_t of = -1;  // transport partition
-            leaving(p, record[0], profile[0], next, [&](const Item& item, std::int32_t t, std::int32_t d) {
-                if (p.keeps_turns && t != of) turn = collect(record, p.leaving + (of = t));
-                a.at[m] = p.keeps_turns ? start + (turn + hold[d]) : collect(record, item.slot);
-                a.item[m++ * W] = item;
-            });
-            for (; m < end; ++m) a.at[m] = wide(kInf);
+        a.alike[k] = alike && !p.lists_leaving;
+        if (k == 0) keys.base = ticks(collect(record, kStart));
+        if (p.keeps_turns && alike) {
+            gather_turns(p, a, k, profile[0], only, keys);
             continue;
         }
-        for (int l = 0; l < W; ++l) {
-            std::int64_t m = p.node_first[k];
-            leaving(p, record[l], profile[l], next, [&](const Item& item, std::int32_t t, std::int32_t d) {
-                a.at[m][l] = comes(p, record[l], profile[l], item, t, d);
-                a.item[m++ * W + l] = item;
-            });
-            for (; m < end; ++m) a.at[m][l] = kInf;
+        if (p.keeps_turns) {
+            for (int l = 0; l < W; ++l) gather_turns_of(p, a, k, l, profile[l]);
+        } else {
+            gather_lists(p, a, k, profile, next);
+        }
+        for (std::int64_t q = k * p.node_lists; q < (k + 1) * p.node_lists; ++q) {
+            keys.begin();
+            for (std::int64_t m = p.node_first[q]; m < p.node_first[q + 1]; ++m) {
+                const I there = a.at[m] < kInf;
+                const V span = keys.span, key = keys.next(a.at[m], m);
+                keys.span = there ? keys.span : span;
+                a.key[m] = there ? key : keys.never(m);
+            }
         }
     }
-}
-
-// By whole picoseconds, then rank by rank; false if they are too far apart for numbers in the last bits.
-inline bool sort_nodes(const Plan& p, Abreast& a) {
-    const Numbered numbered{p.node_numbers};
-    const std::int64_t ranks = p.node_start[1];
-    V base = wide(kInf), span = wide(-kInf);
-    for (std::int64_t k = 0; k < ranks; ++k) {
-        if (p.node_first[k] < p.node_first[k + 1]) base = smaller(base, ticks(a.at[p.node_first[k]]));
-    }
-    for (std::int64_t k = 0; k < ranks; ++k) {
-        V latest = wide(-kInf);
-        for (std::int64_t m = p.node_first[k]; m < p.node_first[k + 1]; ++m) {
-            const I there = a.at[m] < kInf;
-            latest = larger(latest, ticks(a.at[m]) - base);
-            span = there ? larger(span, latest) : span;
-            a.key[m] = numbered.of(there ? latest : wide(1e300), m);
-        }
-    }
-    if (any(span * static_cast<double>(p.node_numbers + 1) >= 0x1p52)) return false;
+    if (any(keys.span * static_cast<double>(p.node_numbers + 1) >= 0x1p52)) return false;
     sort_values(p.node_network, a.key);
     return true;
 }
 
-// One after the other, in that order.
-inline V serve_nodes(const Plan& p, Abreast& a, V free, std::int32_t only) {
+// One after the other, in that order; false if a rank's VCIs send within a picosecond, and not in the order of their
+// numbers.
+inline bool serve_nodes(const Plan& p, Abreast& a, V& adapter, std::int32_t only) {
     const Numbered numbered{p.node_numbers};
     const auto* at = reinterpret_cast<const double*>(a.at);
     auto* left = reinterpret_cast<double*>(a.left);
-    V service = wide(p.service[only < 0 ? 0 : only]);
+    V free = adapter, service = wide(p.service[only < 0 ? 0 : only]), before = wide(-kInf);
+    I last{};
     for (int i = 0; i < p.node_network.size; ++i) {
         const I number = numbered.number(a.key[p.node_network.order[i]]);
-        std::int64_t place[W];
-        const I places = number * W;
-        std::memcpy(place, &places, sizeof place);
-        const double* from[W];
-        for (int l = 0; l < W; ++l) from[l] = at + place[l] + l;
-        const V comes = collect(from, 0), leaves = larger(comes, free);
+        const I place = number * W + kLanes;
+        const V comes = pick(at, place), leaves = larger(comes, free);
         const I there = comes < kInf;
+        if (p.node_lists > 1) {
+            const I sooner = there & (comes < before);
+            for (int l = 0; any(sooner) && l < W; ++l) {
+                if (sooner[l] && p.node_owner[number[l]] == p.node_owner[last[l]]) return false;
+            }
+            before = comes;
+            last = number;
+        }
         for (int l = 0; only < 0 && l < W; ++l) {
             // Numbers of a rank that is alike in all lanes are told in the first.
-            if (there[l]) service[l] = p.service[a.item[place[l] + (a.alike[p.node_owner[number[l]]] ? 0 : l)].kind];
+            if (!there[l]) continue;
+            const std::int64_t first = a.alike[p.node_owner[number[l]]] ? l : 0;
+            service[l] = p.service[a.item[place[l] - first].kind];
         }
         free = there ? leaves + service : free;
-        for (int l = 0; l < W; ++l) left[place[l] + l] = leaves[l];
+        put(left, place, leaves);
     }
-    return free;
+    adapter = free;
+    return true;
+}
+
+// What the turns of a rank do to its record, in lanes that are alike. A send may be over later than its message leaves,
+// but not sooner.
+inline void land_turns(const Plan& p, const Abreast& a, std::int64_t k, std::int32_t profile) {
+    double* const* record = a.record + k * W;
+    const std::int32_t* ways = ways_out(p, profile);
+    const V join = collect(record, kJoin);
+    V early = collect(record, kEarly), done = collect(record, kDone), notify = collect(record, kNotify);
+    for (std::int32_t j = 0; j < ways[0]; ++j) {
+        const std::int32_t d = ways[1 + j], kind = class_of(p, profile, d);
+        V left = wide(-kInf);
+        for (std::int32_t v = 0, t = 0; v < p.vcis; ++v) {
+            const V* from = a.left + p.node_first[k * p.node_lists + v] + j;
+            for (std::int32_t i = 0; i < p.vci_size[v]; ++i, ++t, from += ways[0]) {
+                const V arrives = *from + p.travel[kind];
+                left = larger(left, *from);
+                early = arrives <= join ? early + 1.0 : early;
+                const I bits = reinterpret_cast<I>(arrives) & ~p.vci_bits;
+                a.row[t] = reinterpret_cast<V>(bits | p.message_vci[t * p.directions]);
+            }
+        }
+        if (p.late_done[kind]) done = larger(done, left + p.completes[kind]);
+        if (p.sync == Sync::passive) {
+            const V flushed = left + p.travel[kind] + p.ack[kind] + p.closing;
+            done = larger(done, flushed);
+            notify = larger(notify, flushed + p.control);
+        }
+        const std::int32_t* order = nullptr;
+        if (p.vcis > 1) {
+            sort_values(p.turns_network, a.row);
+            order = p.turns_network.order;
+        }
+        double* to[W];
+        for (int l = 0; l < W; ++l) to[l] = record[l] + kHead + d * p.transports;
+        scatter_rows(to, a.row, order, p.transports);
+    }
+    for (int l = 0; l < W; ++l) {
+        record[l][kEarly] = early[l];
+        record[l][kDone] = done[l];
+        record[l][kNotify] = notify[l];
+    }
 }
 
 // What they do to their ranks' records.
-inline void land_nodes(const Plan& p, const Abreast& a, int count) {
+inline void land_nodes(const Plan& p, const std::int64_t* node, const Abreast& a, int count) {
     for (std::int64_t k = 0; k < p.node_start[1]; ++k) {
         double* const* record = a.record + k * W;
-        const std::int64_t first = p.node_first[k], end = p.node_first[k + 1];
+        const auto profile = [&](int l) { return p.rank_profile[p.node_rank[p.node_start[node[l]] + k]]; };
+        if (a.alike[k] && p.keeps_turns) {
+            land_turns(p, a, k, profile(0));
+            continue;
+        }
         if (!a.alike[k]) {
             for (int l = 0; l < count; ++l) {
-                for (std::int64_t m = first; m < end && a.at[m][l] < kInf; ++m) {
-                    land(p, record[l], a.item[m * W + l], a.at[m][l], a.left[m][l]);
+                for (std::int64_t q = k * p.node_lists; q < (k + 1) * p.node_lists; ++q) {
+                    for (std::int64_t m = p.node_first[q]; m < p.node_first[q + 1] && a.at[m][l] < kInf; ++m)
+                        land(p, record[l], a.item[m * W + l], a.at[m][l], a.left[m][l]);
                 }
+                if (p.keeps_turns && p.vcis > 1) line_up_arrivals(p, record[l], profile(l));
             }
             continue;
         }
+        const std::int64_t first = p.node_first[k], end = p.node_first[k + 1];
         const V join = collect(record, kJoin);
         V early = collect(record, kEarly), done = collect(record, kDone), notify = collect(record, kNotify);
         for (std::int64_t m = first; m < end && a.at[m][0] < kInf; ++m) {
@@ -169,10 +295,11 @@ inline bool share_abreast(const Plan& p, const State& state, const Window& windo
         node[l] = first + (l < count ? l : count - 1);
         adapter[l] = state.adapter + node[l];
     }
-    gather_nodes(p, window, node, a, reinterpret_cast<std::int32_t*>(static_cast<char*>(memory) + used));
-    if (!sort_nodes(p, a)) return false;
-    const V free = serve_nodes(p, a, collect(adapter, 0), only);
-    land_nodes(p, a, count);
+    auto* const next = reinterpret_cast<std::int32_t*>(static_cast<char*>(memory) + used);
+    if (!order_nodes(p, window, node, a, only, next)) return false;
+    V free = collect(adapter, 0);
+    if (!serve_nodes(p, a, free, only)) return false;
+    land_nodes(p, node, a, count);
     for (int l = 0; l < count; ++l) state.adapter[node[l]] = free[l];
     return true;
 }

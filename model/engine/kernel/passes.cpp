@@ -358,6 +358,8 @@ inline void share_adapter(const Plan& p, const State& state, const Window& windo
         land(p, order[i].record, order[i].item, order[i].at, left);
     }
     state.adapter[node] = free;
+    for (std::int64_t i = p.node_start[node]; p.keeps_turns && p.vcis > 1 && i < p.node_start[node + 1]; ++i)
+        line_up_arrivals(p, record_at(window, p.node_rank[i]), p.rank_profile[p.node_rank[i]]);
 }
 
 void node_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t first,

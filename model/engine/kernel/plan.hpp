@@ -18,9 +18,10 @@ using Seed = std::uint64_t;
 
 // A network of comparators that merges sorted lists, and where the i-th smallest value ends up.
 struct Network {
-    const std::int32_t* pairs = nullptr;  // low, high, low, high, ...
+    // How many values a step takes (2, 4 or 8), how many such steps there are, which values; and so on.
+    const std::int32_t* steps = nullptr;
+    const std::int32_t* end = nullptr;
     const std::int32_t* order = nullptr;  // positions in increasing order of value
-    std::int64_t comparators = 0;
     int size = 0;
 };
 
@@ -30,6 +31,7 @@ struct Inbox {
     int size = 0;                      // of all
     int levels = 0;
     const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each source, of all
+    const Network* between = nullptr;  // of several classes: of the latest 2 and 5
     std::int64_t numbers = 0;          // all ones, as many as the numbers of messages have bits
     int most = 0;                      // messages that one VCI receives, at most
 };
@@ -52,7 +54,8 @@ struct Plan {
     bool ticks;  // in whole picoseconds, then by number: where several receivers' go-aheads compete
     int record;  // doubles per rank in a window
     bool lists_leaving;  // with nodes: messages leave in another order than that of issue
-    bool keeps_turns;  // with nodes: what leaves it follows from when each transport partition's turn begins
+    bool keeps_turns;  // with nodes: what leaves it follows from when each transport partition's turn begins; of
+                       // several VCIs, whatever comes first goes first
     int leaving;  // where in a record stands what leaves the node: when turns begin, since the rank's start, or, if
                   // `lists_leaving`, how many messages and then their numbers in order
     int port;  // where in a record stands what lies in its port, for this round and the next, if `queues`
@@ -71,10 +74,16 @@ struct Plan {
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
 
+    // Nodes whose ranks keep turns.
+    const std::int32_t* node_out;     // [profiles][directions + 1]: in how many directions messages leave, and which
+    const Network* inside_networks;   // several VCIs: [directions + 1]: what is sent to so many directions
+    Network turns_network;            // and to one
+
     // What leaves a node, rank by rank, where enough nodes are alike to be taken side by side; else a network of
     // nothing.
     Network node_network;
-    const std::int32_t* node_first;  // [ranks of a node + 1]: the number of a rank's first message
+    int node_lists;                  // of a rank, each of which is in order
+    const std::int32_t* node_first;  // [ranks of a node * lists + 1]: the number of a list's first message
     const std::int32_t* node_owner;  // by that number: which rank of its node
     std::int64_t node_numbers;       // all ones, as many as these numbers have bits
 };

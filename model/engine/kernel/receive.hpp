@@ -23,12 +23,31 @@ inline V gather(const Plan& p, const Scratch& s, int j, int back) {
     return p.burst ? v + s.lag[j] : v;
 }
 
+// Calls `each` with every message that a network sorts, and its source.
+template <class Each>
+inline void of_sources(const Plan& p, const Network& net, const Each& each) {
+    const int kept = net.size / p.sources;
+    for (int j = 0; j < p.sources; ++j) {
+        for (int at = (j + 1) * p.inbox.each - kept; at < (j + 1) * p.inbox.each; ++at) each(at, j);
+    }
+}
+
 // From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
 // has waited at its own port.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
         o.receive = cost;
+        const std::int32_t* const kinds = s.kind + j * W;
+        if (std::equal(kinds + 1, kinds + W, kinds)) {
+            const std::int32_t c = kinds[0];
+            const bool own = p.inside[c] || p.sources == 1;
+            o.own = I{} - own;
+            o.service = wide(own ? 0.0 : p.service[c]);
+            o.travel = wide(p.travel[c]);
+            o.receive += p.receive[c] - p.receive[0];
+            continue;
+        }
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = s.kind[j * W + l];
             const bool own = p.inside[c] || p.sources == 1;
@@ -189,17 +208,27 @@ inline V bound_kinds(const Plan& p, Scratch& s, V floor) {
     return all + most;
 }
 
-// Fills `s.key` with when the last 1, 3, 7, ... messages of each source left, until those left out come too early to
+// The network of the last so many of each source; `level` counts from the last 1, 2, 3, 5 and 7 on, which then doubles.
+inline const Network& latest_network(const Inbox& in, int level, int& kept) {
+    constexpr int kBetween = 5;
+    const int doubled = level < kBetween ? (level + 1) / 2 : level - 2;  // of those without 2 and 5
+    const bool between = level == 1 || level == 3;
+    kept = between ? 3 * level / 2 + 1 : (1 << (doubled + 1)) - 1;
+    if (kept < in.each) return between ? in.between[level / 2] : in.network[doubled];
+    kept = in.each;
+    return in.network[in.levels - 1];
+}
+
+// Fills `s.key` with when the last few messages of each source left, and more until those left out come too early to
 // decide anything; a lane that needs no more has none. Returns the network.
 inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least) {
     const Inbox& in = p.inbox;
     double slowest = 0;  // what comes through the port may wait for another size
     for (int c = 0; c < p.classes; ++c) slowest = p.inside[c] ? slowest : larger(slowest, p.travel[c]);
     I enough{};
-    int have = 0;
-    for (int level = 0;; ++level) {
-        const bool last = level + 1 == in.levels;
-        const int want = last ? in.each : 2 * have + 1;
+    for (int level = 0, have = 0, want;; ++level, have = want) {
+        const Network& network = latest_network(in, level, want);
+        const bool last = want == in.each;
         V left_out = wide(-kInf);
         for (int j = 0; j < p.sources; ++j) {
             const V travel = s.origin[j].travel;
@@ -209,10 +238,9 @@ inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least)
             }
             if (!last) left_out = larger(left_out, gather(p, s, j, want) + (slowest - smaller(travel, wide(slowest))));
         }
-        have = want;
-        if (last) return in.network[level];
+        if (last) return network;
         enough = enough | (left_out + all <= least);
-        if (!any(~enough)) return in.network[level];
+        if (!any(~enough)) return network;
     }
 }
 
@@ -238,13 +266,12 @@ inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
     const Inbox& in = p.inbox;
     const Numbered numbered{in.numbers};
     V* const comes = reinterpret_cast<V*>(s.id);
-    for (int i = 0; i < net.size; ++i) {
-        const std::int32_t at = net.order[i];
-        const Origin& from = s.origin[at / in.each];
+    of_sources(p, net, [&](int at, int j) {
+        const Origin& from = s.origin[j];
         comes[at] = from.own ? wide(-kInf) : s.key[at];
         s.through[at] = from.service;
         s.along[at] = numbered.of(larger(ticks(comes[at] - floor), wide(-1e300)), at);
-    }
+    });
     sort_values(net, s.along);
     if (p.shaped) {
         shaped_port(p, s, net);
@@ -253,35 +280,24 @@ inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
         auto* through = reinterpret_cast<double*>(s.through);
         V free = wide(-kInf);  // as long as those come that never do
         for (int i = 0; i < net.size; ++i) {
-            std::int64_t place[W];
-            const I places = numbered.number(s.along[net.order[i]]) * W;
-            std::memcpy(place, &places, sizeof place);
-            const double *lefts[W], *services[W];
-            for (int l = 0; l < W; ++l) {
-                lefts[l] = left + place[l] + l;
-                services[l] = through + place[l] + l;
-            }
-            const V begun = larger(collect(lefts, 0), free);
-            free = begun + collect(services, 0);
-            double begins[W];
-            std::memcpy(begins, &begun, sizeof begins);
-            for (int l = 0; l < W; ++l) through[place[l] + l] = begins[l];
+            const I place = numbered.number(s.along[net.order[i]]) * W + kLanes;
+            const V begun = larger(pick(left, place), free);
+            free = begun + pick(through, place);
+            put(through, place, begun);
         }
     }
-    for (int i = 0; i < net.size; ++i) {
-        const std::int32_t at = net.order[i];
-        const Origin& from = s.origin[at / in.each];
+    of_sources(p, net, [&](int at, int j) {
+        const Origin& from = s.origin[j];
         s.through[at] = (from.own ? s.key[at] : s.through[at]) + from.travel;
-    }
+    });
 }
 
 // When one server has received what is in `s.through`, whose order is that of `net`.
 inline V serve_kinds(const Plan& p, Scratch& s, const Network& net) {
-    for (int i = 0; i < net.size; ++i) {
-        const std::int32_t at = net.order[i];
+    of_sources(p, net, [&](int at, int j) {
         s.key[at] = s.through[at];
-        s.along[at] = s.origin[at / p.inbox.each].receive;
-    }
+        s.along[at] = s.origin[j].receive;
+    });
     sort_with(net, s.key, s.along);
     V served = wide(-kInf);
     for (int i = 0; i < net.size; ++i) served = larger(s.key[net.order[i]], served) + s.along[net.order[i]];
@@ -293,13 +309,11 @@ constexpr int kVciBits = 32;
 // The same where each VCI is a server; in `served`.
 inline void serve_kinds_by_vci(const Plan& p, Scratch& s, const Network& net) {
     const Inbox& in = p.inbox;
-    for (int i = 0; i < net.size; ++i) {
-        const std::int32_t at = net.order[i];
-        const int j = at / in.each;
-        const I about = reinterpret_cast<I>(gather(p, s, j, in.each - 1 - at % in.each)) & p.vci_bits;
+    of_sources(p, net, [&](int at, int j) {
+        const I about = reinterpret_cast<I>(gather(p, s, j, (j + 1) * in.each - 1 - at)) & p.vci_bits;
         s.key[at] = s.through[at];
         s.along[at] = reinterpret_cast<V>(about | std::int64_t{j} << kVciBits);
-    }
+    });
     sort_with(net, s.key, s.along);
     V* const bound = s.served;
     V* const served = s.later;

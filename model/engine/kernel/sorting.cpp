@@ -20,8 +20,9 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.record = kHead + (p.burst ? p.transports + 1 : p.transports * p.directions);
     p.send_sorts = !p.burst && (gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1);
     p.everywhere = std::all_of(p.degree, p.degree + p.profiles, [&](std::int32_t n) { return n == p.directions; });
-    p.lists_leaving = p.nodes > 0 && (p.send_sorts || p.mapped);
-    p.keeps_turns = p.nodes > 0 && !p.lists_leaving && !gated && !p.attended;
+    p.ticks = p.needs_out && p.directions > 1;
+    p.keeps_turns = p.nodes > 0 && !p.mapped && !gated && !p.attended && (p.vcis == 1 || !p.ticks);
+    p.lists_leaving = p.nodes > 0 && !p.keeps_turns && (p.send_sorts || p.mapped);
     p.leaving = p.record;
     if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
     if (p.keeps_turns) p.record += p.transports;
@@ -29,13 +30,13 @@ Sorting::Sorting(Plan& p) : places_(p) {
     if (p.queues) p.record += 2 * port_size(p);
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
-    p.ticks = p.needs_out && p.directions > 1;
     if (p.mapped) queues(p);
-    if (p.send_sorts) {
+    if (p.send_sorts && !p.keeps_turns) {
         send_network_ = sends(p, gated);
         p.send_network = send_network_.view();
     }
     inbox(p);
+    if (p.keeps_turns) turns(p);
     if (p.nodes > 0) nodes(p);
 }
 
@@ -68,27 +69,59 @@ MergeNetwork Sorting::sends(const Plan& p, bool gated) const {
     return MergeNetwork(lengths, place);
 }
 
-// Networks of the latest 1, 3, 7, ... of each source.
+// Of the latest so many of each source.
+MergeNetwork Sorting::latest(const Plan& p, int length) {
+    std::vector<std::int32_t> place;
+    for (int j = 0; j < p.sources; ++j) {
+        for (int i = length; i > 0; --i) place.push_back((j + 1) * p.transports - i);
+    }
+    return MergeNetwork(std::vector<int>(static_cast<std::size_t>(p.sources), length), place);
+}
+
+// Networks of the latest 1, 3, 7, ... of each source; where they are of several sizes, of which each takes longer, of
+// the latest 2 and 5, too.
 void Sorting::inbox(Plan& p) {
     const int each = p.transports;
     for (int keep = 1;; keep = 2 * keep + 1) {
-        const int length = std::min(keep, each);
-        std::vector<std::int32_t> place;
-        for (int j = 0; j < p.sources; ++j) {
-            for (int i = length; i > 0; --i) place.push_back((j + 1) * each - i);
-        }
-        inbox_networks_.emplace_back(std::vector<int>(static_cast<std::size_t>(p.sources), length), place);
+        inbox_networks_.push_back(latest(p, std::min(keep, each)));
         if (keep >= each) break;
     }
+    for (const int keep : {2, 5}) {
+        if (p.classes > 1) inbox_between_.push_back(latest(p, std::min(keep, each)));
+    }
     for (const MergeNetwork& network : inbox_networks_) inbox_views_.push_back(network.view());
+    for (const MergeNetwork& network : inbox_between_) between_views_.push_back(network.view());
     const int size = p.sources * each;
     std::int64_t numbers = 1;
     while (numbers < size) numbers = 2 * numbers + 1;
-    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), numbers,
+    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), between_views_.data(), numbers,
                *std::max_element(places_.messages.begin(), places_.messages.end()) * p.sources};
 }
 
-// What leaves each rank of a node is in order.
+// What a VCI issues to some directions is in order.
+void Sorting::turns(Plan& p) {
+    const auto each = static_cast<std::size_t>(p.directions + 1);
+    node_out_.assign(static_cast<std::size_t>(p.profiles) * each, 0);
+    for (std::size_t profile = 0; profile < static_cast<std::size_t>(p.profiles); ++profile) {
+        std::int32_t* ways = node_out_.data() + profile * each;
+        for (std::int32_t d = 0; d < p.directions; ++d) {
+            const std::size_t i = profile * static_cast<std::size_t>(p.directions) + static_cast<std::size_t>(d);
+            if (p.present[i] && !p.inside[p.direction_class[i]]) ways[++ways[0]] = d;
+        }
+    }
+    p.node_out = node_out_.data();
+    if (p.vcis == 1) return;
+    for (int n = 0; n <= p.directions; ++n) {
+        std::vector<int> lengths;
+        for (int v = 0; v < p.vcis; ++v) lengths.push_back(p.vci_size[v] * n);
+        inside_networks_.emplace_back(lengths);
+    }
+    for (const MergeNetwork& network : inside_networks_) inside_views_.push_back(network.view());
+    p.inside_networks = inside_views_.data();
+    p.turns_network = inside_views_[1];
+}
+
+// What leaves each rank of a node, or each of its VCIs, is in order.
 void Sorting::nodes(Plan& p) {
     constexpr std::int64_t kFewest = 4;   // nodes, below which one at a time is as fast
     constexpr std::int32_t kMost = 32768;  // messages of a node, above which its network takes longer to make
@@ -98,6 +131,7 @@ void Sorting::nodes(Plan& p) {
     }
     if (p.nodes < kFewest) return;
     std::vector<int> lengths;
+    p.node_lists = p.keeps_turns ? p.vcis : 1;
     for (std::int64_t k = 0; k < ranks; ++k) {
         int most = 0;
         for (std::int64_t n = 0; n < p.nodes; ++n) {
@@ -107,13 +141,15 @@ void Sorting::nodes(Plan& p) {
                 leave += p.present[first + d] && !p.inside[p.direction_class[first + d]] ? 1 : 0;
             most = std::max(most, leave);
         }
-        lengths.push_back(most * p.transports);
+        for (int v = 0; v < p.node_lists; ++v)
+            lengths.push_back(most * (p.node_lists == 1 ? p.transports : p.vci_size[v]));
     }
     node_first_.push_back(0);
     for (std::size_t k = 0; k < lengths.size(); ++k) {
         node_first_.push_back(node_first_.back() + lengths[k]);
         if (node_first_.back() > kMost) return;
-        node_owner_.insert(node_owner_.end(), static_cast<std::size_t>(lengths[k]), static_cast<std::int32_t>(k));
+        node_owner_.insert(node_owner_.end(), static_cast<std::size_t>(lengths[k]),
+                           static_cast<std::int32_t>(k) / p.node_lists);
     }
     p.node_numbers = 1;
     while (p.node_numbers < node_first_.back()) p.node_numbers = 2 * p.node_numbers + 1;

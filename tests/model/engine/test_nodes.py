@@ -114,6 +114,23 @@ def test_thousands_of_messages_of_a_node_equal_the_oracle(approach: Approach) ->
     np.testing.assert_allclose(out.arrived_early * out.messages / 2, early)
 
 
+@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
+@pytest.mark.parametrize("up_to", [1e-9, 1e-8, 1e-7, 1e-3])
+@pytest.mark.parametrize("periodic", [True, False])
+def test_messages_of_several_vcis_within_a_picosecond_leave_as_they_come(
+    pattern: str, up_to: float, periodic: bool
+) -> None:
+    # Threads are ready within 0.01 ps, 0.1 ps, 1 ps, 10 ns: by number, each VCI's would go before the next one's.
+    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
+    arrivals = {"model": "uniform", "up_to": up_to}
+    w = workload(pattern=pattern, buffer="32 KiB", compute={"time": "10 us"}, arrivals=arrivals)
+    plan = prepared(machine, w, Approach(MANY, 4, 4), grid=(4, 4, 2), periodic=periodic, ranks_per_node=4)
+    out = run(plan, 2, record=True)
+    assert out.ends_s is not None
+    ends = np.array([[e.end for e in row] for row in Oracle(machine, plan).run(2)])
+    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+
+
 @pytest.mark.parametrize("o_r", [1e-7, 0.99e-6, 1.01e-6, 5e-6])
 @pytest.mark.parametrize("vcis", [1, 2])
 def test_a_server_slower_than_its_port_hides_it(o_r: float, vcis: int) -> None:
