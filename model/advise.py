@@ -9,7 +9,7 @@ How firm the advice is, `verdict.py` says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 from pready.model import metrics
 from pready.model.approach import BULK, Approach
@@ -37,6 +37,8 @@ class Evaluated(Protocol):
     machine: Machine
     workload: Workload
     seed: int
+    abreast: ClassVar[bool]
+    """Does it simulate outside the interpreter's lock, so that two of it are faster at once?"""
 
     @property
     def delay(self) -> float:
@@ -95,6 +97,7 @@ def advise(
     (pays, certain), because = both(
         lambda: _pays(evaluation, best, min_gain),
         lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
+        abreast=evaluation.abreast,
     )
     return Advice(
         verdict=verdict,
@@ -150,7 +153,7 @@ def _over_sizes(evaluation: Evaluated, approach: Approach, glance: Glance, look:
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
     borders = [s * messages for s in starts for messages in {1, approach.messages}]
     largest = max(LARGEST_BUFFER, 4 * workload.buffer)
-    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders)
+    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders, evaluation.abreast)
 
 
 def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:

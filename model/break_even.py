@@ -68,6 +68,8 @@ class OverSizes:
     highest: float
     borders: Iterable[float] = ()
     """Sizes where the value may jump."""
+    abreast: bool = True
+    """Looks at once are faster than one after the other."""
     _sizes: list[float] = field(init=False)
     _values: list[float] = field(init=False)
     _looked: dict[float, float] = field(init=False, default_factory=dict)
@@ -78,7 +80,8 @@ class OverSizes:
         self._sizes = sorted({*some, *inside})
         self._values = self.glance(self._sizes).tolist()
         while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._decides(i)]:
-            for i, value in zip(wanted, at_once(self._value, [self._sizes[i] for i in wanted]), strict=True):
+            values = at_once(self._value, [self._sizes[i] for i in wanted], abreast=self.abreast)
+            for i, value in zip(wanted, values, strict=True):
                 self._values[i] = value
 
     def _value(self, size: float) -> float:
@@ -107,7 +110,7 @@ class OverSizes:
             inner, outer = (self._sizes[i] for i in between)
             return _end(self._value, self.limit, inner, outer, EXACT, self._value(outer))
 
-        return _ranges(above, 0.0, math.inf, end)
+        return _ranges(above, 0.0, math.inf, end, self.abreast)
 
     def certain(
         self, bounds: Bounds, found: Iterable[Range], known: Mapping[float, tuple[float, float]]
@@ -156,15 +159,17 @@ class OverSizes:
             below = guessed(outer, 1.0) if outer in crossing else low(outer)
             return _end(low, self.limit, inner, outer, CERTAIN, min(below, self.limit))
 
-        return _ranges(sure, found.low, found.high, end)
+        return _ranges(sure, found.low, found.high, end, self.abreast)
 
 
-def _ranges(above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float]) -> list[Range]:
+def _ranges(
+    above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float], abreast: bool
+) -> list[Range]:
     """Runs of sizes that are above; `end` is between one that is and one beside it that is not."""
     runs = [list(run) for is_above, run in groupby(range(len(above)), key=above.__getitem__) if is_above]
     beside = [(run[0], run[0] - 1) for run in runs] + [(run[-1], run[-1] + 1) for run in runs]
     beside = [(inner, outer) for inner, outer in beside if 0 <= outer < len(above)]
-    ends = dict(zip(beside, at_once(end, beside), strict=True))
+    ends = dict(zip(beside, at_once(end, beside, abreast=abreast), strict=True))
     return [Range(ends.get((r[0], r[0] - 1), low), ends.get((r[-1], r[-1] + 1), high)) for r in runs]
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -78,6 +79,7 @@ class Times:
 class Evaluation:
     """All that approaches share for one machine and workload; timelines are made on request."""
 
+    abreast: ClassVar[bool] = False
     machine: Machine
     workload: Workload
     seed: int = 0

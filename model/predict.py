@@ -243,6 +243,7 @@ def _answered(
     advice, decided = both(
         lambda: advise(evaluation, profile, rows, min_gain),
         lambda: decides(evaluation, best, min_gain) if deciding else [],
+        abreast=evaluation.abreast,
     )
     notes += left_open.said(workload, rows, advice.best, min_gain, at_values)
     many = evaluation if isinstance(evaluation, ManyRanks) else None

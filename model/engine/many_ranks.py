@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -262,6 +262,7 @@ class ManyRanks:
     and every row's values.
     """
 
+    abreast: ClassVar[bool] = True
     machine: Machine
     workload: Workload
     seed: int = 0
