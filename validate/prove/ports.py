@@ -19,6 +19,7 @@ from pready.model.arrays import Array
 from pready.model.files import validated
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
+from pready.model.units import Unit, format_exact
 from pready.model.values import Value
 from pready.validate.live.session import nice
 from pready.validate.prove.performed import Performed
@@ -110,7 +111,7 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
         if shares:
             approach = rings[0].way.approach.name
             about = f"{approach} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds"
-            found[name] = _measured(units.Share, shares, 100, " %", f"{about}, against ports shared evenly")
+            found[name] = _measured(Value[units.Share], Unit.SHARE, shares, f"{about}, against ports shared evenly")
     return _with(on, found)
 
 
@@ -126,7 +127,7 @@ def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]])
     """What go-aheads leave behind, from how much longer each round took than if they left at once."""
     jitter = float(np.median([_jitter(done) for _, done in seen]))
     why = f"ranks' times of computing in a ring of {ranks}, {len(seen)} sizes"
-    late = _measured(units.Time, [jitter], 1, " s", why) if jitter > 0 else None
+    late = _measured(Value[units.Time], Unit.TIME, [jitter], why) if jitter > 0 else None
     behind: list[float] = []
     for of, done in seen:
         tried = [_with(machine, _assumed(share * of.workload.buffer, late)) for share in TRIED]
@@ -138,13 +139,13 @@ def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]])
     if np.median(behind) < 1:
         return {"queue": None, "jitter": None}
     about = f"bulk in a ring of {ranks} ranks, {len(behind)} rounds, against go-aheads that leave at once"
-    return {"queue": _measured(units.Size, behind, 1, " B", about), "jitter": late}
+    return {"queue": _measured(Value[units.Size], Unit.SIZE, behind, about), "jitter": late}
 
 
 def _assumed(size: float, jitter: Value[Any] | None) -> Values:
     if size <= 0:
         return {"queue": None, "jitter": None}
-    return {"queue": _measured(units.Size, [size], 1, " B", "tried"), "jitter": jitter}
+    return {"queue": _measured(Value[units.Size], Unit.SIZE, [size], "tried"), "jitter": jitter}
 
 
 def _jitter(done: Performed) -> float:
@@ -154,12 +155,12 @@ def _jitter(done: Performed) -> float:
     return float(np.median([np.ptp(np.quantile(round_, [0.25, 0.75])) for round_ in computing]))
 
 
-def _measured(kind: object, values: Sequence[float], scale: float, unit: str, why: str) -> Value[Any]:
-    centre, low, high = (f"{scale * x:.6g}{unit}" for x in (np.median(values), min(values), max(values)))
+def _measured(kind: type[Value[Any]], unit: Unit, values: Sequence[float], why: str) -> Value[Any]:
+    centre, low, high = (format_exact(float(x), unit) for x in (np.median(values), min(values), max(values)))
     data: dict[str, object] = {"value": centre, "source": "measured", "why": why}
     if max(values) > min(values) > 0:
         data |= {"interval": (low, high)}
-    return validated(Value[kind], data, why)  # type: ignore[valid-type]
+    return validated(kind, data, why)
 
 
 def _with(machine: Machine, values: Mapping[str, Value[Any] | None]) -> Machine:
