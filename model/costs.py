@@ -301,7 +301,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
-        queue=_optional(sampler, f"{workload.path}.queue", path.queue) / size * np.maximum(link, drain),
+        queue=sampler.curve(f"{workload.path}.queue", path.queue, size),
         jitter=_optional(sampler, f"{workload.path}.jitter", path.jitter),
         uneven=_optional(sampler, f"{workload.path}.uneven", path.uneven),
         uneven_active=_optional(

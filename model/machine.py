@@ -79,6 +79,29 @@ class Segment(Strict):
         return self
 
 
+class SizeCurve(Provenance):
+    """Times measured at a few message sizes: linear in the logarithm between them, constant outside."""
+
+    sizes: tuple[units.Size, ...]
+    time: tuple[units.Time, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
+
+    @model_validator(mode="after")
+    def _valid(self) -> SizeCurve:
+        if not self.sizes or len(self.sizes) != len(self.time) or any(a >= b for a, b in pairwise(self.sizes)):
+            raise PreadyError(
+                f"{len(self.time)} times for sizes {list(self.sizes)}", valid="as many, of increasing sizes"
+            )
+        return self
+
+    def at(self, size: float) -> float:
+        """The time of messages of `size` bytes."""
+        import numpy as np  # not for who only lists machines
+
+        return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
+
+
 class NetworkPath(Strict):
     """One way between two ranks: its segments by message size, and what many messages reach."""
 
@@ -95,9 +118,9 @@ class NetworkPath(Strict):
     in which they do: flows that share ports do not share them evenly. Absent: no longer."""
     uneven_active: Value[units.Share] | None = None
     """The same for active messages, such as a release MPICH's MPI_Psend; absent, as for others."""
-    queue: Value[units.Size] | None = None
-    """A receiver's go-ahead leaves behind what lies in its own port, so many bytes at most: what sockets and queues
-    hold. Absent: at once."""
+    queue: SizeCurve | None = None
+    """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the size of its
+    message: what sockets and queues hold, and they hold more of large messages. Absent: at once."""
     jitter: Value[units.Time] | None = None
     """With `queue`: what the system makes a rank late by in an iteration, in the mean, so that ranks are never quite in
     step. Absent: nothing."""
@@ -126,29 +149,6 @@ class NetworkPath(Strict):
     def segment(self, size: float) -> Segment:
         """The segment that a message of `size` bytes falls into."""
         return self.segments[bisect_right([s.from_ for s in self.segments], size) - 1]
-
-
-class SizeCurve(Provenance):
-    """Times measured at a few message sizes: linear in the logarithm between them, constant outside."""
-
-    sizes: tuple[units.Size, ...]
-    time: tuple[units.Time, ...]
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
-
-    @model_validator(mode="after")
-    def _valid(self) -> SizeCurve:
-        if not self.sizes or len(self.sizes) != len(self.time) or any(a >= b for a, b in pairwise(self.sizes)):
-            raise PreadyError(
-                f"{len(self.time)} times for sizes {list(self.sizes)}", valid="as many, of increasing sizes"
-            )
-        return self
-
-    def at(self, size: float) -> float:
-        """The time of messages of `size` bytes."""
-        import numpy as np  # not for who only lists machines
-
-        return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
 
 class Cold(SizeCurve):

@@ -281,13 +281,13 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         name="go-aheads behind data",
-        symbol="b_queue",
-        latex=r"b_\mathrm{queue}",
+        symbol="t_queue",
+        latex=r"t_\mathrm{queue}",
         says="a receiver's go-ahead leaves behind what lies in its own port, as much as sockets and queues hold, where "
         "ranks are not quite in step",
         costs=("queue",),
         shapes=("jitter",),
-        values={"path.queue": Unit.SIZE, "path.jitter": Unit.TIME},
+        values={"path.queue": Unit.TIME, "path.jitter": Unit.TIME},
         steps=("protocol",),
     ),
     Term(

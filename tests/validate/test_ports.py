@@ -13,7 +13,9 @@ import pytest
 from pready.calibrate.records import Content
 from pready.model import machine as machines
 from pready.model.approach import BULK
+from pready.model.files import validated
 from pready.model.machine_file import dumps
+from pready.validate.live.compare import halved_bandwidth
 from pready.validate.prove import design, ports
 from pready.validate.prove.rings import FIRST, Ring
 
@@ -23,12 +25,9 @@ def of_library(name: str) -> machines.Machine:
     return machine.model_copy(update={"library": machine.library.model_copy(update={"name": name, "early_send": None})})
 
 
-def leaving_behind(machine: machines.Machine, size: float, jitter: float) -> machines.Machine:
-    def value(x: float) -> Any:
-        return machine.inter.link_bandwidth.model_copy(update={"value": x, "interval": None})
-
-    update = {"queue": value(size), "jitter": value(jitter)}
-    return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})
+def leaving_behind(machine: machines.Machine, queue: machines.SizeCurve, jitter: float) -> machines.Machine:
+    late = machine.inter.link_bandwidth.model_copy(update={"value": jitter, "interval": None})
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update={"queue": queue, "jitter": late})})
 
 
 MPICH, OPENMPI = of_library("mpich-release"), of_library("openmpi-persist")
@@ -37,9 +36,9 @@ ASKS_FROM = next(s.from_ for s in MPICH.inter.segments if s.protocol == "rendezv
 
 
 def measured(
-    on: machines.Machine, shares: Mapping[str, float], queue: float | None = None, jitter: float = 0.0
+    on: machines.Machine, shares: Mapping[str, float], queue: machines.SizeCurve | None = None, jitter: float = 0.0
 ) -> Content:
-    """Records of rings whose communication takes so much longer, where go-aheads leave behind `queue` bytes."""
+    """Records of rings whose communication takes so much longer, where go-aheads wait in a `queue`."""
     points: dict[str, Any] = {}
     rng = np.random.default_rng(SEED)
     true = on if queue is None else leaving_behind(on, queue, jitter)
@@ -75,19 +74,33 @@ def test_what_the_ring_took_longer_comes_back(share: float, tmp_path: Path) -> N
     assert machines.load(str(file)).inter == found.inter
 
 
-@pytest.mark.parametrize("queue", [0.3, 0.8])
-def test_what_go_aheads_leave_behind_comes_back(queue: float, tmp_path: Path) -> None:
-    size = ports.one_way(OPENMPI, RANKS, SEED)[0].workload.buffer * queue
-    found = ports.known(OPENMPI, RANKS, SEED, measured(OPENMPI, {"uneven": 0.2}, size, 2e-6), "e").inter
+@pytest.mark.parametrize("shares", [(0.15, 0.15, 0.15), (0.2, 0.1, 0.05), (0.0, 0.05, 0.3)])
+def test_what_go_aheads_wait_for_comes_back(shares: tuple[float, ...], tmp_path: Path) -> None:
+    """At each size by itself: sockets hold more of large messages, or not."""
+    sizes = [int(r.workload.buffer) for r in ports.one_way(OPENMPI, RANKS, SEED)]
+    assert len(sizes) == len(shares)
+    waits = [s * n * OPENMPI.inter.segment(n).G.value for s, n in zip(shares, sizes, strict=True)]
+    written = {"sizes": [f"{n} B" for n in sizes], "time": [f"{w:.17g} s" for w in waits]}
+    queue = validated(machines.SizeCurve, {**written, "source": "assumed", "why": "t"}, "test")
+    found = ports.known(OPENMPI, RANKS, SEED, measured(OPENMPI, {"uneven": 0.2}, queue, 2e-7), "e").inter
     assert found.queue is not None
     assert found.jitter is not None
     assert found.uneven is not None
-    assert found.queue.value == pytest.approx(size, rel=0.1)
-    assert found.jitter.value == pytest.approx(2e-6, rel=0.2)
+    assert list(found.queue.sizes) == sizes
+    np.testing.assert_allclose(found.queue.time, waits, rtol=0.1)
+    assert found.jitter.value == pytest.approx(2e-7, rel=0.2)
     assert found.uneven.value == pytest.approx(0.2, abs=0.01)
     file = tmp_path / "m.toml"
     file.write_text(dumps(OPENMPI.model_copy(update={"inter": found})), encoding="utf-8")
     assert machines.load(str(file)).inter == found
+
+
+def test_of_a_slow_link_only_what_does_not_take_long_is_measured() -> None:
+    slow = halved_bandwidth(OPENMPI)
+    while slow.bandwidth > 1.5e6:
+        slow = halved_bandwidth(slow)
+    (only,) = ports.one_way(slow, RANKS, SEED)
+    assert only.workload.buffer == max(ports.ONE_WAY[0], 2 * ASKS_FROM)
 
 
 def test_rings_one_way_ask_and_those_both_ways_do_not() -> None:

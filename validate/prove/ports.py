@@ -17,7 +17,7 @@ from pready.model import units
 from pready.model.approach import BULK, BY_KEY, Approach
 from pready.model.arrays import Array
 from pready.model.files import validated
-from pready.model.machine import Machine
+from pready.model.machine import Machine, SizeCurve
 from pready.model.predict import effective_library
 from pready.model.units import Unit, format_exact
 from pready.model.values import Value
@@ -28,14 +28,19 @@ from pready.validate.prove.rings import Ring, measure_rings, ring
 FEWEST_RANKS = 3
 BOTH_WAYS_S = (0.01, 0.04)
 """Of what a rank sends to both of its neighbours, on its cable."""
-ONE_WAY_S = (0.004, 0.008, 0.016)
-"""Of what it sends to one, and lets another go before or behind."""
+ONE_WAY = (1 << 17, 1 << 19, 1 << 21)
+"""Bytes that it sends to one, and lets another go before or behind: sockets hold more of large messages."""
+LONGEST_S = 0.25
+"""On its cable; of a slow one not all of them are measured."""
 ITERATIONS = 12
 BUDGET_S = 40.0
 TRIED = np.linspace(0, 0.5, 17)
-"""Shares of a message behind which a go-ahead might leave. In a ring that goes round, none waits for more than half."""
+"""Of what a message takes, how much a go-ahead might wait. In a ring that goes round, none waits for more than half."""
+LEAST = 0.01
+"""Of what a message takes: what waits for less is not seen."""
+WIDEST = 0.95
 
-Values = dict[str, Value[Any] | None]
+Values = dict[str, Value[Any] | SizeCurve | None]
 
 
 def one_way(machine: Machine, ranks: int, seed: int) -> list[Ring]:
@@ -43,8 +48,9 @@ def one_way(machine: Machine, ranks: int, seed: int) -> list[Ring]:
     asks = _asks_from(machine)
     if ranks < FEWEST_RANKS or asks is None:
         return []
-    sizes = (max(round(time * nice(machine.bandwidth)), 2 * asks) for time in ONE_WAY_S)
-    return [_ring(machine, ranks, BULK, size, seed) for size in sorted({*sizes})]
+    sizes = sorted({max(size, 2 * asks) for size in ONE_WAY})
+    some = [size for size in sizes if size / nice(machine.bandwidth) <= LONGEST_S] or sizes[:1]
+    return [_ring(machine, ranks, BULK, size, seed) for size in some]
 
 
 def both_ways(machine: Machine, ranks: int, seed: int) -> dict[str, list[Ring]]:
@@ -124,28 +130,40 @@ def _shares(even: Machine, of: Ring, done: Performed) -> list[float]:
 
 
 def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]]) -> Values:
-    """What go-aheads leave behind, from how much longer each round took than if they left at once."""
+    """How long go-aheads wait at most by size, from how much longer each round took than if they left at once."""
     jitter = float(np.median([_jitter(done) for _, done in seen]))
     why = f"ranks' times of computing in a ring of {ranks}, {len(seen)} sizes"
     late = _measured(Value[units.Time], Unit.TIME, [jitter], why) if jitter > 0 else None
-    behind: list[float] = []
+    found: dict[int, Array] = {}
     for of, done in seen:
-        tried = [_with(machine, _assumed(share * of.workload.buffer, late)) for share in TRIED]
-        # What makes no difference to the time is as little as that.
+        size = int(of.workload.buffer)
+        takes = float(machine.inter.segment(size).G.value) * size
+        tried = [_with(machine, _assumed(size, float(share) * takes, late)) for share in TRIED]
+        # What makes no difference to the time is as short as that.
         times, first = np.unique(
             np.maximum.accumulate([of.expected(m).median_time(BULK) for m in tried]), return_index=True
         )
-        behind += [of.workload.buffer * float(s) for s in np.interp(done.communication_s, times, TRIED[first])]
-    if np.median(behind) < 1:
+        waits = takes * np.interp(done.communication_s, times, TRIED[first])
+        found[size] = np.where(waits < LEAST * takes, 0.0, waits)
+    centres = np.maximum.accumulate([np.median(found[size]) for size in sorted(found)])
+    if not centres.any():
         return {"queue": None, "jitter": None}
-    about = f"bulk in a ring of {ranks} ranks, {len(behind)} rounds, against go-aheads that leave at once"
-    return {"queue": _measured(Value[units.Size], Unit.SIZE, behind, about), "jitter": late}
+    halves = [float(np.ptp(w) / 2 / np.median(w)) for w in found.values() if np.median(w) > 0]
+    rounds = sum(len(w) for w in found.values())
+    about = f"bulk in a ring of {ranks} ranks, {rounds} rounds, against go-aheads that leave at once"
+    return {"queue": _curve(sorted(found), centres, min(max(halves), WIDEST), about), "jitter": late}
 
 
-def _assumed(size: float, jitter: Value[Any] | None) -> Values:
-    if size <= 0:
+def _assumed(size: int, time: float, jitter: Value[Any] | None) -> Values:
+    if time <= 0:
         return {"queue": None, "jitter": None}
-    return {"queue": _measured(Value[units.Size], Unit.SIZE, [size], "tried"), "jitter": jitter}
+    return {"queue": _curve([size], np.array([time]), 0.0, "tried"), "jitter": jitter}
+
+
+def _curve(sizes: Sequence[int], times: Array, half: float, why: str) -> SizeCurve:
+    written = {"sizes": [format_exact(float(s), Unit.SIZE) for s in sizes]}
+    written["time"] = [format_exact(float(t), Unit.TIME) for t in times]
+    return validated(SizeCurve, {**written, "interval": float(f"{half:.3g}"), "source": "measured", "why": why}, why)
 
 
 def _jitter(done: Performed) -> float:
@@ -163,5 +181,5 @@ def _measured(kind: type[Value[Any]], unit: Unit, values: Sequence[float], why: 
     return validated(kind, data, why)
 
 
-def _with(machine: Machine, values: Mapping[str, Value[Any] | None]) -> Machine:
+def _with(machine: Machine, values: Mapping[str, Value[Any] | SizeCurve | None]) -> Machine:
     return machine.model_copy(update={"inter": machine.inter.model_copy(update=dict(values))})

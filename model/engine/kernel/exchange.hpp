@@ -43,6 +43,7 @@ struct Scratch {
     V* hold;         // [directions]
     V* hold_behind;  // [vcis]
     V* gate;         // [directions]
+    V* posted;       // [directions]
     const double** source;   // [sources * W]: records; `nobody` where there is no neighbour
     const double** arrivals; // [sources * W]: the first of the messages that come from there
     double* nobody;          // a record of what is never
@@ -54,6 +55,7 @@ struct Scratch {
     double** next;          // [directions * W]: where a record has the next message to leave
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
+    const double** posts;    // the same: when it posts its receives
     const double** enters;   // the same: when it can say what it has received
     const double** ports;    // the same: what lay in its port in the round before
     V* sent;                // mapped: [jobs] by number
@@ -80,6 +82,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.hold = take(d);
     out.hold_behind = take(v);
     out.gate = take(d);
+    out.posted = take(d);
     out.source = reinterpret_cast<const double**>(take(p.sources));
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
     out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
@@ -91,6 +94,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.next = reinterpret_cast<double**>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
+    out.posts = reinterpret_cast<const double**>(take(d));
     out.enters = reinterpret_cast<const double**>(take(d));
     out.ports = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);

@@ -14,6 +14,7 @@ inline V go_aheads(const Plan& p, Scratch& s, V start) {
     V opened = wide(-kInf);
     for (int d = 0; d < p.directions; ++d) {
         s.gate[d] = collect(s.permits + d * W, 0) - start;
+        if (p.gate_is_join) s.posted[d] = collect(s.posts + d * W, 0) - start;
         opened = larger(opened, s.gate[d]);
     }
     return opened;
@@ -108,12 +109,21 @@ inline V next_waiting(const Plan& p, const Scratch& s, int c, V issued) {
     return seen;
 }
 
+// When a receiver answers who asked at `asked`: inside MPI, and there it is as it posts its receives, too.
+inline V answered(const Plan& p, const Scratch& s, int d, V asked) {
+    const V answer = larger(asked, s.gate[d]);
+    return p.gate_is_join ? (asked < s.posted[d] ? s.posted[d] : answer) : answer;
+}
+
+inline double answered(const Plan& p, const Scratch& s, int d, int lane, double asked) {
+    if (p.gate_is_join && asked < s.posted[d][lane]) return s.posted[d][lane];
+    return std::max(asked, s.gate[d][lane]);
+}
+
 // When a payload of one lane may leave that was issued at `time`.
 inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, int d, std::int32_t c, int lane, double time) {
-    const double gate = p.needs_out ? s.gate[d][lane] : -kInf;
     if (p.two_sided) {
-        const double flag = gate + p.wire[c];
-        if (flag > time) time = flag;
+        time = std::max(time, s.gate[d][lane] + p.wire[c]);
     } else if (p.rendezvous && p.asks[c]) {
         double seen = -kInf;
         if (p.seen_later) {
@@ -123,8 +133,7 @@ inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, i
                 if (end + p.waiting[c] >= time) seen = end > time ? end : time;
             }
         }
-        time += p.half[c];
-        if (gate > time) time = gate;
+        time = answered(p, s, d, lane, time + p.half[c]);
         if (x.waits) time += waits(p, s.ports[d * W + lane], c, x.start[lane] + time);
         time += p.half[c];
         if (p.sender_waits && x.join[lane] > time) time = x.join[lane];
@@ -144,7 +153,7 @@ inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchan
     const std::int32_t c = class_of(p, g.profile[0], d);
     if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
     if (!p.asks[c]) return issued;
-    V sent = larger(issued + p.half[c], s.gate[d]);
+    V sent = answered(p, s, d, issued + p.half[c]);
     for (int l = 0; x.waits && l < W; ++l) sent[l] += waits(p, s.ports[d * W + l], c, x.start[l] + sent[l]);
     sent = sent + p.half[c];
     if (p.sender_waits) sent = larger(sent, x.join);

@@ -111,12 +111,13 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// Where a rank's receivers say that their senders may go, and what they have received, `from` and `enter` by rank, and
-// what lay in their ports.
+// Where a rank's receivers say that their senders may go, when they post what they receive, and what they have received,
+// `from`, `post` and `enter` by rank, and what lay in their ports.
 inline void find_receivers(const Plan& p, const Window& window, Scratch& s, std::int64_t rank, int lane,
-                           const double* from, const double* enter, const double* ports) {
+                           const double* from, const double* post, const double* enter, const double* ports) {
     const auto tell = [&](int d, std::int64_t to) {
         s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
+        s.posts[d * W + lane] = to < 0 ? s.nobody : post + to;
         s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
         s.ports[d * W + lane] = to < 0 || !p.queues ? s.nobody : ports + to * window.record;
     };
@@ -155,6 +156,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
         const auto tell = [&](int d, I to) {
             const I ranks = wrapped(to, p.ranks);
             point(s.permits + d * W, from, ranks);
+            if (p.gate_is_join) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
             point(s.enters + d * W, enter, ranks);
             if (p.queues) point(s.ports + d * W, ports, records_at(window, ranks));
         };
@@ -165,7 +167,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
         for (int l = 0; l < W; ++l) {
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, window, s, g.rank[l], l, from, enter, ports);
+            if (alone) find_receivers(p, window, s, g.rank[l], l, from, state.start, enter, ports);
         }
         send(p, state, s, g, iteration, round);
     }

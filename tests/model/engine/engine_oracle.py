@@ -134,7 +134,7 @@ class Oracle:
         """Do go-aheads wait in ports?"""
         pattern, shakes = self.plan.pattern, self.approach.interface.shakes
         asks = shakes and any(bool(c.rendezvous) for c in self.costs)
-        known = asks and float(self.costs[0].queue) > 0
+        known = asks and any(float(c.queue) > 0 for c in self.costs)
         return known and self.setting.two_way and pattern.node is None and pattern.name not in ("sweep3d", "pt2pt")
 
     def behind(self, of: Sent, given: float, cost: Costs) -> float:
@@ -260,6 +260,12 @@ class Oracle:
         return (
             bool(cost.acknowledged) and not one_sided and (self.setting.two_way or self.plan.pattern.name == "sweep3d")
         )
+
+    def answered(self, asked: float, posted: float, enters: float) -> float:
+        """When a receiver answers: inside MPI, and there it is as it posts its receives, too."""
+        if self.progress != "on-call":
+            return max(asked, posted)
+        return posted if asked < posted else max(asked, enters)
 
     def answers(self, rank: int, posted: list[float], enters: list[float]) -> float:
         return posted[rank] if self.progress == "thread" else enters[rank]
@@ -427,8 +433,7 @@ class Oracle:
                     if interface.two_sided_rendezvous:
                         time = max(time, posted[r] - start + float(cost.wire))
                     elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
-                        answers = enters if self.progress == "on-call" else posted
-                        time = max(time + half, answers[r] - start)
+                        time = self.answered(time + half, posted[r] - start, enters[r] - start)
                         if before is not None:
                             time += self.behind(before[r], start + time, cost)
                         time += half

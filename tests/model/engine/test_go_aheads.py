@@ -13,7 +13,8 @@ from machines import ideal
 from pready.model.approach import BULK, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
-from pready.model.machine import Machine
+from pready.model.files import validated
+from pready.model.machine import Machine, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.workload import ComputeTime, Workload
 
@@ -22,13 +23,15 @@ BYTES, G = 100_000, 1e-9
 
 
 def on(queue: float | None, jitter: float | None = None, **others: Any) -> Machine:
+    """A machine whose go-aheads wait behind as many bytes at most."""
     machine = ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=HANDSHAKE, **others)
-
-    def value(x: float | None) -> Any:
-        return None if x is None else machine.inter.link_bandwidth.model_copy(update={"value": x, "interval": None})
-
-    path = machine.inter.model_copy(update={"queue": value(queue), "jitter": value(jitter)})
-    return machine.model_copy(update={"inter": path})
+    update: dict[str, Any] = {}
+    if queue is not None:
+        held = {"sizes": [f"{BYTES} B"], "time": [f"{queue * G} s"], "source": "assumed", "why": "t"}
+        update["queue"] = validated(SizeCurve, held, "test")
+    if jitter is not None:
+        update["jitter"] = machine.inter.link_bandwidth.model_copy(update={"value": jitter, "interval": None})
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})
 
 
 def run(machine: Machine, to: list[list[int]], sizes: list[list[float]] | None = None, iterations: int = 1) -> Any:
@@ -103,6 +106,21 @@ def test_a_ring_equals_its_events_in_causal_order(ranks: int, queue: float, jitt
     step = run(on(None), ring, iterations=30)
     # Not in step once, they are never again: whoever is ahead has data in its port.
     assert (out.communication_s[10:] > step.communication_s[10:] + 0.1 * BYTES * G).all()
+
+
+def test_who_posts_late_answers_at_once_what_has_asked_before() -> None:
+    """Rank 0 sends to 1, and 1 and 2 to each other 4 ms longer, so that 1 begins its second iteration late.
+
+    Rank 0 begins it when its first message has left, computes for 1 ms, asks 11 us later, and then waits until 1 is
+    inside MPI again: not until its threads have met, for MPI_Irecv finds what has asked and answers it.
+    """
+    long = 4_000_000.0
+    out = run(on(None), [[1], [2], [1]], [[BYTES], [long], [long]], iterations=2)
+    assert out.ends_s[0][1] > out.ends_s[0][0] + COMPUTE + HOLD + HANDSHAKE
+    # Rank 1 posts, answers 0 there and computes; what 0 sends comes as long as 0 is not back from MPI.
+    goes = out.ends_s[0][1] + HANDSHAKE / 2
+    np.testing.assert_allclose(out.ends_s[1][0], goes + BYTES * G, rtol=1e-9)
+    assert goes + BYTES * G < out.ends_s[0][1] + COMPUTE  # while rank 1 computes
 
 
 def test_two_ranks_do_not_wait_for_each_other() -> None:
