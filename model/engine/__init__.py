@@ -17,13 +17,14 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
 - A receive is posted at S_r(k). Nothing of iteration k is received, answered or granted before: a
   rendezvous' answer, an exposure epoch, a clear-to-send, a matched receiver's flag. If completing
   takes the CPU (receiver "computing", no progress thread), not before the rank's own join either.
-  With progress "on-call" a rendezvous is answered from that join on.
+  With progress "on-call" a rendezvous is answered from that join on, or, if it asked before S_r(k), right then:
+  whoever posts a receive is inside MPI, and finds what has asked. Its payload needs nobody there.
 - An epoch opens, and an active message starts, when the go-aheads of all its peers are there.
 - What a rank's neighbours send to it goes through its port, in the order in which it left them. LogGP's g and G hold at
   both ends: end_i = max(arrived_i, end_(i-1) + g + G m). What one rank alone sends never waits there, as it left
   through a port as fast; nor does it where all ranks are in step.
 - Where a path has a `queue`, a rank's go-ahead leaves through the port through which its own payloads leave: behind
-  what was handed to that before the go-ahead is given, but for no longer than `queue` bytes take. Ranks that are in
+  what was handed to that before the go-ahead is given, but for no longer than `queue` says of a message's size. Ranks in
   step never wait so, and hardly stay in step: each iteration makes a rank late by up to twice the path's `jitter`.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
