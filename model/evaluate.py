@@ -99,6 +99,8 @@ class Evaluation:
         self.sampler = Sampler(self.machine, self.draws, self.per_draw, self.seed, lead=1 + self.nominal)
         self._costs: dict[float, Costs] = {}
         self._timelines: dict[Approach, Timeline] = {}
+        self._times: dict[Approach, Times] = {}
+        self._begins: dict[Approach, Array] = {}
 
     @property
     def _own_seed(self) -> int:
@@ -110,6 +112,10 @@ class Evaluation:
         n = self.nominal + self.draws * self.per_draw
         drawn = arrivals.draw(self.workload, n, self._own_seed, rank=SENDER)
         return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    @cached_property
+    def _last_ready(self) -> Array:
+        return np.asarray(self.ready.max(axis=1))
 
     @cached_property
     def _receiver_ready(self) -> Array | None:
@@ -125,7 +131,7 @@ class Evaluation:
             return None
         return joined(self._receiver_ready, self.costs(approach), approach, self.setting)
 
-    @property
+    @cached_property
     def setting(self) -> Setting:
         """What the timeline needs besides times and costs."""
         return setting_of(self.machine, self.workload)
@@ -199,10 +205,12 @@ class Evaluation:
 
     def times(self, approach: Approach) -> Times:
         """What the approach's timeline says of all rows, on its own."""
-        line = self.timeline(approach)
-        joined_ = np.minimum(line.join, line.end)
-        whole = self.ready.max(axis=1) + line.end
-        return Times(line.end, whole, line.first_ready, joined_, line.arrived_early, line.messages)
+        if approach not in self._times:
+            line = self.timeline(approach)
+            joined_ = np.minimum(line.join, line.end)
+            whole = self._last_ready + line.end
+            self._times[approach] = Times(line.end, whole, line.first_ready, joined_, line.arrived_early, line.messages)
+        return self._times[approach]
 
     @cached_property
     def _beside(self) -> Array:
@@ -220,9 +228,10 @@ class Evaluation:
         rows = self._nominal_rows
         if not replaced:
             return float(self.timeline(approach).end[rows].mean())
-        changed = [replace(c, **replaced) for c in self.costs_by_peer(approach)]
-        line = run(self.ready, changed, approach, self.setting, self.receiver_joins(approach))
-        return float(line.end[rows].mean())
+        changed = [replace(c, **replaced).rows(rows) for c in self.costs_by_peer(approach)]
+        joins = self.receiver_joins(approach)
+        line = run(self.ready[rows], changed, approach, self.setting, None if joins is None else joins[rows])
+        return float(line.end.mean())
 
     def _drawn_means(self, times: Array) -> Array:
         """One mean per parameter draw; the nominal mean alone if nothing is drawn."""
@@ -245,11 +254,15 @@ class Evaluation:
     def means(self, approach: Approach) -> Array:
         """Mean times of the exchange after the last ready partition, and of an iteration, shape (2,)."""
         end, rows = self.timeline(approach).end, self._nominal_rows
-        return np.array([end[rows].mean(), (self.ready.max(axis=1) + end)[rows].mean()])
+        return np.array([end[rows].mean(), (self._last_ready + end)[rows].mean()])
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages: of one if all are alike, else of that to each peer."""
-        return [approach.message_size(b) for b in _by_peer([self.workload])[0]]
+        return [approach.message_size(b) for b in self._buffers]
+
+    @cached_property
+    def _buffers(self) -> tuple[float, ...]:
+        return _by_peer([self.workload])[0]
 
     def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
         """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2)."""
@@ -277,7 +290,7 @@ class Evaluation:
         out = []
         for a in approaches:
             time, whole = self.mean_time(a), float((self.times(a).iteration + self._beside)[rows].mean())
-            once = float(begin(self.sampler, self.workload, a).flat[0])
+            once = float(self._begin(a).flat[0])
             eta = float(metrics.eta(today, time))
             out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
         return out
@@ -288,8 +301,14 @@ class Evaluation:
             replace(t, iteration=t.iteration + self._beside)
             for t in map(self.times, (approach, self.workload.baseline))
         )
-        begins = tuple(begin(self.sampler, self.workload, a) for a in (approach, self.workload.baseline))
+        begins = tuple(map(self._begin, (approach, self.workload.baseline)))
         return self.row(approach, self.workload, mine, today, self.times(BULK), begins)
+
+    def _begin(self, approach: Approach) -> Array:
+        """What beginning takes, by row."""
+        if approach not in self._begins:
+            self._begins[approach] = begin(self.sampler, self.workload, approach)
+        return self._begins[approach]
 
     def row(
         self, approach: Approach, workload: Workload, line: Times, today: Times, bulk: Times, begins: Sequence[Array]

@@ -148,7 +148,11 @@ class NetworkPath(Strict):
 
     def segment(self, size: float) -> Segment:
         """The segment that a message of `size` bytes falls into."""
-        return self.segments[bisect_right([s.from_ for s in self.segments], size) - 1]
+        return self.segments[self.place(size)]
+
+    def place(self, size: float) -> int:
+        """Where that is among the segments."""
+        return bisect_right([s.from_ for s in self.segments], size) - 1
 
 
 class Cold(SizeCurve):

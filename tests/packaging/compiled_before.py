@@ -1,6 +1,7 @@
 """Stands before a compiler's command: what has the same preprocessed source, flags and compiler is not compiled again.
 
-``CMAKE_CXX_COMPILER_LAUNCHER`` names it, ``PREADY_OBJECTS`` the folder where objects are kept.
+``CMAKE_CXX_COMPILER_LAUNCHER`` names it, ``PREADY_OBJECTS`` the folder where objects are kept; without one, all is
+compiled.
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ PATHS = ("-o", "-c", "-MF", "-MT", "-MQ", "-isystem", "-I")
 
 
 def flags(command: list[str]) -> list[str]:
-    """All that decides what becomes of a preprocessed source."""
+    """All that decides what becomes of a preprocessed source, in an order that does not depend on CMake's release."""
     kept, before = [], ""
     for word in command[1:]:
         if before not in PATHS and not word.startswith(PATHS) and word != "-Werror":
             kept.append(word)
         before = word
-    return kept
+    return sorted(kept, key=lambda word: "" if word.startswith("-O") else word)  # of levels, the last one counts
 
 
-def run(command: list[str], folder: Path) -> int:
+def run(command: list[str], folder: Path | None) -> int:
     """The command's exit status."""
-    if "-c" not in command:
+    if "-c" not in command or folder is None:
         return subprocess.call(command)
     at = command.index("-o")
     seen = subprocess.run([*command[:at], *command[at + 2 :], "-E", "-P"], stdout=subprocess.PIPE, check=False)
     version = subprocess.run([command[0], "--version"], stdout=subprocess.PIPE, check=False)
-    made_of = [*flags(command), version.stdout.decode(), seen.stdout.decode()]
+    by = version.stdout.decode().partition(" ")[2]  # c++ and g++ are one
+    made_of = [*flags(command), by, seen.stdout.decode()]
     target, made = Path(command[at + 1]), folder / f"{hashlib.sha256(chr(0).join(made_of).encode()).hexdigest()}.o"
     if seen.returncode == 0 and made.exists():
         shutil.copyfile(made, target)
@@ -48,4 +50,5 @@ def run(command: list[str], folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:], Path(os.environ["PREADY_OBJECTS"])))
+    where = os.environ.get("PREADY_OBJECTS")
+    sys.exit(run(sys.argv[1:], Path(where) if where else None))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from oracle import MAGIC, ticks, warmed
+from oracle import MAGIC, plain, ticks, warmed
 
 from pready.model import arrivals
 from pready.model.approach import Approach, issuing_threads
@@ -79,7 +79,7 @@ class Oracle:
     def take(self, plan: Plan) -> None:
         machine, self.plan = self.machine, plan
         self.approach: Approach = plan.approach
-        self.costs: list[Costs] = list(plan.costs)
+        self.costs: list[Costs] = [plain(c) for c in plan.costs]
         self.computing = plan.workload.receiver == "computing"
         self.setting = setting_of(machine, plan.workload)
         self.progress = self.setting.progress
