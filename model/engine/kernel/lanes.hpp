@@ -202,13 +202,37 @@ inline void by_halves(X* x, const Compare& compare) {
     }
 }
 
-// A step of a network over values that `read` and `write` find by position.
-template <int N, class X, class Read, class Write, class Compare>
-inline void step(const std::int32_t* at, const Read& read, const Write& write, const Compare& compare) {
-    X x[N];
-    for (int i = 0; i < N; ++i) x[i] = read(at[i]);
-    by_halves<N>(x, compare);
-    for (int i = 0; i < N; ++i) write(at[i], x[i]);
+// The fewest comparators that sort so many values (D. E. Knuth, "The Art of Computer Programming", vol. 3, 5.3.4).
+template <int N, class X, class Compare>
+inline void by_pairs(X* x, const Compare& compare) {
+    static_assert(N == 4 || N == 6 || N == 8, "the networks there are");
+    const auto order = [&](int low, int high) { compare(x[low], x[high]); };
+    if constexpr (N == 4) {
+        order(0, 2); order(1, 3); order(0, 1); order(2, 3); order(1, 2);
+    } else if constexpr (N == 6) {
+        order(0, 5); order(1, 3); order(2, 4); order(1, 2); order(3, 4); order(0, 3); order(2, 5); order(0, 1);
+        order(2, 3); order(4, 5); order(1, 2); order(3, 4);
+    } else {
+        order(0, 2); order(1, 3); order(4, 6); order(5, 7); order(0, 4); order(1, 5); order(2, 6); order(3, 7);
+        order(0, 1); order(2, 3); order(4, 5); order(6, 7); order(2, 4); order(3, 5); order(1, 4); order(3, 6);
+        order(1, 2); order(3, 4); order(5, 6);
+    }
+}
+
+// Steps of a network over values that `read` and `write` find by position.
+template <int N, bool sorts, class X, class Read, class Write, class Compare>
+inline void steps(const std::int32_t* at, const std::int32_t* end, const Read& read, const Write& write,
+                  const Compare& compare) {
+    for (; at < end; at += N) {
+        X x[N];
+        for (int i = 0; i < N; ++i) x[i] = read(at[i]);
+        if constexpr (sorts) {
+            by_pairs<N>(x, compare);
+        } else {
+            by_halves<N>(x, compare);
+        }
+        for (int i = 0; i < N; ++i) write(at[i], x[i]);
+    }
 }
 
 // Merges lists whose lengths the network was made for.
@@ -216,18 +240,28 @@ template <class X, class Read, class Write, class Compare>
 inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
     for (const std::int32_t* at = net.steps; at < net.end;) {
         const std::int32_t size = at[0];
-        const std::int32_t* const end = at + 2 + size * at[1];
+        const std::int32_t* const end = at + 2 + size % kSorts * at[1];
         at += 2;
         switch (size) {
             case 2:
-                for (; at < end; at += 2) step<2, X>(at, read, write, compare);
+                steps<2, false, X>(at, end, read, write, compare);
                 break;
             case 4:
-                for (; at < end; at += 4) step<4, X>(at, read, write, compare);
+                steps<4, false, X>(at, end, read, write, compare);
+                break;
+            case 8:
+                steps<8, false, X>(at, end, read, write, compare);
+                break;
+            case kSorts + 4:
+                steps<4, true, X>(at, end, read, write, compare);
+                break;
+            case kSorts + 6:
+                steps<6, true, X>(at, end, read, write, compare);
                 break;
             default:
-                for (; at < end; at += 8) step<8, X>(at, read, write, compare);
+                steps<8, true, X>(at, end, read, write, compare);
         }
+        at = end;
     }
 }
 

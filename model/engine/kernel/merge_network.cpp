@@ -10,6 +10,7 @@ namespace {
 
 using Order = std::vector<std::int32_t>;
 
+constexpr std::size_t kSorted[] = {8, 6, 4};  // so many values are sorted at once, if in no order at all
 constexpr int kInCache = 9;  // levels: 512 values, which are 32 KiB of W ranks
 
 // A few levels of merges by halves, of groups of two, four or eight values that are stored once. What is done to one
@@ -90,11 +91,27 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
     std::priority_queue<Entry, std::vector<Entry>, decltype(later)> lists(later);
     std::int32_t next = 0;
     std::size_t age = 0;
+    Order alone;
     for (const int length : lengths) {
+        if (length == 1) {
+            alone.push_back(next++);
+            continue;
+        }
         Order places;
         for (int i = 0; i < length; ++i) places.push_back(next++);
         lists.push({{places.size(), age++}, places});
     }
+    std::size_t at = 0;
+    for (const std::size_t size : kSorted) {
+        const std::size_t groups = (alone.size() - at) / size;
+        if (groups > 0) steps.insert(steps.end(), {kSorts + static_cast<int>(size), static_cast<std::int32_t>(groups)});
+        for (std::size_t g = 0; g < groups; ++g, at += size) {
+            const Order group(alone.data() + at, alone.data() + at + size);
+            steps.insert(steps.end(), group.begin(), group.end());
+            lists.push({{size, age++}, group});
+        }
+    }
+    for (; at < alone.size(); ++at) lists.push({{1, age++}, {alone[at]}});
     while (lists.size() > 1) {
         const Order a = lists.top().second;
         lists.pop();
@@ -109,7 +126,7 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
 MergeNetwork::MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place)
     : MergeNetwork(lengths) {
     for (std::size_t at = 0; at < steps.size();) {
-        const std::size_t end = at + 2 + static_cast<std::size_t>(steps[at] * steps[at + 1]);
+        const std::size_t end = at + 2 + static_cast<std::size_t>(steps[at] % kSorts * steps[at + 1]);
         for (at += 2; at < end; ++at) steps[at] = place[static_cast<std::size_t>(steps[at])];
     }
     for (std::int32_t& i : order) i = place[static_cast<std::size_t>(i)];

@@ -8,7 +8,8 @@
 
 namespace pready {
 
-// Sorted lists in, one sorted list out: Batcher's merges by halves for any lengths.
+// Sorted lists in, one sorted list out: Batcher's merges by halves for any lengths. Of lists of one value, several are
+// sorted at once first.
 struct MergeNetwork {
     std::vector<std::int32_t> steps, order;
 

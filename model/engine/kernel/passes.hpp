@@ -7,8 +7,9 @@
 
 namespace pready {
 
-// The head of a rank's record in a window; times are absolute.
-enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kTurn, kNotify, kEarly, kBegun, kSpan, kHead };
+// The head of a rank's record in a window; times are absolute. The last four are there where they matter: of a shaped
+// link, of epochs, of ports that several flows share.
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, kTurn, kNotify, kBegun, kSpan, kHead };
 
 // Sums over ranks, by iteration.
 enum Sum : int {

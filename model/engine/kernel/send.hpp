@@ -43,17 +43,18 @@ inline V span(const Plan& p, const Senders& g, const Exchange& x) {
 }
 
 inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exchange& x) {
-    store(g, kStart, x.start);
-    store(g, kFirst, x.start + ready.first);
-    store(g, kReady, x.start + ready.last);
-    store(g, kJoin, x.start + x.join);
-    store(g, kIssued, x.start + x.issued);
-    store(g, kDone, x.start + x.done);
-    store(g, kNic, x.start + x.nic);
-    store(g, kTurn, x.start + x.turn);
-    store(g, kNotify, x.start + x.notify);
-    store(g, kEarly, x.early);
-    const V shared = p.unevenness > 0 ? span(p, g, x) : V{};
+    const V rows[] = {x.start,           x.start + ready.first, x.start + ready.last, x.start + x.join,
+                      x.start + x.issued, x.start + x.done,      x.start + x.nic,      x.early};
+    static_assert(kStart == 0 && kEarly == 7, "the rows of every record");
+    if (g.count == W) {
+        scatter_rows(g.record, rows, nullptr, 8);
+    } else {
+        for (int i = 0; i < 8; ++i) store(g, i, rows[i]);
+    }
+    if (p.shaped) store(g, kTurn, x.start + x.turn);
+    if (p.sync != Sync::none) store(g, kNotify, x.start + x.notify);
+    if (!(p.unevenness > 0)) return;
+    const V shared = span(p, g, x);
     store(g, kBegun, x.start + (x.alone - shared));
     store(g, kSpan, shared);
 }
