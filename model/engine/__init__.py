@@ -25,7 +25,7 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
   through a port as fast; nor does it where all ranks are in step.
 - Where a path has a `queue`, a rank's go-ahead leaves through the port through which its own payloads leave: behind
   what was handed to that before the go-ahead is given, but for no longer than `queue` says of a message's size. Ranks
-  that are in step never wait so, and hardly stay so: each iteration makes a rank late by up to twice the path's `jitter`.
+  that are in step never wait so, and hardly stay so: an iteration makes a rank late by up to twice the path's `jitter`.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
