@@ -32,7 +32,7 @@ $(VENV)/.installed: $(SOURCES)
 
 # Where tests/packaging keeps what it compiles: the wheel that it builds is made of the same objects.
 OBJECTS  := $(CURDIR)/.pytest_cache/d/programs/objects
-LAUNCHER := $(CURDIR)/$(BIN)/python;$(CURDIR)/tests/packaging/compiled_before.py
+LAUNCHER := $(abspath $(BIN)/python);$(CURDIR)/tests/packaging/compiled_before.py
 
 # All that .installed is, so that the engine is compiled once.
 $(VENV)/.test-installed: $(SOURCES)
