@@ -241,7 +241,7 @@ def test_a_short_comparison_on_the_rig(tmp_path: Path, monkeypatch: pytest.Monke
         with Rig("500 Mbit") as rig:
             site = live.Site("mpich", rig.mpich(prefix), build(find_mpicc(str(prefix / "bin" / "mpicc"))), 1)
             told: list[live.Told] = []
-            done = live.validate(site, tmp_path, budget_s=8.0, seed=1, on_progress=told.append)
+            done = live.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
     except RigUnavailable as error:
         pytest.skip(error.reason)
     assert {t.stage for t in told} == {"calibrating", "measuring"}
