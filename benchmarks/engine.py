@@ -243,12 +243,14 @@ def against_loggopsim(iterations: int = 5) -> None:
                     flags = export_goal(file, on, w, approach, grid=grid, iterations=iterations)
                 tools = Path(folder)
                 subprocess.run([tools / "txt2bin", "-i", text, "-o", binary], check=True, capture_output=True)
-                before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-                done = subprocess.run(
-                    [tools / "LogGOPSim", "-f", binary, "-b", *str(flags).split()],
-                    check=True, capture_output=True, text=True,
-                )  # fmt: skip
-                took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+                took = math.inf
+                for _ in range(3):  # the best, as of ours
+                    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+                    done = subprocess.run(
+                        [tools / "LogGOPSim", "-f", binary, "-b", *str(flags).split()],
+                        check=True, capture_output=True, text=True,
+                    )  # fmt: skip
+                    took = min(took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
             theirs = max(int(t) for t in re.findall(r"finishing time at host \d+: (\d+)", done.stdout))
             out = simulate(on, w, approach, grid=grid, iterations=iterations)
             best, _ = rate(partial(simulate, on, w, approach, grid=grid, iterations=40 * iterations))

@@ -26,6 +26,16 @@ struct Way {
     }
 };
 
+// The ways of W ranks: those of most others of a block are the same.
+struct Ways {
+    Way* way;              // [directions]
+    std::int32_t* inside;  // [directions][W]: in which directions a lane's messages stay within its node, then -1
+    int most;              // of these, in any lane
+    std::int32_t profile[W];
+};
+
+constexpr int kWays = 4;  // so many are kept
+
 // What messages of one source meet on their way to W ranks.
 struct Origin {
     V service;  // of the receiver's port; 0 within a node
@@ -59,7 +69,10 @@ struct Scratch {
     const double** enters;   // the same: when it can say what it has received
     const double** ports;    // the same: what lay in its port in the round before
     V* sent;                // mapped: [jobs] by number
-    Way* way;               // with nodes: [directions]
+    V* hold_inside;         // [directions], of a lane's messages that stay within its node
+    std::int32_t* inside;   // [directions]: in which some do
+    Ways ways[kWays];       // with nodes
+    int known;              // of these, so far
     Origin* origin;         // of several classes: [sources]
     V* raw;                 // [threads * theta], for tests
 };
@@ -99,7 +112,13 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.ports = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
-    out.way = reinterpret_cast<Way*>(take(p.nodes > 0 ? d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V)) : 0));
+    out.hold_inside = take(d);
+    out.inside = reinterpret_cast<std::int32_t*>(take(d));
+    for (Ways& ways : out.ways) {
+        const std::int64_t each = p.nodes > 0 ? d : 0;
+        ways.way = reinterpret_cast<Way*>(take(each * static_cast<std::int64_t>(sizeof(Way) / sizeof(V))));
+        ways.inside = reinterpret_cast<std::int32_t*>(take(each));
+    }
     out.origin = reinterpret_cast<Origin*>(take(p.sources * static_cast<std::int64_t>(sizeof(Origin) / sizeof(V))));
     if (s) *s = out;
     return used;
@@ -122,6 +141,17 @@ struct Senders {
 // In a loop that is unrolled: lanes beyond `count` come first, and the rank that they repeat has the last word.
 inline void store(const Senders& g, int at, V x) {
     for (int l = W - 1; l >= 0; --l) g.record[l][at] = x[l];
+}
+
+// The same of so many values in a row.
+inline void store_rows(const Senders& g, std::int64_t at, const V* rows, std::int64_t count) {
+    if (g.count < W) {
+        for (std::int64_t i = 0; i < count; ++i) store(g, static_cast<int>(at + i), rows[i]);
+        return;
+    }
+    double* to[W];
+    for (int l = 0; l < W; ++l) to[l] = g.record[l] + at;
+    scatter_rows(to, rows, nullptr, count);
 }
 
 // W ranks on their way through an exchange; times since their starts.

@@ -62,21 +62,14 @@ inline void warm(const Plan& p, const Senders& g, Scratch& s) {
 }
 
 inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
-    for (int v = 0; v < p.vcis; ++v) {
-        if (g.alike) {
-            s.hold_behind[v] = wide(p.hold_behind[std::int64_t{g.profile[0]} * p.vcis + v]);
-            continue;
-        }
-        for (int l = 0; l < W; ++l)
-            s.hold_behind[v][l] = p.hold_behind[std::int64_t{g.profile[l]} * p.vcis + v];
+    const double* holds[W];
+    const double* behind[W];
+    for (int l = 0; l < W; ++l) {
+        holds[l] = p.hold + std::int64_t{g.profile[l]} * p.directions;
+        behind[l] = p.hold_behind + std::int64_t{g.profile[l]} * p.vcis;
     }
-    for (int d = 0; d < p.directions; ++d) {
-        if (g.alike) {
-            s.hold[d] = wide(p.hold[std::int64_t{g.profile[0]} * p.directions + d]);
-            continue;
-        }
-        for (int l = 0; l < W; ++l) s.hold[d][l] = p.hold[std::int64_t{g.profile[l]} * p.directions + d];
-    }
+    for (int v = 0; v < p.vcis; ++v) s.hold_behind[v] = g.alike ? wide(behind[0][v]) : collect(behind, v);
+    for (int d = 0; d < p.directions; ++d) s.hold[d] = g.alike ? wide(holds[0][d]) : collect(holds, d);
 }
 
 // A VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and then receives

@@ -164,14 +164,18 @@ inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange
     y = x;
 }
 
-inline void find_ways(const Plan& p, Scratch& s, const Senders& g) {
+inline void fill_ways(const Plan& p, const Senders& g, Ways& ways) {
+    std::copy_n(g.profile, W, ways.profile);
+    std::fill_n(ways.inside, p.directions * W, -1);
+    int inside[W] = {};
     for (int d = 0; d < p.directions; ++d) {
-        Way& way = s.way[d];
+        Way& way = ways.way[d];
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = class_of(p, g.profile[l], d);
             way.there[l] = p.present[std::int64_t{g.profile[l]} * p.directions + d] ? -1 : 0;
             way.own[l] = p.inside[c] ? way.there[l] : 0;
             way.late[l] = p.late_done[c] ? way.own[l] : 0;
+            if (way.own[l]) ways.inside[inside[l]++ * W + l] = d;
         }
         for (int l = 0; any(way.own) && l < W; ++l) {
             const std::int32_t c = class_of(p, g.profile[l], d);
@@ -181,6 +185,16 @@ inline void find_ways(const Plan& p, Scratch& s, const Senders& g) {
             way.completes[l] = p.completes[c];
         }
     }
+    ways.most = *std::max_element(inside, inside + W);
+}
+
+inline const Ways& find_ways(const Plan& p, Scratch& s, const Senders& g) {
+    for (int i = 0; i < s.known && i < kWays; ++i) {
+        if (std::equal(g.profile, g.profile + W, s.ways[i].profile)) return s.ways[i];
+    }
+    Ways& ways = s.ways[s.known++ % kWays];
+    fill_ways(p, g, ways);
+    return ways;
 }
 
 // A message of W ranks that share nodes, ready to leave at `goes`: what stays within the node does so through the rank's
@@ -199,44 +213,85 @@ inline V leave_node(const Plan& p, const Way& way, V goes, Exchange& x) {
 // Where ranks share a node, in the order of issue.
 inline void leave_node_in_order(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    find_ways(p, s, g);
+    const Way* const ways = find_ways(p, s, g).way;
     for (std::int64_t i = 0; i < n; ++i)
-        store(g, p.message_slot[i], leave_node(p, s.way[p.message_direction[i]], s.key[i], x));
+        store(g, p.message_slot[i], leave_node(p, ways[p.message_direction[i]], s.key[i], x));
     y = x;
 }
 
-// What stays within nodes of turns through several VCIs, as it comes. In `through` and `id`: when, and which message.
-inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
-    auto* message = reinterpret_cast<std::int32_t*>(s.id);
+// The class of what stays within nodes, if there is one.
+inline std::int32_t class_inside(const Plan& p) {
+    std::int32_t only = -1;
+    for (std::int32_t c = 0; c < p.classes; ++c) {
+        if (!p.inside[c]) continue;
+        if (only >= 0) return -1;
+        only = c;
+    }
+    return only;
+}
+
+// What stays within nodes of turns through several VCIs, as it comes. In `through`: when, if ever.
+inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, const Ways& ways, Exchange& x) {
+    if (ways.most == 0) return;
     const Numbered numbered{p.numbers};
-    int ways = 0;
-    for (int d = 0; d < p.directions; ++d) ways += any(s.way[d].own) ? 1 : 0;
-    if (ways == 0) return;
-    for (std::int32_t t = 0, i = 0; t < p.transports; ++t) {
-        for (std::int32_t d = 0; d < p.directions; ++d) {
-            if (!any(s.way[d].own)) continue;
-            s.through[i] = s.key[t] + s.hold[d];
-            s.along[i] = numbered.of(s.through[i], i);
-            message[i++] = t * p.directions + d;
+    // A lane that sends less repeats its last.
+    for (int j = 0; j < ways.most; ++j) {
+        V& hold = s.hold_inside[j];
+        for (int l = 0; l < W; ++l) {
+            int last = j;
+            while (last > 0 && ways.inside[last * W + l] < 0) --last;
+            const std::int32_t d = ways.inside[last * W + l];
+            hold[l] = s.hold[d < 0 ? p.directions - 1 : d][l];
         }
     }
-    const Network& net = p.inside_networks[ways];
+    auto* const turns = reinterpret_cast<std::int32_t*>(s.id);
+    int size = 0;
+    for (std::int32_t t = 0; t < p.transports; ++t) {
+        for (int j = 0; j < ways.most; ++j, ++size) {
+            turns[size] = t;
+            const V comes = s.key[t] + s.hold_inside[j];
+            s.along[size] = numbered.of(comes, size);
+            s.through[size] = comes;
+            for (int l = 0; l < W; ++l) {
+                if (ways.inside[j * W + l] < 0) s.through[size][l] = kInf;
+            }
+        }
+    }
+    const Network& net = p.inside_networks[ways.most];
     sort_values(net, s.along);
     begin_notes(p, s, g);
+    const std::int32_t only = class_inside(p);
+    Way same{};
+    if (only >= 0) {
+        same.service = wide(p.service[only]);
+        same.travel = wide(p.travel[only]);
+        same.ack = wide(p.sync == Sync::passive ? p.ack[only] : 0.0);
+        same.completes = wide(p.completes[only]);
+    }
     const auto* times = reinterpret_cast<const double*>(s.through);
     for (int i = 0; i < net.size; ++i) {
-        std::int64_t place[W];
-        const I places = numbered.number(s.along[net.order[i]]);
-        std::memcpy(place, &places, sizeof place);
-        const double* from[W];
-        const Way* way[W];
+        const I number = numbered.number(s.along[net.order[i]]);
+        const V comes = Places(number).pick(times);
+        const I there = comes < kInf;
+        std::int32_t turn[W], way[W];
         for (int l = 0; l < W; ++l) {
-            from[l] = times + place[l] * W + l;
-            way[l] = s.way + p.message_direction[message[place[l]]];
+            turn[l] = turns[number[l]];
+            way[l] = ways.inside[(number[l] - turn[l] * ways.most) * W + l];
         }
-        const V noted = leave_node(p, Way::of(way), collect(from, 0), x);
+        if (only >= 0) {
+            same.own = there;
+            same.late = p.late_done[only] ? there : I{};
+        } else {
+            const Way* each[W];
+            for (int l = 0; l < W; ++l) each[l] = ways.way + (way[l] < 0 ? 0 : way[l]);
+            same = Way::of(each);
+            same.own &= there;
+            same.late &= there;
+        }
+        const V noted = leave_node(p, same, comes, x);
         for (int l = 0; l < W; ++l) {
-            if (way[l]->own[l]) note(p, s, l, message[place[l]], tagged(p, message[place[l]], noted[l]));
+            const std::int64_t message = std::int64_t{turn[l]} * p.directions + way[l];
+            if (there[l]) note(p, s, l, message, tagged(p, message, noted[l]));
         }
     }
 }
@@ -245,26 +300,32 @@ inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, Exc
 // node follows from it.
 inline void leave_node_in_turns(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
     Exchange x = y;
-    find_ways(p, s, g);
-    for (int t = 0; t < p.transports; ++t) store(g, p.leaving + t, s.key[t]);
+    const Ways& ways = find_ways(p, s, g);
+    store_rows(g, p.leaving, s.key, p.transports);
     if (p.vcis > 1) {
-        leave_inside_sorted(p, s, g, x);
+        leave_inside_sorted(p, s, g, ways, x);
         y = x;
         return;
     }
+    int n = 0;
+    for (int d = 0; d < p.directions; ++d) {
+        if (any(ways.way[d].own)) s.inside[n++] = d;
+    }
     for (int t = 0; t < p.transports; ++t) {
-        for (int d = 0; d < p.directions; ++d) {
-            if (any(s.way[d].own))
-                store(g, kHead + d * p.transports + t, leave_node(p, s.way[d], s.key[t] + s.hold[d], x));
+        for (int i = 0; i < n; ++i) {
+            const std::int32_t d = s.inside[i];
+            s.through[i * p.transports + t] = leave_node(p, ways.way[d], s.key[t] + s.hold[d], x);
         }
     }
+    for (int i = 0; i < n; ++i)
+        store_rows(g, kHead + s.inside[i] * p.transports, s.through + i * p.transports, p.transports);
     y = x;
 }
 
 // The same in any order, which a record keeps of what leaves the node.
 inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
-    find_ways(p, s, g);
+    const Way* const known = find_ways(p, s, g).way;
     double* list[W];
     for (int l = 0; l < W; ++l) list[l] = g.record[l] + p.leaving + 1;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -273,13 +334,13 @@ inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::
         std::int64_t numbers[W];
         std::memcpy(numbers, &number, sizeof numbers);
         const Way* ways[W];
-        for (int l = 0; l < W; ++l) ways[l] = s.way + p.message_direction[numbers[l]];
+        for (int l = 0; l < W; ++l) ways[l] = known + p.message_direction[numbers[l]];
         const V noted = leave_node(p, Way::of(ways), sent, x);
         double times[W];
         std::memcpy(times, &noted, sizeof times);
         for (int l = 0; l < W; ++l) {
             const Way& way = *ways[l];
-            double*& next = s.next[(&way - s.way) * W + l];
+            double*& next = s.next[(&way - known) * W + l];
             // Written in any case, and kept if it is to be.
             *next = way.own[l] ? tagged(p, numbers[l], times[l]) : times[l];
             next -= way.there[l];

@@ -141,6 +141,13 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
             alike = alike && profile[l] == profile[0];
         }
         a.alike[k] = alike && !p.lists_leaving;
+        if (k + 1 < p.node_start[1]) {
+            for (int l = 0; l < W; ++l) {
+                const double* next = record_at(window, p.node_rank[p.node_start[node[l]] + k + 1]);
+                fetch(next, kEarly + 1);
+                if (p.keeps_turns) fetch(next + p.leaving, p.transports);
+            }
+        }
         if (k == 0) keys.base = ticks(collect(record, kStart));
         if (p.keeps_turns && alike) {
             gather_turns(p, a, k, profile[0], only, keys);
@@ -167,19 +174,21 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
 }
 
 // One after the other, in that order; false if a rank's VCIs send within a picosecond, and not in the order of their
-// numbers.
-inline bool serve_nodes(const Plan& p, Abreast& a, V& adapter, std::int32_t only) {
+// numbers. `same`: all that leaves is of one class; `lists`: ranks have several.
+template <bool same, bool lists>
+inline bool serve_in_order(const Plan& p, Abreast& a, V& adapter, V service) {
     const Numbered numbered{p.node_numbers};
     const auto* at = reinterpret_cast<const double*>(a.at);
     auto* left = reinterpret_cast<double*>(a.left);
-    V free = adapter, service = wide(p.service[only < 0 ? 0 : only]), before = wide(-kInf);
+    const std::int32_t* const order = p.node_network.order;
+    V free = adapter, before = wide(-kInf);
     I last{};
     for (int i = 0; i < p.node_network.size; ++i) {
-        const I number = numbered.number(a.key[p.node_network.order[i]]);
-        const I place = number * W + kLanes;
-        const V comes = pick(at, place), leaves = larger(comes, free);
+        const I number = numbered.number(a.key[order[i]]);
+        const Places place(number);
+        const V comes = place.pick(at), leaves = larger(comes, free);
         const I there = comes < kInf;
-        if (p.node_lists > 1) {
+        if constexpr (lists) {
             const I sooner = there & (comes < before);
             for (int l = 0; any(sooner) && l < W; ++l) {
                 if (sooner[l] && p.node_owner[number[l]] == p.node_owner[last[l]]) return false;
@@ -187,17 +196,26 @@ inline bool serve_nodes(const Plan& p, Abreast& a, V& adapter, std::int32_t only
             before = comes;
             last = number;
         }
-        for (int l = 0; only < 0 && l < W; ++l) {
+        for (int l = 0; !same && l < W; ++l) {
             // Numbers of a rank that is alike in all lanes are told in the first.
             if (!there[l]) continue;
             const std::int64_t first = a.alike[p.node_owner[number[l]]] ? l : 0;
-            service[l] = p.service[a.item[place[l] - first].kind];
+            service[l] = p.service[a.item[place.at[l] - first].kind];
         }
         free = there ? leaves + service : free;
-        put(left, place, leaves);
+        place.put(left, leaves);
     }
     adapter = free;
     return true;
+}
+
+inline bool serve_nodes(const Plan& p, Abreast& a, V& adapter, std::int32_t only) {
+    const V service = wide(p.service[only < 0 ? 0 : only]);
+    if (p.node_lists > 1)
+        return only < 0 ? serve_in_order<false, true>(p, a, adapter, service)
+                        : serve_in_order<true, true>(p, a, adapter, service);
+    return only < 0 ? serve_in_order<false, false>(p, a, adapter, service)
+                    : serve_in_order<true, false>(p, a, adapter, service);
 }
 
 // What the turns of a rank do to its record, in lanes that are alike. A send may be over later than its message leaves,
@@ -246,6 +264,7 @@ inline void land_turns(const Plan& p, const Abreast& a, std::int64_t k, std::int
 inline void land_nodes(const Plan& p, const std::int64_t* node, const Abreast& a, int count) {
     for (std::int64_t k = 0; k < p.node_start[1]; ++k) {
         double* const* record = a.record + k * W;
+        for (int l = 0; k + 1 < p.node_start[1] && l < W; ++l) fetch(record[W + l], p.leaving);
         const auto profile = [&](int l) { return p.rank_profile[p.node_rank[p.node_start[node[l]] + k]]; };
         if (a.alike[k] && p.keeps_turns) {
             land_turns(p, a, k, profile(0));

@@ -164,6 +164,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
         std::memcpy(g.rank, &rank, sizeof rank);
         point(g.record, window.data, records_at(window, at));
+        for (int l = 0; p.nodes > 0 && l < W; ++l) fetch(g.record[l], p.record);
         for (int l = 0; l < W; ++l) {
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];

@@ -35,26 +35,31 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
 // From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
 // has waited at its own port.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
+    constexpr int kFew = 4;  // classes of which a lane has one: all are looked at
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
         o.receive = cost;
         const std::int32_t* const kinds = s.kind + j * W;
-        if (std::equal(kinds + 1, kinds + W, kinds)) {
-            const std::int32_t c = kinds[0];
-            const bool own = p.inside[c] || p.sources == 1;
-            o.own = I{} - own;
-            o.service = wide(own ? 0.0 : p.service[c]);
-            o.travel = wide(p.travel[c]);
-            o.receive += p.receive[c] - p.receive[0];
+        if (p.classes > kFew) {
+            for (int l = 0; l < W; ++l) {
+                const std::int32_t c = kinds[l];
+                const bool own = p.inside[c] || p.sources == 1;
+                o.own[l] = own ? -1 : 0;
+                o.service[l] = own ? 0.0 : p.service[c];
+                o.travel[l] = p.travel[c];
+                o.receive[l] += p.receive[c] - p.receive[0];
+            }
             continue;
         }
-        for (int l = 0; l < W; ++l) {
-            const std::int32_t c = s.kind[j * W + l];
+        I kind;
+        for (int l = 0; l < W; ++l) kind[l] = kinds[l];
+        for (std::int32_t c = 0; c < p.classes; ++c) {
             const bool own = p.inside[c] || p.sources == 1;
-            o.own[l] = own ? -1 : 0;
-            o.service[l] = own ? 0.0 : p.service[c];
-            o.travel[l] = p.travel[c];
-            o.receive[l] += p.receive[c] - p.receive[0];
+            const I here = kind == c;
+            o.own = here ? I{} - own : o.own;
+            o.service = here ? wide(own ? 0.0 : p.service[c]) : o.service;
+            o.travel = here ? wide(p.travel[c]) : o.travel;
+            o.receive = here ? cost + (p.receive[c] - p.receive[0]) : o.receive;
         }
     }
 }
@@ -280,10 +285,10 @@ inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
         auto* through = reinterpret_cast<double*>(s.through);
         V free = wide(-kInf);  // as long as those come that never do
         for (int i = 0; i < net.size; ++i) {
-            const I place = numbered.number(s.along[net.order[i]]) * W + kLanes;
-            const V begun = larger(pick(left, place), free);
-            free = begun + pick(through, place);
-            put(through, place, begun);
+            const Places place(numbered.number(s.along[net.order[i]]));
+            const V begun = larger(place.pick(left), free);
+            free = begun + place.pick(through);
+            place.put(through, begun);
         }
     }
     of_sources(p, net, [&](int at, int j) {

@@ -43,14 +43,10 @@ inline V span(const Plan& p, const Senders& g, const Exchange& x) {
 }
 
 inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exchange& x) {
-    const V rows[] = {x.start,           x.start + ready.first, x.start + ready.last, x.start + x.join,
+    const V rows[] = {x.start,            x.start + ready.first, x.start + ready.last, x.start + x.join,
                       x.start + x.issued, x.start + x.done,      x.start + x.nic,      x.early};
     static_assert(kStart == 0 && kEarly == 7, "the rows of every record");
-    if (g.count == W) {
-        scatter_rows(g.record, rows, nullptr, 8);
-    } else {
-        for (int i = 0; i < 8; ++i) store(g, i, rows[i]);
-    }
+    store_rows(g, kStart, rows, 8);
     if (p.shaped) store(g, kTurn, x.start + x.turn);
     if (p.sync != Sync::none) store(g, kNotify, x.start + x.notify);
     if (!(p.unevenness > 0)) return;

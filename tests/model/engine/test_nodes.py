@@ -114,6 +114,21 @@ def test_thousands_of_messages_of_a_node_equal_the_oracle(approach: Approach) ->
     np.testing.assert_allclose(out.arrived_early * out.messages / 2, early)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("where", [{"ranks_per_node": 4}, {"ranks_per_node": 8, "node_grid": (2, 2, 2)}], ids=str)
+@pytest.mark.parametrize("periodic", [True, False])
+def test_ranks_that_receive_before_all_have_sent_equal_the_oracle(where: dict[str, Any], periodic: bool) -> None:
+    # 160 or 80 nodes, eight of which are 32 or 64 of 640 ranks; a rank's neighbours are up to 31 away.
+    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
+    w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
+    plan = prepared(machine, w, Approach(PART, 2, 1), grid=(4, 4, 40), periodic=periodic, **where)
+    expected = np.array([[e.end for e in row] for row in Oracle(machine, plan).run(3)])
+    for cores in (1, 3):  # three share the layers of nodes unequally
+        ends = run(plan, 3, record=True, cores=cores).ends_s
+        assert ends is not None
+        np.testing.assert_allclose(ends, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
 @pytest.mark.parametrize("up_to", [1e-9, 1e-8, 1e-7, 1e-3])
 @pytest.mark.parametrize("periodic", [True, False])
