@@ -25,21 +25,34 @@ def compiler_for(command: Sequence[str], given: str | None = None) -> list[str]:
     return find_mpicc(given)
 
 
-def check_folder(folder: Path) -> None:
-    """Make the folder of a run, which must be new: two runs in one folder cannot be told apart.
+def check_new(folder: Path) -> None:
+    """Refuse a folder that holds something: two runs in one cannot be told apart.
 
     Raises
     ------
     PreadyError
-        It holds something, or cannot be made.
+        It does, or cannot be looked at.
+    """
+    try:
+        used = folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise PreadyError(f"cannot be used: {error.strerror}", valid="a new folder", source=str(folder)) from None
+    if used:
+        raise PreadyError("is not empty", valid="a new folder for each run", source=str(folder))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run.
+
+    Raises
+    ------
+    PreadyError
+        It cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        used = any(folder.iterdir())
     except OSError as error:
         raise PreadyError(f"cannot be made: {error.strerror}", valid="a new folder", source=str(folder)) from None
-    if used:
-        raise PreadyError("is not empty", valid="a new folder for each run", source=str(folder))
 
 
 def variables(

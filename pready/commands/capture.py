@@ -10,7 +10,7 @@ from time import monotonic
 
 import click
 
-from pready.calibrate.capture.environment import check_folder, compiler_for, exports, variables
+from pready.calibrate.capture.environment import check_new, compiler_for, exports, make_folder, variables
 from pready.calibrate.capture.library import build_library
 from pready.calibrate.capture.records import SUFFIX, read_run
 from pready.calibrate.capture.summary import summarise
@@ -48,8 +48,9 @@ def capture(
         raise PreadyError("no command", valid="pready capture -o run/ -- mpiexec -n 4 ./app, or --env")
     if command and shutil.which(command[0]) is None:
         raise PreadyError(f"no command '{command[0]}' here", valid="an executable, such as mpiexec")
+    check_new(output)
     library = build_library(compiler_for(command, mpicc))
-    check_folder(output)
+    make_folder(output)
     settings = variables(library.path, output, limit_mib, command, os.environ)
     if only_environment:
         click.echo(exports(settings), nl=False)
