@@ -52,6 +52,8 @@ def refuse_older_names(arrivals: Any) -> None:
     for old, new in older_names(arrivals).items():
         if old in arrivals:
             value, other = shown(arrivals[old]), "" if new == "spread" else ', or spread = "…" for a thread\'s time'
+            if isinstance(arrivals[old], (int, float)) and arrivals[old] > 1:
+                value = f'"{arrivals[old]:g} %"'  # as `spread` itself would ask for
             raise PreadyError(
                 f"arrivals.{old} means something else in each model and is gone from format 2",
                 valid=f"{new} = {value}, what it was with model = {shown(arrivals['model'])}{other}",

@@ -348,6 +348,12 @@ class Workload(Strict):
                 valid="no path: ranks of a node use the path within it, all others the adapter",
             )
         if self.node_grid is None:
+            ranks = math.prod(self.grid or ())
+            if self.grid is not None and ranks % (self.ranks_per_node or 1):
+                raise PreadyError(
+                    f"ranks_per_node = {self.ranks_per_node} does not divide {ranks} ranks",
+                    valid=f"a divisor of {ranks}",
+                )
             return
         if self.pattern in ("pt2pt", "neighbours") and self.grid is None:
             raise PreadyError(

@@ -160,6 +160,7 @@ def test_nodes(tmp_path: Path) -> None:
             "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'",
         ),
         (HALO + FACES + "ranks_per_node = 0", "ranks_per_node = 0; valid: at least 1"),
+        (HALO + FACES + "ranks_per_node = 5", "ranks_per_node = 5 does not divide 32 ranks; valid: a divisor of 32"),
         (HALO + FACES + "node_grid = [2, 3]", "node_grid[1] = 3 does not divide 4 ranks along that axis"),
         (HALO + FACES + "ranks_per_node = 8\nnode_grid = [2, 2]", "node_grid = [2, 2] has 4 ranks; valid: 8"),
         (HALO + FACES + 'ranks_per_node = 8\npath = "intra"', "path = 'intra' beside ranks of several nodes"),
@@ -169,6 +170,7 @@ def test_nodes(tmp_path: Path) -> None:
         ),
         (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
         (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: at most 1"),
+        (STEP.replace("spread", "noise").replace('"4 %"', "5"), 'valid: spread = "5 %", what it was'),
         (
             STEP.replace("spread", "noise"),
             "arrivals.noise means something else in each model and is gone from format 2; valid: spread = '4 %'",
