@@ -17,7 +17,7 @@ from pready.calibrate.fit import Estimate, Fit, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
 from pready.calibrate.rig import on_rig
-from pready.calibrate.terms_from_exchanges import refined
+from pready.calibrate.terms_from_exchanges import WIDEST, refined
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
@@ -419,10 +419,6 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
         "source": "measured",
         "why": f"message rate over threads less that of one, mechanism {mechanism}",
     }
-
-
-WIDEST = 0.95
-"""Relative half width of a curve's interval: what it spans stays above 0."""
 
 
 def _taken(probes: Probes, mechanism: str) -> Mapping[int, TakenLock]:

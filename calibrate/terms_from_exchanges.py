@@ -7,7 +7,7 @@ cost. Where they do not, the timeline itself says what is known already, and the
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,7 @@ UNDISTURBED = 5.0
 SURE = 0.95
 """What share of exchanges an interval shall hold."""
 WIDEST = 0.95
-"""Relative half-width of an interval, at most."""
+"""Relative half-width of an interval, at most: what it spans stays above 0."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _cold(found: Found) -> dict[str, Any]:
     why = "a send by one thread after sleeping, less one without"
     return {
         "cold": {
-            **_curve(dict(zip(sizes, most.tolist(), strict=True)), why, min(half, WIDEST)),
+            **curve(dict(zip(sizes, most.tolist(), strict=True)), why, half),
             "after": {"value": format_exact(float(after), Unit.TIME), "source": "measured", "why": why},
         }
     }
@@ -204,7 +204,7 @@ def _active_message(found: Found) -> dict[str, Any]:
     off = np.concatenate([np.array(of) - times[size] for size, of in extra.items()])
     half = _next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
     why = "MPI_Psend of one partition less a send of the same size, after several pauses"
-    return {"active_message": _curve(times, why, min(half, WIDEST))}
+    return {"active_message": curve(times, why, half)}
 
 
 def _meeting(data: dict[str, Any], found: Found) -> None:
@@ -376,11 +376,12 @@ def _around(value: float, half: float, why: str) -> dict[str, Any]:
     return {"value": format_exact(value, Unit.TIME), "interval": ends, "source": "measured", "why": why}
 
 
-def _curve(times: dict[int, float], why: str, interval: float = 0.0) -> dict[str, Any]:
+def curve(times: Mapping[int, float], why: str, half: float = 0.0) -> dict[str, Any]:
+    """A `SizeCurve` as measured: seconds by bytes, and the relative half-width of their interval."""
     return {
         "sizes": [format_exact(float(s), Unit.SIZE) for s in sorted(times)],
         "time": [format_exact(times[s], Unit.TIME) for s in sorted(times)],
-        "interval": interval,
+        "interval": min(half, WIDEST),
         "source": "measured",
         "why": why,
     }

@@ -13,6 +13,7 @@ from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
+from pready.calibrate.terms_from_exchanges import curve
 from pready.model import units
 from pready.model.approach import BULK, BY_KEY, Approach
 from pready.model.arrays import Array
@@ -38,7 +39,6 @@ TRIED = np.linspace(0, 0.5, 17)
 """Of what a message takes, how much a go-ahead might wait. In a ring that goes round, none waits for more than half."""
 LEAST = 0.01
 """Of what a message takes: what waits for less is not seen."""
-WIDEST = 0.95
 
 Values = dict[str, Value[Any] | SizeCurve | None]
 
@@ -151,19 +151,17 @@ def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]])
     halves = [float(np.ptp(w) / 2 / np.median(w)) for w in found.values() if np.median(w) > 0]
     rounds = sum(len(w) for w in found.values())
     about = f"bulk in a ring of {ranks} ranks, {rounds} rounds, against go-aheads that leave at once"
-    return {"queue": _curve(sorted(found), centres, min(max(halves), WIDEST), about), "jitter": late}
+    return {"queue": _curve(dict(zip(sorted(found), centres, strict=True)), about, max(halves)), "jitter": late}
 
 
 def _assumed(size: int, time: float, jitter: Value[Any] | None) -> Values:
     if time <= 0:
         return {"queue": None, "jitter": None}
-    return {"queue": _curve([size], np.array([time]), 0.0, "tried"), "jitter": jitter}
+    return {"queue": _curve({size: time}, "tried"), "jitter": jitter}
 
 
-def _curve(sizes: Sequence[int], times: Array, half: float, why: str) -> SizeCurve:
-    written = {"sizes": [format_exact(float(s), Unit.SIZE) for s in sizes]}
-    written["time"] = [format_exact(float(t), Unit.TIME) for t in times]
-    return validated(SizeCurve, {**written, "interval": float(f"{half:.3g}"), "source": "measured", "why": why}, why)
+def _curve(times: Mapping[int, float], why: str, half: float = 0.0) -> SizeCurve:
+    return validated(SizeCurve, curve(times, why, half), why)
 
 
 def _jitter(done: Performed) -> float:
