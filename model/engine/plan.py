@@ -285,6 +285,11 @@ class _Exchange:
             return self.wide(cost(self.first))[:, None]
         return np.stack([self.wide(cost(c)) for c in self.by_class], axis=-1)
 
+    @property
+    def sweeps(self) -> bool:
+        """Does a rank receive before it computes? All that it sent before has left its hands when it answers."""
+        return self.pattern.name == "sweep3d"
+
     @cached_property
     def receive(self) -> Array:
         """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
@@ -305,20 +310,20 @@ class _Exchange:
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
         """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = not self.interface.one_sided and (self.setting.two_way or self.pattern.name == "sweep3d")
+        waits = not self.interface.one_sided and (self.setting.two_way or self.sweeps)
         return np.array([waits and bool(c.acknowledged.any()) for c in self.by_class])
 
     @property
     def shares_ports(self) -> bool:
         """Do flows to and from several ranks meet? Not in a sweep, and not said of ranks that share an adapter."""
-        return self.pattern.name != "sweep3d" and self.pattern.node is None
+        return not self.sweeps and self.pattern.node is None
 
     @property
     def queues(self) -> bool:
         """Do go-aheads leave behind payloads? Between two ranks they do not: each begins when the other answers."""
         some = any(bool(c.queue.any()) for c in self.by_class)
-        apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.shares_ports
-        return some and apart and bool(self.asks.any())
+        apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
+        return some and (self.sweeps or apart) and bool(self.asks.any())
 
     @property
     def attended(self) -> bool:
@@ -435,13 +440,16 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not x.shaped
         and not x.attended
         and not (interface.one_by_one and acknowledged),
-        "rounds": x.pattern.directions > 1 and len(x.members) == 1 and (interface.two_sided_rendezvous or asks),
+        "rounds": x.pattern.directions > 1
+        and not x.sweeps
+        and len(x.members) == 1
+        and (interface.two_sided_rendezvous or asks),
         "two_sided": interface.two_sided_rendezvous,
         "one_by_one": interface.one_by_one,
         "rendezvous": asks,
         "asks": x.asks,
         "queues": x.queues,
-        "gate_is_join": asks and x.setting.progress == "on-call" and x.computing and x.pattern.name != "sweep3d",
+        "gate_is_join": asks and x.setting.progress == "on-call" and x.computing and not x.sweeps,
         "seen_later": asks
         and x.setting.sender_progress == "on-call"
         and interface.splits
@@ -455,7 +463,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "acknowledged_at_join": acknowledged
         and x.setting.progress != "thread"
         and x.computing
-        and x.pattern.name != "sweep3d",
+        and not x.sweeps,
         "delivered": x.delivered,
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
@@ -473,7 +481,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         **_turns(x),
         # From a partition's mark to its message's issue.
         "counter": x.counter,
-        "jitter": first.jitter if x.queues else np.asarray(0.0),
+        "jitter": first.jitter if x.queues and not x.sweeps else np.asarray(0.0),
         "wake": np.asarray(0.0) if interface.joins else first.wake,
         "opened": first.control + x.epoch,
         "burst_hold": x.hold[:, 0],

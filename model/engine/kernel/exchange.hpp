@@ -67,7 +67,7 @@ struct Scratch {
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
     const double** posts;    // the same: when it posts its receives
     const double** enters;   // the same: when it can say what it has received
-    const double** ports;    // the same: what lay in its port in the round before
+    const double** ports;    // the same: what lay in its port in the round before, or when it answers
     V* sent;                // mapped: [jobs] by number
     V* hold_inside;         // [directions], of a lane's messages that stay within its node
     std::int32_t* inside;   // [directions]: in which some do
@@ -158,7 +158,7 @@ inline void store_rows(const Senders& g, std::int64_t at, const V* rows, std::in
 struct Exchange {
     V start;     // absolute
     int round;   // of those in which it sends (kRounds)
-    bool waits;  // its go-aheads, behind what lay in ports in the round before
+    bool waits;  // its go-aheads, behind what lies in ports
     V nic;       // when the NIC is free
     V turn;      // when a shaped link would be, had all left at its rate
     V join;      // when the threads have met
@@ -180,7 +180,7 @@ inline V of_ranks(const Senders& g, const double* row) {
 inline Exchange begin(const Plan& p, const State& state, const Senders& g, int round) {
     Exchange x;
     x.round = round;
-    x.waits = p.queues && round > 0;
+    x.waits = p.queues && (round > 0 || !p.keeps_ports);
     x.start = of_ranks(g, state.start);
     x.nic = of_ranks(g, state.nic);
     x.turn = p.shaped ? of_ranks(g, state.turn) : wide(-kInf);

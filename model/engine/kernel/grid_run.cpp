@@ -229,7 +229,7 @@ class GridRun {
 
     // Where go-aheads wait in ports, until nothing changes. False: the run is stopped.
     bool send_in_rounds(const Worker& me, const Turn& t, const State& state, const Window& window) {
-        const int rounds = t.plan.queues ? kRounds : 1;
+        const int rounds = t.plan.keeps_ports ? kRounds : 1;
         for (int round = 0; round < rounds; ++round) {
             const std::int64_t number = t.number * kRounds + round;
             send_all(me, t, state, window, round);
@@ -264,9 +264,9 @@ class GridRun {
     // Sends, nodes and receives of ranks that share nodes. What a node computes depends on no other node. False: the
     // run is stopped.
     bool share_nodes(Worker& me, const Turn& t, const State& state, const Window& window) {
-        if (t.plan.queues && !send_in_rounds(me, t, state, window)) return false;
+        if (t.plan.keeps_ports && !send_in_rounds(me, t, state, window)) return false;
         const auto send_up_to = [&](std::int64_t first, std::int64_t last) {
-            if (t.plan.queues) return;
+            if (t.plan.keeps_ports) return;
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
                 passes_.send(t.plan, state, window, me.scratch, t.iteration, 0, a, b);
             });
@@ -390,7 +390,7 @@ Layout::Layout(const Plan& plan, const Options& options) {
     chunks = (plan.ranks + chunk - 1) / chunk;
     capacity = 1;
     while (capacity < 2 * plan.reach + 2 * kBlock) capacity *= 2;
-    shared = plan.nodes > 0 || plan.queues || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
+    shared = plan.nodes > 0 || plan.keeps_ports || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
              capacity >= plan.ranks || options.kept != nullptr;
     if (shared) capacity = plan.ranks;
 }

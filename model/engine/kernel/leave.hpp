@@ -385,7 +385,7 @@ inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane,
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
     PortNotes ports[W];
-    for (int l = 0; p.queues && l < g.count; ++l) ports[l] = {p, g.record[l], x, l};
+    for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l] = {p, g.record[l], x, l};
     for (int l = 0; p.lists_leaving && l < g.count; ++l) g.record[l][p.leaving] = 0;
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
@@ -408,7 +408,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
                 if (turn - p.credit[c] > leaves) leaves = turn - p.credit[c];
             }
             x.left[l] = leaves;
-            if (p.queues) ports[l].add(x.start[l] + goes, x.start[l] + x.nic[l]);
+            if (p.keeps_ports) ports[l].add(x.start[l] + goes, x.start[l] + x.nic[l]);
             x.alone[l] = std::max(x.alone[l], leaves) + p.service[c];
             x.slowed[l] = std::max(x.slowed[l], leaves) + p.service[c] * (1 + p.unevenness);
             const double arrives = leaves + p.travel[c];
@@ -419,7 +419,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             note(p, s, l, number, tagged(p, number, x.start[l] + arrives));
         }
     }
-    for (int l = 0; p.queues && l < g.count; ++l) ports[l].close(p, g.record[l], x);
+    for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l].close(p, g.record[l], x);
 }
 
 // The NIC is one server.
@@ -427,7 +427,7 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
     if (p.send_sorts) order_sends(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
-    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0 && !p.queues;
+    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0 && !p.keeps_ports;
     begin_notes(p, s, g);
     if (p.nodes > 0 && !p.attended) {
         numbered ? leave_node_sorted(p, s, g, n, x) : leave_node_in_order(p, s, g, n, x);

@@ -119,7 +119,7 @@ inline void find_receivers(const Plan& p, const Window& window, Scratch& s, std:
         s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
         s.posts[d * W + lane] = to < 0 ? s.nobody : post + to;
         s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
-        s.ports[d * W + lane] = to < 0 || !p.queues ? s.nobody : ports + to * window.record;
+        s.ports[d * W + lane] = to < 0 || !p.keeps_ports ? s.nobody : ports + to * window.record;
     };
     if (p.pattern == Pattern::grid) {
         Site site;
@@ -158,7 +158,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             point(s.permits + d * W, from, ranks);
             if (p.gate_is_join) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
             point(s.enters + d * W, enter, ranks);
-            if (p.queues) point(s.ports + d * W, ports, records_at(window, ranks));
+            if (p.keeps_ports) point(s.ports + d * W, ports, records_at(window, ranks));
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
@@ -420,6 +420,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             for (int d = 0; d < 2; ++d) {
                 const std::int64_t from = up[2 * i + d], to = down[2 * i + d];
                 s.permits[d * W + l] = s.enters[d * W + l] = to < 0 ? s.nobody : state.start + to;
+                s.ports[d * W + l] = to < 0 ? s.nobody : state.nic + to;
                 if (from < 0) {
                     hear_nobody(s, d, l);
                 } else {

@@ -21,7 +21,9 @@ enum Sum : int {
 constexpr int kRounds = 32;
 
 // What lies in a port (see port.hpp), in doubles.
-inline int port_size(const Plan& p) { return 2 * p.transports * p.directions + 1; }
+// In a sweep receivers have sent all when they answer: nothing but until when their ports are taken.
+inline int listed(const Plan& p) { return p.keeps_ports ? p.transports * p.directions : 0; }
+inline int port_size(const Plan& p) { return 2 * listed(p) + 1; }
 
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
 constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8

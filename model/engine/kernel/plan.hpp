@@ -61,7 +61,8 @@ struct Plan {
                        // several VCIs, whatever comes first goes first
     int leaving;  // where in a record stands what leaves the node: when turns begin, since the rank's start, or, if
                   // `lists_leaving`, how many messages and then their numbers in order
-    int port;  // where in a record stands what lies in its port, for this round and the next, if `queues`
+    bool keeps_ports;  // go-aheads wait behind what leaves in the same exchange: ranks send in rounds
+    int port;  // where in a record stands what lies in its port, for this round and the next, if so
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.

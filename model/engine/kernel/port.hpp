@@ -24,7 +24,7 @@ struct PortNotes {
         double* port = record + port_of(p, x.round);
         port[0] = x.start[lane] + x.nic[lane];
         taken = port + 1;
-        since = taken + p.transports * p.directions;
+        since = taken + listed(p);
     }
     void add(double at, double until) {
         latest = at > latest ? at : latest;
@@ -39,7 +39,7 @@ struct PortNotes {
 
 // How long a go-ahead waits that is given at an absolute time, for a message of class c.
 inline double waits(const Plan& p, const double* port, std::int32_t c, double given) {
-    const double* since = port + 1 + p.transports * p.directions;
+    const double* since = port + 1 + listed(p);
     const std::ptrdiff_t before = std::lower_bound(since, port + port_size(p), ticks(given)) - since;
     const double left = port[before] - given;
     return left > 0 ? std::min(left, p.queue[c]) : 0.0;

@@ -27,7 +27,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
     if (p.keeps_turns) p.record += p.transports;
     p.port = p.record;
-    if (p.queues) p.record += 2 * port_size(p);
+    p.keeps_ports = p.queues && p.pattern != Pattern::sweep;
+    if (p.keeps_ports) p.record += 2 * port_size(p);
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     if (p.mapped) queues(p);

@@ -135,11 +135,17 @@ class Oracle:
         pattern, shakes = self.plan.pattern, self.approach.interface.shakes
         asks = shakes and any(bool(c.rendezvous) for c in self.costs)
         known = asks and any(float(c.queue) > 0 for c in self.costs)
-        return known and self.setting.two_way and pattern.node is None and pattern.name not in ("sweep3d", "pt2pt")
+        apart = self.setting.two_way and pattern.node is None and pattern.name != "pt2pt"
+        return known and (apart or pattern.name == "sweep3d")
 
-    def behind(self, of: Sent, given: float, cost: Costs) -> float:
-        """How long a go-ahead waits that is given then, behind what lay in its rank's port in the round before."""
-        taken = [until for since, until in of.port if ticks(since) < ticks(given)][-1]
+    def behind(self, rank: int, before: list[Sent] | None, given: float, cost: Costs) -> float:
+        """How long a go-ahead waits that is given then, behind what lay in its rank's port in the round before, or in
+        a sweep, where it has sent before, what lies there."""
+        if not self.queues or (before is None and self.plan.pattern.name != "sweep3d"):
+            return 0.0
+        taken = self.nic[rank]
+        if before is not None:
+            taken = [until for since, until in before[rank].port if ticks(since) < ticks(given)][-1]
         return min(max(taken - given, 0.0), float(cost.queue))
 
     def uneven(self, sent: list[Sent], to: list[list[int | None]], sources: set[int]) -> float:
@@ -298,7 +304,7 @@ class Oracle:
         own = id(self.plan), rank
         if own not in self.drawn:
             drawn = arrivals.draw(self.plan.workload, self.exchanges, self.plan.seed, rank=rank)
-            if self.queues:  # uniform between nothing and twice the mean
+            if self.queues and self.plan.pattern.name != "sweep3d":  # uniform between nothing and twice the mean
                 late = uniforms(self.plan.seed, rank, range(self.exchanges), 1, STREAM_JITTER)
                 drawn = drawn + 2 * float(self.costs[0].jitter) * late
             self.drawn[own] = drawn.tolist()
@@ -434,8 +440,7 @@ class Oracle:
                         time = max(time, posted[r] - start + float(cost.wire))
                     elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
                         time = self.answered(time + half, posted[r] - start, enters[r] - start)
-                        if before is not None:
-                            time += self.behind(before[r], start + time, cost)
+                        time += self.behind(r, before, start + time, cost)
                         time += half
                         if self.setting.sender_progress == "on-call":
                             time = max(time, self.seen(left, join, ends, cost))
@@ -461,7 +466,7 @@ class Oracle:
         nic, turn = self.nic[rank] - start, self.turn[rank] - start
         leaving = sorted(queue)
         gated = interface.two_sided_rendezvous or (interface.shakes and handshakes)
-        if queue and gated and len(self.plan.members) == 1 and len(to) > 1:
+        if queue and gated and len(self.plan.members) == 1 and len(to) > 1 and self.plan.pattern.name != "sweep3d":
             leaving = self.in_rounds(queue, len(peers))
         if interface.needs_room and 0 < self.setting.unattended < math.inf:
             leaving = self.attended(leaving, len(peers), join, class_of)
