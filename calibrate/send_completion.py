@@ -35,10 +35,9 @@ class SendCompletion:
             return None
         return self.late > BEFORE * LATE_S
 
-    @property
-    def acknowledged(self) -> bool:
-        """Not before the message is received, wherever the receiver is."""
-        return self.waits is True and self.send > BEFORE * self.received
+    def acknowledged(self, unclear: float) -> bool:
+        """Not before the message is received, wherever the receiver is, as far as times can be told apart."""
+        return self.waits is True and self.send > min(BEFORE * self.received, self.received - unclear)
 
 
 def of_records(records: Iterable[Mapping[str, Any]]) -> dict[int, SendCompletion]:
@@ -65,7 +64,9 @@ def points(largest: int) -> Iterable[dict[str, Value]]:
 def of_path(found: Mapping[int, SendCompletion]) -> dict[str, Any]:
     """`acknowledged_from` and `send_buffer` of a machine's path, where they are."""
     known = {size: c for size, c in found.items() if c.waits is not None}
-    acknowledged = [size for size in known if all(c.acknowledged for s, c in known.items() if s >= size)]
+    # Of small messages the receiver's word takes as long as the message: whoever is first is noise.
+    unclear = min((c.received for c in found.values()), default=0.0) / 2
+    acknowledged = [size for size in known if all(c.acknowledged(unclear) for s, c in known.items() if s >= size)]
     if acknowledged:
         size = min(acknowledged)
         why = f"sends of {size} B to a receiver that was outside MPI for {LATE_S * 1e3:g} ms were late, too"
