@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
+from pready.model.approach import Interface
 from pready.model.arrays import Array, spread
 from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
@@ -113,6 +114,20 @@ class Costs:
     """Shape (threads + 1,) or (rows, threads + 1): what finding the lock taken costs where k threads share it."""
     contention_put: Array
     """The same for puts."""
+
+    def asks(self, interface: Interface) -> BoolArray:
+        """Does a message go only when its receiver, inside MPI, has answered?
+
+        A rendezvous does, and an active message whose data its receiver fetches.
+        """
+        if interface.active_message:
+            return np.asarray(self.size >= interface.fetched_from)
+        return np.asarray(np.logical_and(interface.shakes, self.rendezvous))
+
+    def half_shake(self, interface: Interface) -> Array:
+        """From a request to the receiver, and as long back. Of an active message it is in what that takes longer."""
+        asks = self.asks(interface) & (not interface.active_message)
+        return np.where(asks, 0.5 * self.handshake, 0.0)
 
     def row(self, row: int) -> Costs:
         """The costs of one row, every field a scalar (those of `BY_SHARING`: of shape (threads + 1,))."""

@@ -29,7 +29,7 @@ from pready.model.predict import Engine, effective_library, evaluator, predict
 from pready.model.puts import with_puts
 from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
-from pready.model.timeline import Timeline, counted, received_between, receivers, run
+from pready.model.timeline import Timeline, answers_inside, counted, received_between, receivers, run
 from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Workload
 
@@ -400,18 +400,18 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
     """Who has to answer before the payload may go."""
     i, setting = approach.interface, evaluation.setting
-    if i.opens:
+    if i.opens and not costs.asks(i):
         return "none: the go-ahead has come", []
     if i.two_sided_rendezvous:
         return "whoever comes second starts the transfer", []
-    if not costs.rendezvous:
+    if not costs.asks(i):
         return f"none: {segment.protocol} messages go at once", []
-    said = "rendezvous: request and answer"
-    if setting.progress == "on-call" and evaluation.workload.receiver == "computing":
+    said = "active message: the receiver fetches its data" if i.opens else "rendezvous: request and answer"
+    if answers_inside(i, setting.progress) and evaluation.workload.receiver == "computing":
         said += "; nobody answers before the receiver enters MPI"
     if setting.sender_progress == "on-call" and i.sender_returns:
         said += "; nobody sees the answer before the sender's threads have joined"
     elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
         said += "; nobody sees the answer before a thread of the sender waits inside MPI"
     shake = BY_COST["handshake"]
-    return said, [Amount(shake.symbol, shake.latex, float(costs.handshake))]
+    return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]

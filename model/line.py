@@ -65,7 +65,7 @@ def line_up(sent: Array, each: Costs, interface: Interface, last_ready: Array) -
     """
     rows, vcis, _, peers = sent.shape
     flat, alike = sent.reshape(rows, -1), each.size.shape[-1] == 1
-    asks = interface.shakes & each.rendezvous.any(axis=(1, 2, 3))
+    asks = each.asks(interface).any(axis=(1, 2, 3))
     answered = np.logical_or(interface.two_sided_rendezvous, asks)[:, None]
     if vcis == 1 and (alike or not answered.any()):
         return Line(flat, None, sent.shape, alike)  # one VCI issues in order

@@ -237,8 +237,6 @@ def _protocol(
 ) -> Array:
     """When each message's payload may go: shape of `issued`."""
     interface = approach.interface
-    if interface.opens:
-        return issued
     if interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
         return np.maximum(issued, costs.wire - _beside(last_ready, issued))
@@ -469,16 +467,16 @@ def _handshake(
     ends: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
-    asks = costs.rendezvous
+    asks = costs.asks(approach.interface)
     if not np.any(asks):
         return issued
-    half = np.where(asks, 0.5 * costs.handshake, 0.0)
+    half = costs.half_shake(approach.interface)
     request = issued + half
 
     def held(until: Array) -> Array:
         return np.where(asks, until, -np.inf)  # rendezvous only
 
-    if setting.progress == "on-call" and waits_from is not None:
+    if answers_inside(approach.interface, setting.progress) and waits_from is not None:
         # Nobody answers the request-to-send until the receiver enters MPI.
         request = np.maximum(request, held(_beside(waits_from, issued)))
     answered = request + half
@@ -517,6 +515,11 @@ def _attended(line: Line, each: Costs, join: Array, room: float) -> Array:
     first = np.argmax(stuck, axis=1)[:, None]
     found = np.take_along_axis(np.broadcast_to(link, goes.shape) - over, first, axis=1)
     return np.maximum(goes, np.where(stuck, join[:, None] - np.maximum(found, 0.0), -np.inf))
+
+
+def answers_inside(interface: Interface, progress: Progress) -> bool:
+    """Does a receiver answer only inside MPI? An adapter answers a rendezvous at best, and no active message."""
+    return progress == "on-call" or (interface.active_message and progress != "thread")
 
 
 def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
@@ -613,7 +616,7 @@ def _completed(
     -inf: any other, as soon as it is copied.
     """
     interface = approach.interface
-    asks = np.logical_or(interface.two_sided_rendezvous, interface.shakes & costs.rendezvous)
+    asks = np.logical_or(interface.two_sided_rendezvous, costs.asks(interface))
     done = np.where(asks, np.maximum(goes, left + costs.stream - costs.buffered), -np.inf)
     if not setting.two_way or interface.one_sided or not np.any(costs.acknowledged):
         return done

@@ -163,7 +163,7 @@ def flags(step: Sequence[Plan]) -> Flags:
     matters = G * size.max() > (wire + o + gap) / EXACT
     while matters and 0 < G * NS * ticks < EXACT and 10 * ticks * NS * max(wire, o, gap) < LARGEST_FLAG:
         ticks *= 10
-    eager = [s for p, c, s in each if not p.costs[c].rendezvous]
+    eager = [s for p, c, s in each if not p.costs[c].asks(p.approach.interface)]
     waits = len(eager) < len(each)
     mutual = waits and _some_rank_sends_and_receives(step)
     limit = int(max(eager, default=0)) if waits and not mutual else LARGEST_FLAG

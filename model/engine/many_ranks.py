@@ -659,7 +659,7 @@ class ManyRanks:
             by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
             # One plan at several prices, as long as protocols and arrivals are the same.
             rate = getattr(there.arrivals, "delay_rate", None)
-            kind = (*(bool(c.rendezvous) for c in by_class), there.thread_time, rate and size)
+            kind = (*(bool(c.asks(approach.interface)) for c in by_class), there.thread_time, rate and size)
             alike.setdefault((approach, kind), []).append((size, there, each, by_class))
         first, jobs = self.first(self.per_draw), list[Priced]()
         for (approach, _), some in alike.items():

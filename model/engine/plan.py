@@ -25,6 +25,7 @@ from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.timeline import (
     Setting,
+    answers_inside,
     contending,
     counted,
     epochs,
@@ -305,7 +306,7 @@ class _Exchange:
     @cached_property
     def asks(self) -> NDArray[np.bool_]:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
-        return np.array([self.interface.shakes and bool(c.rendezvous.any()) for c in self.by_class])
+        return np.array([bool(c.asks(self.interface).any()) for c in self.by_class])
 
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
@@ -449,7 +450,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "rendezvous": asks,
         "asks": x.asks,
         "queues": x.queues,
-        "gate_is_join": asks and x.setting.progress == "on-call" and x.computing and not x.sweeps,
+        "gate_is_join": asks and answers_inside(interface, x.setting.progress) and x.computing and not x.sweeps,
         "seen_later": asks
         and x.setting.sender_progress == "on-call"
         and interface.splits
@@ -460,10 +461,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
         "acknowledged": acknowledged,
-        "acknowledged_at_join": acknowledged
-        and x.setting.progress != "thread"
-        and x.computing
-        and not x.sweeps,
+        "acknowledged_at_join": acknowledged and x.setting.progress != "thread" and x.computing and not x.sweeps,
         "delivered": x.delivered,
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
@@ -487,7 +485,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "burst_hold": x.hold[:, 0],
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
-        "half": np.where(x.asks, 0.5 * x.each(lambda c: c.handshake), 0.0),
+        "half": x.each(lambda c: c.half_shake(interface)),
         "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,

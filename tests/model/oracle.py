@@ -161,11 +161,15 @@ def end_of_exchange(
 
     plain = not (i.one_sided or i.active_message or i.two_sided_rendezvous)
 
+    def asks(of: Costs) -> bool:
+        """A rendezvous, or data that the receiver of an active message fetches."""
+        return float(of.size) >= i.fetched_from if i.active_message else plain and bool(of.rendezvous)
+
     def over(of: Costs, goes: float, leaves: float) -> float:
         """When a send is: with the receiver's word, when its last byte has left if it asked first, or once copied."""
         if setting.two_way and not i.one_sided and bool(of.acknowledged):
             return returned(of, leaves + float(of.stream + of.wire))
-        if i.two_sided_rendezvous or (plain and bool(of.rendezvous)):
+        if i.two_sided_rendezvous or asks(of):
             return max(goes, leaves + float(of.stream - of.buffered))
         return -1e300
 
@@ -173,11 +177,13 @@ def end_of_exchange(
         when = issued
         if i.two_sided_rendezvous:
             when = max(issued, float(of.wire))
-        elif plain and bool(of.rendezvous):
-            request = issued + float(of.handshake) / 2
-            if setting.progress == "on-call" and receiver_join is not None:
+        elif asks(of):
+            half = 0.0 if i.active_message else float(of.handshake) / 2
+            request = issued + half
+            handled = i.active_message and setting.progress != "thread"
+            if (setting.progress == "on-call" or handled) and receiver_join is not None:
                 request = max(request, receiver_join)
-            when = request + float(of.handshake) / 2
+            when = request + half
             if setting.sender_progress == "on-call" and i.sender_returns:
                 when = max(when, max(marked) + cost("barrier"))
             elif setting.sender_progress == "on-call" and i.splits and theta > 1:
@@ -201,7 +207,7 @@ def end_of_exchange(
 
     # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
     line = sorted(sent, key=lambda m: (vci[m[0]], left[m]))
-    answered = i.two_sided_rendezvous or (plain and any(bool(of.rendezvous) for of in to))
+    answered = i.two_sided_rendezvous or any(map(asks, to))
     if not unlike:
         line.sort(key=lambda m: sent[m])
     elif len(set(vci)) == 1 and answered:  # what may go within a round leaves as it was issued

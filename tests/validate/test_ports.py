@@ -12,7 +12,7 @@ import pytest
 
 from pready.calibrate.records import Content
 from pready.model import machine as machines
-from pready.model.approach import BULK
+from pready.model.approach import BULK, PART_AM
 from pready.model.files import validated
 from pready.model.machine_file import dumps
 from pready.validate.live.compare import halved_bandwidth
@@ -28,6 +28,19 @@ def of_library(name: str) -> machines.Machine:
 def leaving_behind(machine: machines.Machine, queue: machines.SizeCurve, jitter: float) -> machines.Machine:
     late = machine.inter.link_bandwidth.model_copy(update={"value": jitter, "interval": None})
     return machine.model_copy(update={"inter": machine.inter.model_copy(update={"queue": queue, "jitter": late})})
+
+
+def eager(machine: machines.Machine) -> machines.Machine:
+    """The same, none of whose messages ask."""
+    segments = tuple(s for s in machine.inter.segments if s.protocol != "rendezvous")
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update={"segments": segments})})
+
+
+def slowed(machine: machines.Machine, bytes_per_s: float) -> machines.Machine:
+    """Its bandwidth halved until it is no more than that."""
+    while machine.bandwidth > bytes_per_s:
+        machine = halved_bandwidth(machine)
+    return machine
 
 
 MPICH, OPENMPI = of_library("mpich-release"), of_library("openmpi-persist")
@@ -52,7 +65,7 @@ def measured(
             points[of.way.point(of.plan.name, r, design.MOST).key("e")] = {"record": record}
 
     for of in ports.one_way(on, RANKS, SEED):
-        keep(of, of.expected(true).median_time(BULK))
+        keep(of, of.expected(true).median_time(of.way.approach))
     for name, rings in ports.both_ways(on, RANKS, SEED).items():
         for of in rings:
             together = 2 * on.inter.segment(of.workload.buffer).G.value * of.workload.buffer
@@ -74,15 +87,18 @@ def test_what_the_ring_took_longer_comes_back(share: float, tmp_path: Path) -> N
     assert machines.load(str(file)).inter == found.inter
 
 
+# On a link that decides: active messages are copied twice.
+@pytest.mark.parametrize("on", [OPENMPI, eager(slowed(MPICH, 5e8))], ids=["bulk", "partitions that are fetched"])
 @pytest.mark.parametrize("shares", [(0.15, 0.15, 0.15), (0.15, 0.1, 0.05), (0.0, 0.05, 0.3)])
-def test_what_go_aheads_wait_for_comes_back(shares: tuple[float, ...], tmp_path: Path) -> None:
+def test_what_go_aheads_wait_for_comes_back(on: machines.Machine, shares: tuple[float, ...], tmp_path: Path) -> None:
     """At each size by itself: sockets hold more of large messages, or not."""
-    sizes = [int(r.workload.buffer) for r in ports.one_way(OPENMPI, RANKS, SEED)]
+    sizes = [int(r.workload.buffer) for r in ports.one_way(on, RANKS, SEED)]
     assert len(sizes) == len(shares)
-    waits = [s * n * OPENMPI.inter.segment(n).G.value for s, n in zip(shares, sizes, strict=True)]
+    waits = [s * n * on.inter.segment(n).G.value for s, n in zip(shares, sizes, strict=True)]
     written = {"sizes": [f"{n} B" for n in sizes], "time": [f"{w:.17g} s" for w in waits]}
     queue = validated(machines.SizeCurve, {**written, "source": "assumed", "why": "t"}, "test")
-    found = ports.known(OPENMPI, RANKS, SEED, measured(OPENMPI, {"uneven": 0.2}, queue, 2e-7), "e").inter
+    told = {"uneven": 0.2, "uneven_active": 0.2}
+    found = ports.known(on, RANKS, SEED, measured(on, told, queue, 2e-7), "e").inter
     assert found.queue is not None
     assert found.jitter is not None
     assert found.uneven is not None
@@ -91,15 +107,12 @@ def test_what_go_aheads_wait_for_comes_back(shares: tuple[float, ...], tmp_path:
     assert found.jitter.value == pytest.approx(2e-7, rel=0.2)
     assert found.uneven.value == pytest.approx(0.2, abs=0.01)
     file = tmp_path / "m.toml"
-    file.write_text(dumps(OPENMPI.model_copy(update={"inter": found})), encoding="utf-8")
+    file.write_text(dumps(on.model_copy(update={"inter": found})), encoding="utf-8")
     assert machines.load(str(file)).inter == found
 
 
 def test_of_a_slow_link_only_what_does_not_take_long_is_measured() -> None:
-    slow = halved_bandwidth(OPENMPI)
-    while slow.bandwidth > 1.5e6:
-        slow = halved_bandwidth(slow)
-    (only,) = ports.one_way(slow, RANKS, SEED)
+    (only,) = ports.one_way(slowed(OPENMPI, 1.5e6), RANKS, SEED)
     assert only.workload.buffer == max(ports.ONE_WAY[0], 2 * ASKS_FROM)
 
 
@@ -112,12 +125,14 @@ def test_rings_one_way_ask_and_those_both_ways_do_not() -> None:
 
 
 def test_where_nothing_asks_nothing_is_left_behind() -> None:
-    eager = MPICH.inter.model_copy(
-        update={"segments": tuple(s for s in MPICH.inter.segments if s.protocol != "rendezvous")}
-    )
-    machine = MPICH.model_copy(update={"inter": eager})
-    assert ports.one_way(machine, RANKS, SEED) == []
-    assert {r.way.approach for r in ports.both_ways(machine, RANKS, SEED)["uneven"]} == {BULK}
+    assert ports.one_way(eager(OPENMPI), RANKS, SEED) == []
+    assert {r.way.approach for r in ports.both_ways(eager(OPENMPI), RANKS, SEED)["uneven"]} == {BULK}
+
+
+def test_where_only_partitions_are_fetched_these_tell() -> None:
+    rings = ports.one_way(eager(MPICH), RANKS, SEED)
+    assert {r.way.approach for r in rings} == {PART_AM.into(1)}
+    assert all(r.workload.buffer >= PART_AM.fetched_from for r in rings)
 
 
 def test_a_library_whose_partitions_are_messages_has_one_share() -> None:

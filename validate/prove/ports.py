@@ -44,13 +44,19 @@ Values = dict[str, Value[Any] | SizeCurve | None]
 
 
 def one_way(machine: Machine, ranks: int, seed: int) -> list[Ring]:
-    """Bulk that asks before it goes, each rank to the next one; none for fewer ranks than three."""
-    asks = _asks_from(machine)
+    """What asks before it goes, each rank to the next one; none for fewer ranks than three.
+
+    Bulk, or where that never asks, partitions whose data their receivers fetch.
+    """
+    asks, part = _asks_from(machine), effective_library(machine).part
+    approach = BULK
+    if asks is None and part is not None and part.active_message:
+        asks, approach = int(part.fetched_from), part.into(1)
     if ranks < FEWEST_RANKS or asks is None:
         return []
     sizes = sorted({max(size, 2 * asks) for size in ONE_WAY})
     some = [size for size in sizes if size / nice(machine.bandwidth) <= LONGEST_S] or sizes[:1]
-    return [_ring(machine, ranks, BULK, size, seed) for size in some]
+    return [_ring(machine, ranks, approach, size, seed) for size in some]
 
 
 def both_ways(machine: Machine, ranks: int, seed: int) -> dict[str, list[Ring]]:
@@ -141,7 +147,7 @@ def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]])
         tried = [_with(machine, _assumed(size, float(share) * takes, late)) for share in TRIED]
         # What makes no difference to the time is as short as that.
         times, first = np.unique(
-            np.maximum.accumulate([of.expected(m).median_time(BULK) for m in tried]), return_index=True
+            np.maximum.accumulate([of.expected(m).median_time(of.way.approach) for m in tried]), return_index=True
         )
         waits = takes * np.interp(done.communication_s, times, TRIED[first])
         found[size] = np.where(waits < LEAST * takes, 0.0, waits)
@@ -150,7 +156,7 @@ def _queue(machine: Machine, ranks: int, seen: Sequence[tuple[Ring, Performed]])
         return {"queue": None, "jitter": None}
     halves = [float(np.ptp(w) / 2 / np.median(w)) for w in found.values() if np.median(w) > 0]
     rounds = sum(len(w) for w in found.values())
-    about = f"bulk in a ring of {ranks} ranks, {rounds} rounds, against go-aheads that leave at once"
+    about = f"{seen[0][0].way.approach.name} in a ring of {ranks} ranks, {rounds} rounds, against go-aheads at once"
     return {"queue": _curve(dict(zip(sorted(found), centres, strict=True)), about, max(halves)), "jitter": late}
 
 

@@ -15,7 +15,7 @@ inline V go_aheads(const Plan& p, Scratch& s, V start) {
     for (int d = 0; d < p.directions; ++d) {
         s.gate[d] = collect(s.permits + d * W, 0) - start;
         if (p.gate_is_join) s.posted[d] = collect(s.posts + d * W, 0) - start;
-        opened = larger(opened, s.gate[d]);
+        opened = larger(opened, p.gate_is_join ? s.posted[d] : s.gate[d]);
     }
     return opened;
 }

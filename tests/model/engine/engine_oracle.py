@@ -132,8 +132,8 @@ class Oracle:
     @property
     def queues(self) -> bool:
         """Do go-aheads wait in ports?"""
-        pattern, shakes = self.plan.pattern, self.approach.interface.shakes
-        asks = shakes and any(bool(c.rendezvous) for c in self.costs)
+        pattern = self.plan.pattern
+        asks = any(map(self.asks, self.costs))
         known = asks and any(float(c.queue) > 0 for c in self.costs)
         apart = self.setting.two_way and pattern.node is None and pattern.name != "pt2pt"
         return known and (apart or pattern.name == "sweep3d")
@@ -250,7 +250,7 @@ class Oracle:
         tied = math.isclose(arrived, join, rel_tol=1e-12)
         s.early, s.tied = s.early + (arrived <= join and not tied), s.tied + tied
         s.acknowledged = max(s.acknowledged, since + (arrived + float(cost.ack)))
-        asks = bool(cost.rendezvous) and not interface.one_sided and not interface.active_message
+        asks = self.asks(cost)
         if self.delivered(cost):
             s.done = max(s.done, since + (arrived + self.returned(cost)))
         elif interface.two_sided_rendezvous or asks:
@@ -259,6 +259,13 @@ class Oracle:
         busy = float(cost.gap + cost.link)
         s.alone = max(s.alone, since + left) + busy
         s.slowed = max(s.slowed, since + left) + busy * (1 + self.share)
+
+    def asks(self, cost: Costs) -> bool:
+        """Does a message wait for its receiver's answer?"""
+        interface = self.approach.interface
+        if interface.active_message:
+            return float(cost.size) >= interface.fetched_from
+        return bool(cost.rendezvous) and not (interface.one_sided or interface.two_sided_rendezvous)
 
     def delivered(self, cost: Costs) -> bool:
         """Is a send over when its receiver has said so?"""
@@ -269,7 +276,8 @@ class Oracle:
 
     def answered(self, asked: float, posted: float, enters: float) -> float:
         """When a receiver answers: inside MPI, and there it is as it posts its receives, too."""
-        if self.progress != "on-call":
+        handled = self.approach.interface.active_message and self.progress != "thread"
+        if self.progress != "on-call" and not handled:
             return max(asked, posted)
         return posted if asked < posted else max(asked, enters)
 
@@ -399,7 +407,7 @@ class Oracle:
             for m, time in zip(there, later, strict=True):
                 bins[m] = time
 
-        handshakes = any(bool(c.rendezvous) for c in self.costs)
+        handshakes = any(map(self.asks, self.costs))
         plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
         looks_at_receivers = not plain or handshakes
 
@@ -435,10 +443,10 @@ class Oracle:
                 for d, r in targets:
                     time = left = at = at + self.hold(class_of[d])
                     cost = self.costs[class_of[d]]
-                    half = 0.5 * float(cost.handshake)
+                    half = 0.0 if interface.active_message else 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
                         time = max(time, posted[r] - start + float(cost.wire))
-                    elif not interface.one_sided and not interface.active_message and bool(cost.rendezvous):
+                    elif self.asks(cost):
                         time = self.answered(time + half, posted[r] - start, enters[r] - start)
                         time += self.behind(r, before, start + time, cost)
                         time += half
@@ -458,14 +466,14 @@ class Oracle:
                                 leaves + float(cost.stream + cost.wire), self.answers(r, posted, enters) - start
                             )
                             at = heard + self.returned(cost)
-                        elif bool(cost.rendezvous):
+                        elif self.asks(cost):
                             at = max(time, leaves + float(cost.stream - cost.buffered))
                 issued = max(issued, left)
                 free = left + sum(between[class_of[d]] for d, _ in targets)
             number += len(members)
         nic, turn = self.nic[rank] - start, self.turn[rank] - start
         leaving = sorted(queue)
-        gated = interface.two_sided_rendezvous or (interface.shakes and handshakes)
+        gated = interface.two_sided_rendezvous or handshakes
         if queue and gated and len(self.plan.members) == 1 and len(to) > 1 and self.plan.pattern.name != "sweep3d":
             leaving = self.in_rounds(queue, len(peers))
         if interface.needs_room and 0 < self.setting.unattended < math.inf:
