@@ -19,13 +19,15 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
   takes the CPU (receiver "computing", no progress thread), not before the rank's own join either.
   With progress "on-call" a rendezvous is answered from that join on, or, if it asked before S_r(k), right then:
   whoever posts a receive is inside MPI, and finds what has asked. Its payload needs nobody there.
-- An epoch opens, and an active message starts, when the go-aheads of all its peers are there.
+- An epoch opens when the go-aheads of all its peers are there, an active message goes when that of its receiver is.
+  From 16 KiB on its receiver then fetches the data, as it answers a rendezvous, but never by its adapter alone.
 - What a rank's neighbours send to it goes through its port, in the order in which it left them. LogGP's g and G hold at
   both ends: end_i = max(arrived_i, end_(i-1) + g + G m). What one rank alone sends never waits there, as it left
   through a port as fast; nor does it where all ranks are in step.
 - Where a path has a `queue`, a rank's go-ahead leaves through the port through which its own payloads leave: behind
   what was handed to that before the go-ahead is given, but for no longer than `queue` says of a message's size. Ranks
   that are in step never wait so, and hardly stay so: an iteration makes a rank late by up to twice the path's `jitter`.
+  In a sweep ranks are never in step, and who answers has sent all of the step before.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
@@ -82,9 +84,10 @@ Assumptions, and where they end
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, one VCI sends in rounds that begin with the first that may go: those
   that may go before a round is over, which is as long as a message to each neighbour takes, leave in the order in which
-  they were issued, for flows to several peers share a cable. Strictly by their go-aheads, ranks that are 2 us apart
-  would all send to the earliest first and queue at its port: bulk of 27 points and 4 MiB would take 20 % more than in
-  marts2024 IV.C. With rounds, 64 ranks out of step on SST's router are met within 3 % (192 KiB, one and two messages)
+  they were issued, for flows to several peers share a cable (in a sweep each goes when it may). Strictly by their
+  go-aheads, ranks that are 2 us apart would all send to the earliest first and queue at its port: bulk of 27 points
+  and 4 MiB would take 20 % more than in marts2024 IV.C. With rounds, 64 ranks out of step on SST's router are met
+  within 3 % (192 KiB, one and two messages)
   where they are in step within 2 %. On several VCIs, those that may go within the same picosecond leave as issued, so
   that rounding does not decide. Of other messages, those whose times since the rank's start differ by rounding alone:
   the last bits of a time hold the message's number (6 bits for 8 transport partitions and 6 neighbours, 2⁻⁴⁶ of the

@@ -430,12 +430,14 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "counts": interface.counts,
         "joins": interface.joins,
         "counts_down": x.counter.any(),
-        "opens": interface.opens,
+        "opens": interface.one_sided,
+        "granted": interface.active_message,
         "late_puts": interface.needs_room and x.setting.unattended == 0,
         "burst": x.mapping is None
         and len(x.members) == 1
         and len(x.by_class) == 1
         and x.pattern.node is None
+        and not interface.active_message
         and not interface.two_sided_rendezvous
         and not asks
         and not x.shaped

@@ -34,7 +34,7 @@ Plan decoded(const Fields& fields) {
         if (p.dims[a] > 1) p.outer = a;
     }
     p.jobs = static_cast<int>(fields.jobs());
-    p.needs_out = p.opens || p.two_sided || p.rendezvous;
+    p.needs_out = p.opens || p.granted || p.two_sided || p.rendezvous;
     p.gates = p.gate_is_join || p.acknowledged_at_join;
     p.cools = cools(p);
     return p;

@@ -9,15 +9,21 @@
 namespace pready {
 namespace {
 
-// Receivers' go-aheads by direction; returns the last.
+// When a receiver posts its receives.
+inline V posted(const Plan& p, const Scratch& s, int d) { return p.gate_is_join ? s.posted[d] : s.gate[d]; }
+
+// Receivers' go-aheads by direction; returns when the last of them has posted its receives, or the first one if each lets
+// its own message go.
 inline V go_aheads(const Plan& p, Scratch& s, V start) {
-    V opened = wide(-kInf);
+    V opened = wide(-kInf), first = wide(kInf);
     for (int d = 0; d < p.directions; ++d) {
         s.gate[d] = collect(s.permits + d * W, 0) - start;
         if (p.gate_is_join) s.posted[d] = collect(s.posts + d * W, 0) - start;
-        opened = larger(opened, p.gate_is_join ? s.posted[d] : s.gate[d]);
+        const V at = posted(p, s, d);
+        opened = larger(opened, at);
+        first = at > -kInf ? smaller(first, at) : first;
     }
-    return opened;
+    return p.granted && !p.mapped ? smaller(first, opened) : opened;
 }
 
 // From the last mark of each job to when it can queue for its VCI.
@@ -25,7 +31,8 @@ inline void release(const Plan& p, Scratch& s, V join, V opened) {
     for (int t = 0; t < p.jobs; ++t) {
         if (p.counts_down) s.starts[t] = s.starts[t] + p.counter[t];
         if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
-        if (p.opens) s.starts[t] = larger(s.starts[t], opened + p.opened);
+        if (p.opens || (p.granted && !p.mapped)) s.starts[t] = larger(s.starts[t], opened + p.opened);
+        if (p.granted && p.mapped) s.starts[t] = larger(s.starts[t], posted(p, s, t % p.directions) + p.opened);
         if (p.wake != 0) {
             for (int l = 0; l < W; ++l) {
                 const double age = s.starts[t][l] > 0 ? s.starts[t][l] : 0.0;
@@ -157,9 +164,19 @@ inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchan
 // Fills key in the order of issue.
 inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     std::int64_t n = 0;
+    V granted = wide(-kInf);
     x.issued = take_turns(p, s, [&](V begun) {
-        for (int d = 0; d < p.directions; ++d, ++n) s.key[n] = allowed(p, s, g, x, d, begun + s.hold[d]);
+        for (int d = 0; d < p.directions; ++d, ++n) {
+            V issued = begun + s.hold[d];
+            if (p.granted) {
+                const V at = posted(p, s, d) + p.opened;
+                issued = larger(issued, at + s.hold[d]);
+                granted = at > -kInf ? larger(granted, issued) : granted;
+            }
+            s.key[n] = allowed(p, s, g, x, d, issued);
+        }
     });
+    x.issued = larger(x.issued, granted);
 }
 
 // Fills key with when each turn begins, where all that is issued in it may leave at once.

@@ -8,7 +8,7 @@
 namespace pready {
 
 Sorting::Sorting(Plan& p) : places_(p) {
-    const bool gated = p.two_sided || p.rendezvous;
+    const bool gated = p.granted || p.two_sided || p.rendezvous;
     p.message_direction = places_.direction.data();
     p.message_vci = places_.vci.data();
     p.vci_messages = places_.messages.data();

@@ -387,12 +387,16 @@ class Oracle:
         join = marked + self.barrier
         if interface.joins:
             bins = [b + self.barrier for b in bins]
-        if (interface.one_sided or interface.active_message) and peers:
-            opening = float(self.costs[0].control)
-            if interface.one_sided:
-                opening += self.epochs
-            opened = max(posted[r] - start for _, r in peers) + opening
+        granted: dict[int, float] = {}  # by direction
+        if interface.one_sided and peers:
+            opened = max(posted[r] - start for _, r in peers) + float(self.costs[0].control) + self.epochs
             bins = [max(b, opened) for b in bins]
+        elif interface.active_message:
+            granted = {d: posted[r] - start + float(self.costs[0].control) for d, r in peers}
+            if self.plan.mapping is not None:
+                bins = [max(b, granted.get(m % len(to), NEVER)) for m, b in enumerate(bins)]
+            else:  # nothing starts before the first is there, and no message before its own
+                bins = [max(b, min(granted.values(), default=NEVER)) for b in bins]
         if not interface.joins:
             wake, slow = float(self.costs[0].wake), float(self.costs[0].waking)
             bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
@@ -439,9 +443,13 @@ class Oracle:
                 # Each of the messages waits for others where the first does.
                 behind = free + len(targets) * self.taken(vci)
                 left = max(ready, behind)
-                at = left
+                at, held = left, 0.0
                 for d, r in targets:
-                    time = left = at = at + self.hold(class_of[d])
+                    time = at = at + self.hold(class_of[d])
+                    held += self.hold(class_of[d])
+                    if self.plan.mapping is None:
+                        time = max(time, granted.get(d, NEVER) + held)
+                    left = max(left, time)
                     cost = self.costs[class_of[d]]
                     half = 0.0 if interface.active_message else 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
