@@ -282,7 +282,7 @@ def times(pattern: str, record: Record) -> Times:
     """What a Prediction needs of a record.
 
     pt2pt: the sender's last ready partition to the receiver's completion, one column per pair. Halos:
-    each rank's own, which is where its neighbours' lateness shows. Sweeps: the whole iteration, since
+    each rank's own, which is where its neighbours' lateness shows. Sweeps: each rank's whole iteration, since
     ranks wait for each other in a chain; `compute` is then 0.
     """
     if pattern == "sweep3d":
@@ -305,10 +305,7 @@ def times(pattern: str, record: Record) -> Times:
 
 
 def _sweep_times(record: Record) -> Times:
-    iterations = int(record.iteration.max()) + 1
-    last = np.array([record.end[record.iteration == i].max() for i in range(iterations)])
-    first = np.array([record.start[record.iteration == i].min() for i in range(iterations)])
-    whole = (last - first)[:, None]
+    whole = record.table(record.end, int(record.phase.max())) - record.table(record.start)
     nothing = np.zeros_like(whole)
     return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
 

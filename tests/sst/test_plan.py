@@ -126,10 +126,14 @@ def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
     # 3 x 2 ranks: in octant k the rank at the corner that the sweep starts from receives nothing.
     found = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2, octants=4)
     starts = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.receives} for phase in range(4)}
-    assert starts == {0: {0}, 1: {2}, 2: {3}, 3: {5}}
+    assert starts == {0: {0}, 1: {2}, 2: {5}, 3: {3}}
     ends = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.sends} for phase in range(4)}
-    assert ends == {0: {5}, 1: {3}, 2: {2}, 3: {0}}
+    assert ends == {0: {5}, 1: {3}, 2: {0}, 3: {2}}
     assert all(x.receives_first for x in found.values())
+    # Of all eight, two in a row start there: both directions of z.
+    both = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2)
+    starts = {phase: {rank for (rank, p), x in both.items() if p == phase and not x.receives} for phase in range(8)}
+    assert starts == dict(enumerate([{0}, {0}, {2}, {2}, {5}, {5}, {3}, {3}]))
 
 
 @pytest.mark.thorough

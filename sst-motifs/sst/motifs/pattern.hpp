@@ -121,6 +121,14 @@ inline std::vector<Phase> halo3d26(const Settings& s, std::int32_t rank, std::in
     return halo(s, rank, ranks, true);
 }
 
+// Whereto an octant's sweep goes along x and y: from one corner after the other, as the engine has them, and from each in
+// both directions of z if there are that many.
+inline const std::int32_t* towards(const Settings& s, std::uint32_t octant)
+{
+    static constexpr std::int32_t kTowards[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
+    return kTowards[s.octants > 4 ? octant / 2 : octant];
+}
+
 // A wavefront over a 2-D grid (KBA): per octant and block of planes, receive from upstream in x and y, compute, send on.
 inline std::vector<Phase> sweep(const Settings& s, std::int32_t rank, std::int32_t ranks)
 {
@@ -133,10 +141,10 @@ inline std::vector<Phase> sweep(const Settings& s, std::int32_t rank, std::int32
             phase.draw = phases.size();
             phase.draws = s.octants * s.blocks;
             for (std::uint32_t axis = 0; axis < 2; ++axis) {
-                const int towards = octant >> axis & 1U ? -1 : 1;
+                const std::int32_t step = towards(s, octant)[axis];
                 Extents up = here, down = here;
-                up[axis] -= towards;
-                down[axis] += towards;
+                up[axis] -= step;
+                down[axis] += step;
                 const std::uint32_t direction = static_cast<std::uint32_t>(phases.size()) * 2 + axis;
                 if (up[axis] >= 0 && up[axis] < grid[axis]) phase.from.push_back({rank_at(up, grid), direction, s.bytes});
                 if (down[axis] >= 0 && down[axis] < grid[axis]) phase.to.push_back({rank_at(down, grid), direction, s.bytes});
