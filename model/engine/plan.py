@@ -491,6 +491,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
+        "crosses": np.clip(x.each(lambda c: c.stream + c.wire - c.ack), 0.0, x.service),
         "unevenness": unevenness(first, x.approach) if x.shares_ports else np.asarray(0.0),
         "travel": x.each(lambda c: c.stream + c.wire),
         "completes": np.where(

@@ -167,6 +167,8 @@ struct Exchange {
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
     // When all are through a port that nobody shares, and through one that sharing slows down.
     V alone = wide(-kInf), slowed = wide(-kInf);
+    // Sweep: by direction, when the last message has left, had what may go to the other peer shared the cable with it.
+    V shared[2] = {wide(-kInf), wide(-kInf)};
     V early{};                // messages that arrive before the rank's own join
 };
 

@@ -223,6 +223,10 @@ inline void issue_bursts(const Plan& p, Scratch& s, Exchange& x) {
     x.issued = take_turns(p, s, [&](V begun) {
         const V leaves = larger(begun + p.burst_hold, nic);
         s.key[n++] = leaves;
+        if (p.shared) {
+            const V overlap = smaller(leaves + p.crosses[0] - (begun + 2 * p.burst_hold), wide(p.crosses[0]));
+            x.shared[0] = (messages > 1) & (overlap > 0) ? leaves + overlap : wide(-kInf);
+        }
         const V last = leaves + (messages - 1) * p.burst_gap;
         left = messages > 0 ? last : left;
         nic = messages > 0 ? last + p.service[0] : nic;

@@ -372,6 +372,27 @@ struct Room {
     }
 };
 
+// Flows to both peers of a sweep's rank share its cable, message by message: the last to one of them is as much later as
+// what may go to the other takes meanwhile. In one lane.
+struct CableShared {
+    double ends[2] = {-kInf, -kInf};  // when the last to each is through, had it the cable for itself
+    double takes[2] = {};
+    double shared[2] = {-kInf, -kInf};
+    int latest = -1;
+
+    void add(int d, double goes, double leaves, double crosses) {
+        const int other = 1 - d;
+        if (latest == other) {
+            const double overlap = std::min({ends[other] - goes, crosses, takes[other]});
+            if (overlap > 0) shared[other] = ends[other] - takes[other] + overlap;
+        }
+        ends[d] = leaves + crosses;
+        takes[d] = crosses;
+        shared[d] = -kInf;
+        latest = d;
+    }
+};
+
 // A payload that its node's adapter sends when it has come to it: see node.hpp.
 inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane, std::int64_t number, double at) {
     note(p, s, lane, number, at);
@@ -385,6 +406,7 @@ inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane,
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
     PortNotes ports[W];
+    CableShared cables[W];
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l] = {p, g.record[l], x, l};
     for (int l = 0; p.lists_leaving && l < g.count; ++l) g.record[l][p.leaving] = 0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -408,6 +430,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
                 if (turn - p.credit[c] > leaves) leaves = turn - p.credit[c];
             }
             x.left[l] = leaves;
+            if (p.shared) cables[l].add(d, goes, leaves, p.crosses[c]);
             if (p.keeps_ports) ports[l].add(x.start[l] + goes, x.start[l] + x.nic[l]);
             x.alone[l] = std::max(x.alone[l], leaves) + p.service[c];
             x.slowed[l] = std::max(x.slowed[l], leaves) + p.service[c] * (1 + p.unevenness);
@@ -420,6 +443,9 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
         }
     }
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l].close(p, g.record[l], x);
+    for (int d = 0; p.shared && d < 2; ++d) {
+        for (int l = 0; l < g.count; ++l) x.shared[d][l] = cables[l].shared[d];
+    }
 }
 
 // The NIC is one server.
@@ -427,7 +453,7 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
     if (p.send_sorts) order_sends(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
-    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0 && !p.keeps_ports;
+    const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0 && !p.keeps_ports && !p.shared;
     begin_notes(p, s, g);
     if (p.nodes > 0 && !p.attended) {
         numbered ? leave_node_sorted(p, s, g, n, x) : leave_node_in_order(p, s, g, n, x);

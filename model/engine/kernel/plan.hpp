@@ -61,6 +61,8 @@ struct Plan {
                        // several VCIs, whatever comes first goes first
     int leaving;  // where in a record stands what leaves the node: when turns begin, since the rank's start, or, if
                   // `lists_leaving`, how many messages and then their numbers in order
+    int shared;  // where in a record of a sweep stands, by direction, when the last message is there that another shared the
+                 // cable with; 0 elsewhere
     bool keeps_ports;  // go-aheads wait behind what leaves in the same exchange: ranks send in rounds
     int port;  // where in a record stands what lies in its port, for this round and the next, if so
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits

@@ -405,6 +405,15 @@ inline V uneven(const Plan& p, const Scratch& s) {
     return longer;
 }
 
+// A source's last message, if it came through a cable that another shared with it.
+inline void wait_for_shared(const Plan& p, const Scratch& s, int j, V cost, Received& r) {
+    const V arrived = collect(s.source + j * W, p.shared + j);
+    const V takes = p.classes > 1 ? s.origin[j].receive : cost;
+    r.arrival = larger(r.arrival, arrived);
+    r.left = larger(r.left, arrived - (p.classes > 1 ? s.origin[j].travel : wide(p.travel[0])));
+    r.end = larger(r.end, arrived + (p.receivers == Receivers::none ? V{} : takes));
+}
+
 // `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
 inline Received receive(const Plan& p, Scratch& s, V floor) {
     Received r{wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf)};
@@ -431,6 +440,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
             r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     }
     r.end = p.classes > 1 ? receive_kinds(p, s, floor, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    for (int j = 0; p.shared && j < p.sources; ++j) wait_for_shared(p, s, j, cost, r);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;

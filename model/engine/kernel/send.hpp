@@ -49,6 +49,11 @@ inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exc
     store_rows(g, kStart, rows, 8);
     if (p.shaped) store(g, kTurn, x.start + x.turn);
     if (p.sync != Sync::none) store(g, kNotify, x.start + x.notify);
+    for (int d = 0; p.shared && d < p.directions; ++d) {
+        V travel;
+        for (int l = 0; l < W; ++l) travel[l] = p.travel[class_of(p, g.profile[l], d)];
+        store(g, p.shared + d, x.start + x.shared[d] + travel);
+    }
     if (!(p.unevenness > 0)) return;
     const V shared = span(p, g, x);
     store(g, kBegun, x.start + (x.alone - shared));

@@ -26,6 +26,11 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.leaving = p.record;
     if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
     if (p.keeps_turns) p.record += p.transports;
+    p.shared = 0;
+    if (p.pattern == Pattern::sweep) {
+        p.shared = static_cast<int>(p.record);
+        p.record += p.directions;
+    }
     p.port = p.record;
     p.keeps_ports = p.queues && p.pattern != Pattern::sweep;
     if (p.keeps_ports) p.record += 2 * port_size(p);

@@ -49,6 +49,8 @@ class Sent:
     slowed: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
+    shared: dict[int, float] = field(default_factory=dict)
+    """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
     port: list[tuple[float, float]] = field(default_factory=list)
     """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
     before them, by what went before."""
@@ -502,6 +504,8 @@ class Oracle:
                 turn += float(cost.drain)
             out.port.append((max(start + time, out.port[-1][0]), start + nic))
             self.land(out, d, vci, cost, left, time, join, start)
+        if self.plan.pattern.name == "sweep3d":
+            self.share_cable(out, [(d, start + time) for _, _, d, _, time in leaving], class_of)
         for d, r in peers:
             cost = self.costs[class_of[d]]
             if self.delivered(cost):  # the receiver says so when it is inside MPI
@@ -509,6 +513,23 @@ class Oracle:
         out.nic, out.turn = start + nic, start + turn
         self.close(out)
         return out
+
+    def share_cable(self, s: Sent, goes: list[tuple[int, float]], class_of: list[int]) -> None:
+        """Of two flows that take turns, the last message of the first to end shares the cable with the next one."""
+
+        def busy(d: int) -> float:
+            """After a pause a shaped link lets some of it through at once."""
+            cost = self.costs[class_of[d]]
+            return min(max(float(cost.stream + cost.wire - cost.ack), 0.0), float(cost.gap + cost.link))
+
+        for d in {d for d, _ in goes}:
+            last = max(i for i, (other, _) in enumerate(goes) if other == d)
+            if last + 1 < len(goes):
+                other, may = goes[last + 1]
+                left = s.leaves[last][2]
+                overlap = min(left + busy(d) - may, busy(d), busy(other))
+                if overlap > 0:
+                    s.shared[d] = left + overlap
 
     def in_rounds(
         self, queue: list[tuple[float, int, int, int, float]], peers: int
@@ -596,6 +617,12 @@ class Oracle:
                     free = max(free, time, floor) + service
                 ends.append(free)
             end = max(ends)
+        for source, direction, kind in sources:
+            if direction in source.shared:
+                cost, left = self.costs[kind], source.shared[direction]
+                there = left + float(cost.stream + cost.wire)
+                end = max(end, there + (0.0 if self.receivers == "none" else self.receiving(cost, queued)))
+                last = (max(last[0], there), max(last[1], left), *last[2:])
         end += uneven
         if self.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
