@@ -617,7 +617,9 @@ def _completed(
     """
     interface = approach.interface
     asks = np.logical_or(interface.two_sided_rendezvous, costs.asks(interface))
-    done = np.where(asks, np.maximum(goes, left + costs.stream - costs.buffered), -np.inf)
+    # Each peer has a socket, and all of them are filled.
+    buffered = costs.buffered if interface.one_by_one else setting.peers * costs.buffered
+    done = np.where(asks, np.maximum(goes, left + costs.stream - buffered), -np.inf)
     if not setting.two_way or interface.one_sided or not np.any(costs.acknowledged):
         return done
     arrived = left + _travel(costs)

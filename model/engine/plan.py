@@ -497,6 +497,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "completes": np.where(
             x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream - c.buffered)
         ),
+        "buffered": np.where(x.delivered | interface.one_by_one, 0.0, x.each(lambda c: c.buffered)),
         "returned": _returned(x),
         # From arrivals to the end of the exchange.
         "receive": x.receive,

@@ -170,7 +170,8 @@ def end_of_exchange(
         if setting.two_way and not i.one_sided and bool(of.acknowledged):
             return returned(of, leaves + float(of.stream + of.wire))
         if i.two_sided_rendezvous or asks(of):
-            return max(goes, leaves + float(of.stream - of.buffered))
+            sockets = 1 if i.one_by_one else peers
+            return max(goes, leaves + float(of.stream - sockets * of.buffered))
         return -1e300
 
     def allowed(of: Costs, issued: float) -> float:

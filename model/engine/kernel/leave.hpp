@@ -92,9 +92,16 @@ inline I nth_send(const Plan& p, const Scratch& s, std::int64_t i, V& sent) {
     return number;
 }
 
+// For how long after a message has left its send is not complete. Each peer has a socket, and all of them are filled.
+inline double completes(const Plan& p, std::int32_t profile, std::int32_t c) {
+    const std::int32_t others = p.degree[profile] - 1;
+    return others > 0 ? p.completes[c] - others * p.buffered[c] : p.completes[c];
+}
+
 // Messages of one size in the same directions, in the order of issue: the common case.
 inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
+    const double complete = completes(p, g.profile[0], 0);
     const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int32_t d = p.message_direction[i];
@@ -104,7 +111,7 @@ inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, st
         if (p.unevenness > 0) x.slowed = larger(x.slowed, x.left) + slowed;
         x.arrived = x.left + p.travel[0] + acknowledged;
         x.early = x.left + p.travel[0] <= x.join ? x.early + 1.0 : x.early;
-        if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + p.completes[0]));
+        if (p.late_done[0]) x.done = larger(x.done, larger(s.key[i], x.left + complete));
         store(g, p.message_slot[i], x.start + (x.left + p.travel[0]));
     }
     x.alone = x.nic;
@@ -140,8 +147,9 @@ inline void note(const Plan& p, Scratch& s, int lane, std::int64_t number, doubl
 }
 
 // One size and a neighbour in every direction: only the order differs between lanes.
-inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange& y) {
+inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
+    const double complete = completes(p, g.profile[0], 0);
     const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
@@ -152,7 +160,7 @@ inline void leave_everywhere(const Plan& p, Scratch& s, std::int64_t n, Exchange
         const V lands = x.left + p.travel[0];
         x.arrived = lands + acknowledged;
         x.early = lands <= x.join ? x.early + 1.0 : x.early;
-        if (p.late_done[0]) x.done = larger(x.done, larger(sent, x.left + p.completes[0]));
+        if (p.late_done[0]) x.done = larger(x.done, larger(sent, x.left + complete));
         std::int64_t numbers[W];
         std::memcpy(numbers, &number, sizeof numbers);
         const V absolute = tagged(p, numbers, x.start + lands);
@@ -438,7 +446,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
-            if (p.late_done[c]) x.done[l] = std::max({x.done[l], goes, leaves + p.completes[c]});
+            if (p.late_done[c]) x.done[l] = std::max({x.done[l], goes, leaves + completes(p, g.profile[l], c)});
             note(p, s, l, number, tagged(p, number, x.start[l] + arrives));
         }
     }
@@ -460,7 +468,7 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     } else if (alike && !numbered) {
         leave_in_order(p, s, g, n, x);
     } else if (alike && p.degree[g.profile[0]] == p.directions) {
-        leave_everywhere(p, s, n, x);
+        leave_everywhere(p, s, g, n, x);
     } else {
         leave_each(p, s, g, n, x);
     }

@@ -38,6 +38,7 @@ class Sent:
     nic: float
     turn: float = NEVER
     notify: float = NEVER
+    peers: int = 1
     early: int = 0
     tied: int = 0
     """Messages that arrive just as the threads meet: rounding decides whether they are early."""
@@ -256,7 +257,8 @@ class Oracle:
         if self.delivered(cost):
             s.done = max(s.done, since + (arrived + self.returned(cost)))
         elif interface.two_sided_rendezvous or asks:
-            s.done = max(s.done, since + max(goes, left + float(cost.stream - cost.buffered)))
+            sockets = s.peers if self.plan.pattern.node is None else 1
+            s.done = max(s.done, since + max(goes, left + float(cost.stream - sockets * cost.buffered)))
         s.leaves.append((d, vci, since + left))
         busy = float(cost.gap + cost.link)
         s.alone = max(s.alone, since + left) + busy
@@ -490,6 +492,7 @@ class Oracle:
             leaving = self.attended(leaving, len(peers), join, class_of)
         out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
         out.port.append((NEVER, start + nic))
+        out.peers = 1 if interface.one_by_one else len(peers)
         for _, _, d, vci, time in leaving:
             kind = class_of[d]
             if self.plan.pattern.node is not None and not self.plan.pattern.kinds[kind].inside:
