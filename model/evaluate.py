@@ -282,7 +282,13 @@ class Evaluation:
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed."""
-        return [replace(self, machine=m, workload=w, draws=0).means(a) for m, w, a in cases]
+        out, there = [], self
+        for machine, workload, approach in cases:
+            # Baseline and approach come one after the other, and share arrivals and costs.
+            if there is self or there.machine is not machine or there.workload is not workload:
+                there = replace(self, machine=machine, workload=workload, draws=0)
+            out.append(there.means(approach))
+        return out
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, as `predict` says it."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 from pready.model.arrays import Array
 from pready.model.units import Unit, format_exact
+
+if TYPE_CHECKING:
+    from scipy import stats
 
 SIGNIFICANCE = 0.05
 """A distribution is rejected where data that come from it look as unlike it in fewer of so many cases."""
@@ -56,6 +59,8 @@ def named(times: Array, seed: int) -> Named | None:
     picked = pooled[np.linspace(0, len(pooled) - 1, min(len(pooled), MOST_TESTED)).astype(np.intp)]
     if len(picked) < 20:
         return None
+    from scipy import stats
+
     for name, distribution in (("normal", stats.norm), ("uniform", stats.uniform)):
         p = _p_value(distribution, picked, seed)
         if p >= SIGNIFICANCE:
@@ -68,6 +73,8 @@ def named(times: Array, seed: int) -> Named | None:
 
 def _p_value(distribution: stats.rv_continuous, times: Array, seed: int) -> float:
     """Of the Kolmogorov-Smirnov statistic where location and scale are fitted, by resampling."""
+    from scipy import stats
+
     # Scaled, so that the fit does not stop at an absolute tolerance.
     scaled = (times - times.mean()) / times.std()
     rng = np.random.default_rng(seed)

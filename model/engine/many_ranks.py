@@ -581,8 +581,11 @@ class ManyRanks:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
         jobs: list[Job] = []
         firsts: list[int] = []
+        there = self
         for machine, workload, approach in cases:
-            there = replace(self, machine=machine, workload=workload, draws=0)
+            # Baseline and approach come one after the other, and share costs.
+            if there is self or there.machine is not machine or there.workload is not workload:
+                there = replace(self, machine=machine, workload=workload, draws=0)
             firsts.append(there.first(there.per_draw))
             jobs.append(([Priced(there._plan(approach), {}, (self.seed,))], firsts[-1] + there.per_draw))
         return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from pready.model import gain
 from pready.model.arrivals import draw, read_times, truncated_normal
@@ -131,6 +130,8 @@ def test_laggard_is_the_last_partition() -> None:
 
 
 def test_laggard_thread_takes_all_its_partitions_along() -> None:
+    from scipy import stats
+
     times = draw(workload({"model": "laggard", "noise": 0.04, "late": "thread"}), 400, seed=0).reshape(400, 8, 4)
     late = times > 1.01e-3
     assert (late.sum(axis=(1, 2)) == 4).all()
@@ -140,6 +141,8 @@ def test_laggard_thread_takes_all_its_partitions_along() -> None:
 
 
 def test_uniform_noise() -> None:
+    from scipy import stats
+
     # temucin2022 3.3: [comp, comp + noise]
     times = draw(workload({"model": "uniform", "noise": 0.1}, partitions_per_thread=1), 4000, seed=1)
     assert stats.kstest(times.ravel(), stats.uniform(1e-3, 1e-4).cdf).pvalue > 1e-3
@@ -147,12 +150,16 @@ def test_uniform_noise() -> None:
 
 
 def test_normal_noise() -> None:
+    from scipy import stats
+
     times = draw(workload({"model": "normal", "noise": 0.1}, partitions_per_thread=1), 4000, seed=1)
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1e-4).cdf).pvalue > 1e-3
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1.05e-4).cdf).pvalue < 1e-3  # negative control
 
 
 def test_wide_normal_is_truncated_not_folded() -> None:
+    from scipy import stats
+
     u = uniforms(5, 0, np.arange(4000), 4)
     times = truncated_normal(1.0, 2.0, u)
     assert times.min() > 0
@@ -184,6 +191,8 @@ def test_gaussian_delay_follows_eq8() -> None:
 
 
 def test_kde_follows_the_measured_times(tmp_path: Path) -> None:
+    from scipy import stats
+
     rng = np.random.default_rng(0)
     measured = np.concatenate([rng.normal(500, 5, 300), rng.normal(700, 5, 300)])  # bimodal, as marts2024 Fig. 4
     np.savetxt(tmp_path / "threads.csv", measured.reshape(-1, 4), delimiter=",", header="thread times")

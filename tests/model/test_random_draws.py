@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from pready.model.random_draws import Words, philox, uniforms
 
@@ -41,6 +40,8 @@ def test_draws_do_not_depend_on_chunking(seed: int, rank: int, first: int, n: in
 
 
 def test_draws_are_uniform_and_unrelated() -> None:
+    from scipy import stats
+
     u = uniforms(7, 0, np.arange(20_000), 4)
     assert stats.kstest(u.ravel(), "uniform").pvalue > 1e-3
     assert np.abs(np.corrcoef(u.T) - np.eye(4)).max() < 0.03
@@ -49,6 +50,8 @@ def test_draws_are_uniform_and_unrelated() -> None:
 
 
 def test_negative_control() -> None:
+    from scipy import stats
+
     # The same test must see a generator whose draws are squeezed by one percent.
     u = uniforms(7, 0, np.arange(20_000), 4) * 0.99
     assert stats.kstest(u.ravel(), "uniform").pvalue < 1e-3

@@ -6,6 +6,7 @@ compiled.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -37,15 +38,17 @@ def run(command: list[str], folder: Path | None) -> int:
     by = version.stdout.decode().partition(" ")[2]  # c++ and g++ are one
     made_of = [*flags(command), by, seen.stdout.decode()]
     target, made = Path(command[at + 1]), folder / f"{hashlib.sha256(chr(0).join(made_of).encode()).hexdigest()}.o"
-    if seen.returncode == 0 and made.exists():
-        shutil.copyfile(made, target)
-        return 0
-    status = subprocess.call(command)
-    if status == 0:
-        folder.mkdir(parents=True, exist_ok=True)
-        part = made.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(target, part)
-        part.replace(made)
+    folder.mkdir(parents=True, exist_ok=True)
+    with made.with_suffix(".lock").open("w") as lock:  # two builds at a time: one compiles it, the other waits
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if seen.returncode == 0 and made.exists():
+            shutil.copyfile(made, target)
+            return 0
+        status = subprocess.call(command)
+        if status == 0:
+            part = made.with_suffix(".part")
+            shutil.copyfile(target, part)
+            part.replace(made)
     return status
 
 
