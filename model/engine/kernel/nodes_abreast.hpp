@@ -169,7 +169,7 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
         }
     }
     if (any(keys.span * static_cast<double>(p.node_numbers + 1) >= 0x1p52)) return false;
-    sort_values(p.node_network, a.key);
+    sort_values<true>(p.node_network, a.key);
     return true;
 }
 

@@ -381,7 +381,7 @@ inline const Network& latest_of_rounds(const Plan& p, Scratch& s, V round, V lea
 // When everything is received by what is one server. A message tells its class in its last bits, if they differ.
 inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, std::int32_t outside) {
     const std::int64_t bits = kFew - 1;
-    const bool serves = p.receivers != Receivers::none;  // else that is the port, from which a message comes as it begins
+    const bool serves = p.receivers != Receivers::none;  // else it is the port, whose last message is there as it begins
     V takes[kFew];
     bool alike = true;
     for (std::int32_t c = 0; c < p.classes; ++c) {
@@ -509,7 +509,8 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         for (int j = 0; j < p.sources; ++j)
             r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost, r.arrival)
+                          : receive_alike(p, s, floor, cost, r.arrival, peers);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
