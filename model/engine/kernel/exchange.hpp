@@ -40,7 +40,8 @@ constexpr int kWays = 4;  // so many are kept
 struct Origin {
     V service;  // of the receiver's port; 0 within a node
     V travel, receive;
-    I own;  // they do not come through the port
+    I own;   // they do not come through the port
+    I kind;  // their class, of few
 };
 
 // Memory of one worker, a few KiB for the usual numbers of messages.

@@ -241,8 +241,8 @@ inline void steps(const std::int32_t* at, const std::int32_t* end, const Read& r
 }
 
 // Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop of
-// their own, for more cases in that of merges cost 4 % of all.
-template <class X, class Read, class Write, class Compare>
+// their own, for more cases in that of merges cost 4 % of all. `wide`: of networks with steps of sixteen.
+template <class X, bool wide, class Read, class Write, class Compare>
 inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
     const std::int32_t* at = net.steps;
     while (at < net.end && at[0] > kSorts) {
@@ -265,15 +265,19 @@ inline void merge(const Network& net, const Read& read, const Write& write, cons
             case 4:
                 steps<4, false, X>(at, end, read, write, compare);
                 break;
-            default:
+            case 8:
                 steps<8, false, X>(at, end, read, write, compare);
+                break;
+            default:
+                if constexpr (wide) steps<16, false, X>(at, end, read, write, compare);
         }
         at = end;
     }
 }
 
+template <bool wide = false>
 inline void sort_values(const Network& net, V* v) {
-    merge<V>(
+    merge<V, wide>(
         net, [=](std::int32_t i) { return v[i]; }, [=](std::int32_t i, V x) { v[i] = x; },
         [](V& low, V& high) {
             const V a = low, b = high;
@@ -287,7 +291,7 @@ inline void sort_with(const Network& net, V* v, V* w) {
     struct Both {
         V v, w;
     };
-    merge<Both>(
+    merge<Both, false>(
         net, [=](std::int32_t i) { return Both{v[i], w[i]}; },
         [=](std::int32_t i, const Both& x) {
             v[i] = x.v;
@@ -307,7 +311,7 @@ inline void sort_numbered(const Network& net, V* v, I* id) {
         V v;
         I id;
     };
-    merge<Both>(
+    merge<Both, false>(
         net, [=](std::int32_t i) { return Both{v[i], id[i]}; },
         [=](std::int32_t i, const Both& x) {
             v[i] = x.v;

@@ -11,7 +11,7 @@ namespace {
 struct Abreast {
     V* at;            // [size]: when each comes to the adapter
     V* key;           // [size]: what it is sorted by
-    V* left;          // [size]
+    V* left;          // [size]; of ranks that keep turns in place of `at`, which is never after `kDone`
     Item* item;       // [size * W]; where a rank's lanes are alike, only the first is told
     double** record;  // [ranks of a node * W]
     std::uint8_t* alike;  // [ranks of a node]: the same messages in all lanes
@@ -29,7 +29,7 @@ struct Abreast {
         Abreast out{};
         out.at = reinterpret_cast<V*>(take(size * wide_bytes));
         out.key = reinterpret_cast<V*>(take(size * wide_bytes));
-        out.left = reinterpret_cast<V*>(take(size * wide_bytes));
+        out.left = p.keeps_turns ? out.at : reinterpret_cast<V*>(take(size * wide_bytes));
         out.item = reinterpret_cast<Item*>(take(size * W * static_cast<std::int64_t>(sizeof(Item))));
         out.record = reinterpret_cast<double**>(take(ranks * W * static_cast<std::int64_t>(sizeof(double*))));
         out.alike = reinterpret_cast<std::uint8_t*>(take(ranks));
@@ -169,7 +169,7 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
         }
     }
     if (any(keys.span * static_cast<double>(p.node_numbers + 1) >= 0x1p52)) return false;
-    sort_values(p.node_network, a.key);
+    sort_values<true>(p.node_network, a.key);
     return true;
 }
 
@@ -273,8 +273,8 @@ inline void land_nodes(const Plan& p, const std::int64_t* node, const Abreast& a
         if (!a.alike[k]) {
             for (int l = 0; l < count; ++l) {
                 for (std::int64_t q = k * p.node_lists; q < (k + 1) * p.node_lists; ++q) {
-                    for (std::int64_t m = p.node_first[q]; m < p.node_first[q + 1] && a.at[m][l] < kInf; ++m)
-                        land(p, record[l], a.item[m * W + l], a.at[m][l], a.left[m][l]);
+                    for (std::int64_t m = p.node_first[q]; m < p.node_first[q + 1] && a.left[m][l] < kInf; ++m)
+                        land(p, record[l], a.item[m * W + l], p.keeps_turns ? -kInf : a.at[m][l], a.left[m][l]);
                 }
                 if (p.keeps_turns && p.vcis > 1) line_up_arrivals(p, record[l], profile(l));
             }
@@ -283,7 +283,7 @@ inline void land_nodes(const Plan& p, const std::int64_t* node, const Abreast& a
         const std::int64_t first = p.node_first[k], end = p.node_first[k + 1];
         const V join = collect(record, kJoin);
         V early = collect(record, kEarly), done = collect(record, kDone), notify = collect(record, kNotify);
-        for (std::int64_t m = first; m < end && a.at[m][0] < kInf; ++m) {
+        for (std::int64_t m = first; m < end && a.left[m][0] < kInf; ++m) {
             const Item& it = a.item[m * W];
             const V arrives = a.left[m] + p.travel[it.kind];
             early = arrives <= join ? early + 1.0 : early;

@@ -264,9 +264,29 @@ inline void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
     std::memcpy(cell, &sum, sizeof sum);
 }
 
+// Do records of neighbours, which nodes write whole, take more than about half of a second cache?
+inline bool far_apart(const Plan& p, const Window& window) {
+    constexpr std::int64_t kNear = 1 << 19;
+    return p.nodes > 0 && 2 * p.reach * window.record * 8 > kNear;
+}
+
+// Brings nearer what W ranks in a row look at.
+inline void fetch_row(const Plan& p, const Window& window, std::int64_t u) {
+    in_row(p, u, -1, [&](int d, I from) {
+        const double* records[W];
+        point(records, static_cast<const double*>(window.data), records_at(window, from));
+        const int last = kHead + (d + 1) * p.transports - 1;
+        for (int l = 0; l < W; ++l) {
+            __builtin_prefetch(records[l] + kReady, 0, 2);
+            __builtin_prefetch(records[l] + last, 0, 2);
+        }
+    });
+}
+
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
                   std::int64_t first, std::int64_t last, Extremes& extremes) {
     Scratch s = carved(p, memory);
+    const bool far = far_apart(p, window);
     for (std::int64_t block = first; block < last; block += kBlock) {
         double cells[kSums * kCells] = {};
         const std::int64_t stop = block + kBlock < last ? block + kBlock : last;
@@ -274,6 +294,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const int count = stop - u < W ? static_cast<int>(stop - u) : W;
             const double* own[W];
             const bool found = count == W && find_in_row(p, window, s, u);
+            if (far && u + 2 * W <= stop) fetch_row(p, window, u + W);
             const I at = first_lanes(count) + u;
             point(own, static_cast<const double*>(window.data), records_at(window, at));
             for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l], l);

@@ -16,12 +16,12 @@ enum class Receivers : int { master = 0, threads = 1, none = 2 };
 enum class Sync : int { none = 0, active = 1, passive = 2 };
 using Seed = std::uint64_t;
 
-constexpr int kSorts = 16;
+constexpr int kSorts = 32;
 
 // A network of comparators that merges sorted lists, and where the i-th smallest value ends up.
 struct Network {
-    // How many values a step takes (2, 4 or 8; kSorts more if they are in no order at all), how many such steps there
-    // are, which values; and so on.
+    // How many values a step takes (2, 4, 8 or 16; kSorts more if they are in no order at all), how many such steps
+    // there are, which values; and so on.
     const std::int32_t* steps = nullptr;
     const std::int32_t* end = nullptr;
     const std::int32_t* order = nullptr;  // positions in increasing order of value

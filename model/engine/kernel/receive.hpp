@@ -32,10 +32,11 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
     }
 }
 
+constexpr int kFew = 4;  // classes of which a lane has one: all are looked at
+
 // From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
 // has waited at its own port.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
-    constexpr int kFew = 4;  // classes of which a lane has one: all are looked at
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
         o.receive = cost;
@@ -51,7 +52,7 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
             }
             continue;
         }
-        I kind;
+        I& kind = o.kind;
         for (int l = 0; l < W; ++l) kind[l] = kinds[l];
         for (std::int32_t c = 0; c < p.classes; ++c) {
             const bool own = p.inside[c] || p.sources == 1;
@@ -337,8 +338,86 @@ inline void serve_kinds_by_vci(const Plan& p, Scratch& s, const Network& net) {
     for (int v = 0; v < p.vcis; ++v) bound[v] = larger(bound[v], served[v]);
 }
 
+// Whether ports and servers are as one server, where all that comes through the port is of one class, and nothing is
+// received or by one server that is no faster than the port: of what waits in the port it has as much to do as of what
+// came before, and ends as if there were none.
+inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
+    outside = -1;
+    for (std::int32_t c = 0; c < p.classes; ++c) {
+        if (p.inside[c]) continue;
+        if (outside >= 0) return false;
+        outside = c;
+    }
+    if (p.tags || p.shaped || p.classes > kFew || outside < 0) return false;
+    return p.receivers == Receivers::none || p.service[outside] <= p.receive[outside];
+}
+
+// Fills `s.key` with the last few messages of each source, and more until those left out come too early to decide
+// anything; a lane that needs no more has none. One of each source takes `round` to receive. Returns the network.
+inline const Network& latest_of_rounds(const Plan& p, Scratch& s, V round, V least) {
+    constexpr int kAhead = 2;  // so many of those left out are looked at
+    const Inbox& in = p.inbox;
+    I enough{};
+    for (int level = 0, have = 0, looked = 1, want;; ++level, have = want) {
+        const Network& network = latest_network(in, level, want);
+        const int ahead = std::min(want + kAhead, in.each);
+        V left_out[kAhead] = {wide(-kInf), wide(-kInf)};
+        for (int j = 0; j < p.sources; ++j) {
+            V* const last = s.key + (j + 1) * in.each - 1;
+            for (int back = looked; back < ahead; ++back) last[-back] = gather(p, s, j, back);
+            for (int back = have; back < want; ++back) last[-back] = enough ? wide(-kInf) : last[-back];
+            for (int back = want; back < ahead; ++back)
+                left_out[back - want] = larger(left_out[back - want], last[-back]);
+        }
+        if (want == in.each) return network;
+        looked = ahead;
+        // Before whatever comes after the second of those left out, no more than the first of each is to be received.
+        enough = enough | ((left_out[0] + round * static_cast<double>(want + 1) <= least) &
+                           (left_out[1] + round * static_cast<double>(in.each) <= least));
+        if (!any(~enough)) return network;
+    }
+}
+
+// When everything is received by what is one server. A message tells its class in its last bits, if they differ.
+inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, std::int32_t outside) {
+    const std::int64_t bits = kFew - 1;
+    const bool serves = p.receivers != Receivers::none;  // else it is the port, whose last message is there as it begins
+    V takes[kFew];
+    bool alike = true;
+    for (std::int32_t c = 0; c < p.classes; ++c) {
+        takes[c] = serves ? cost + (p.receive[c] - p.receive[0]) : wide(p.inside[c] ? 0.0 : p.service[c]);
+        alike = alike && (serves ? p.receive[c] == p.receive[0] : c == outside);
+    }
+    V round{};
+    for (int j = 0; j < p.sources; ++j) {
+        const V each = serves ? s.origin[j].receive : s.origin[j].service;
+        round = round + (s.key[(j + 1) * p.inbox.each - 1] > -kInf ? each : V{});
+    }
+    const V begun = serves ? V{} : takes[outside];
+    const V least = serves ? larger(latest, floor + round * static_cast<double>(p.inbox.each)) : latest + begun;
+    const Network& net = latest_of_rounds(p, s, round, least);
+    if (!alike) {
+        of_sources(p, net, [&](int at, int j) {
+            const I tagged = (reinterpret_cast<I>(s.key[at]) & ~bits) | s.origin[j].kind;
+            s.key[at] = s.key[at] > -kInf ? reinterpret_cast<V>(tagged) : s.key[at];
+        });
+    }
+    sort_values(net, s.key);
+    V served = wide(-kInf);
+    for (int i = 0; i < net.size; ++i) {
+        const V comes = s.key[net.order[i]];
+        const I kind = reinterpret_cast<I>(comes) & bits;
+        V now = takes[0];
+        for (std::int32_t c = 1; !alike && c < p.classes; ++c) now = kind == c ? takes[c] : now;
+        served = larger(comes, served) + now;
+    }
+    return larger(latest, larger(least, served) - begun);
+}
+
 // When everything is received of messages of several sizes, the last of which is there at `latest`.
-inline V receive_kinds(const Plan& p, Scratch& s, V floor, V latest) {
+[[gnu::noinline]] V receive_kinds(const Plan& p, Scratch& s, V floor, V cost, V latest) {
+    std::int32_t outside;
+    if (serves_as_one(p, outside)) return receive_by_one(p, s, floor, cost, latest, outside);
     const bool serves = p.receivers != Receivers::none;
     const V all = bound_kinds(p, s, floor);
     V end = latest;
@@ -439,7 +518,8 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         for (int j = 0; j < p.sources; ++j)
             r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, r.arrival) : receive_alike(p, s, floor, cost, r.arrival, peers);
+    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost, r.arrival)
+                          : receive_alike(p, s, floor, cost, r.arrival, peers);
     for (int j = 0; p.shared && j < p.sources; ++j) wait_for_shared(p, s, j, cost, r);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;

@@ -159,7 +159,8 @@ void Sorting::nodes(Plan& p) {
     }
     p.node_numbers = 1;
     while (p.node_numbers < node_first_.back()) p.node_numbers = 2 * p.node_numbers + 1;
-    node_network_ = MergeNetwork(lengths);
+    constexpr int kLevels = 4;  // sixteen values, of which the widest instruction set keeps all in registers
+    node_network_ = MergeNetwork(lengths, kLevels);
     p.node_network = node_network_.view();
     p.node_first = node_first_.data();
     p.node_owner = node_owner_.data();
