@@ -100,6 +100,13 @@ def test_what_asked_first_ends_when_the_system_has_taken_the_rest(buffer: float 
     assert got[0, 0] == pytest.approx(asks + expected, rel=1e-9)
 
 
+@pytest.mark.parametrize(("buffer", "expected"), [(0, 2.0), (300, 2 - 2 * 0.3), (BYTES, 0.0)])
+def test_every_peer_has_a_socket(buffer: float, expected: float) -> None:
+    asks = 4e-6
+    got = ends(machine(send_buffer=buffer, handshake=asks), [[1, 2], [], []])
+    assert got[0, 0] == pytest.approx(asks + expected * LINK, rel=1e-9)
+
+
 def test_blocking_sends_wait_for_each_word() -> None:
     got = ends(machine(acknowledged_from=1), [[1, 2], [], []], BLOCKING)
     assert got[0, 0] == pytest.approx(2 * (LINK + WIRE + WORD), rel=1e-9)
