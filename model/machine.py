@@ -125,7 +125,8 @@ class NetworkPath(Strict):
     """With `queue`: what the system makes a rank late by in an iteration, in the mean, so that ranks are never quite in
     step. Absent: nothing."""
     send_buffer: Value[units.Offset] | None = None
-    """A send that asked first is complete when all but so many bytes have left: what a socket takes. Absent: 0."""
+    """A send that asked first is complete when all but so many bytes have left: what each peer's socket takes. Absent:
+    0."""
 
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:

@@ -11,7 +11,8 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
    last is known by a counter that they share. Where every rank
    receives as it sends, as many messages are received under that lock between two transport
    partitions that queue for it as the first of them sent.
-3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows.
+3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows; of an active message the
+   receiver fetches the data from a size on (`Interface.fetched_from`), inside MPI.
 4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
    streams at 1/G, several together at the link's bandwidth. A shaped link lets a burst through
    first: a message may leave early by what is left in the token bucket. Puts that find
