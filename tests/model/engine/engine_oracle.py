@@ -622,10 +622,10 @@ class Oracle:
             end = max(ends)
         for source, direction, kind in sources:
             if direction in source.shared:
-                cost, left = self.costs[kind], source.shared[direction]
-                there = left + float(cost.stream + cost.wire)
-                end = max(end, there + (0.0 if self.receivers == "none" else self.receiving(cost, queued)))
-                last = (max(last[0], there), max(last[1], left), *last[2:])
+                cost, went = self.costs[kind], source.shared[direction]
+                came = went + float(cost.stream + cost.wire)
+                end = max(end, came + (0.0 if self.receivers == "none" else self.receiving(cost, queued)))
+                last = (max(last[0], came), max(last[1], went), last[2], last[3])
         end += uneven
         if self.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
