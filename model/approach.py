@@ -74,7 +74,7 @@ class Interface:
 
     @property
     def shakes(self) -> bool:
-        """Is a large message sent by a rendezvous of the library's, whoever asks for it?"""
+        """Does the library send a large message by a rendezvous?"""
         return not (self.opens or self.two_sided_rendezvous)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pready.model.files import validated
-from pready.model.machine import Machine
+from pready.model.machine import Machine, SizeCurve
 
 
 def ideal(**changes: Any) -> Machine:
@@ -70,3 +70,9 @@ def ideal(**changes: Any) -> Machine:
 
     data["created"] = datetime.date(2026, 11, 20)
     return validated(Machine, data, "test machine")
+
+
+def waiting_behind(size: int, seconds: float) -> SizeCurve:
+    """A path's `queue`: how long the go-aheads for messages of that size, and so of any other, wait at most."""
+    held = {"sizes": [f"{size} B"], "time": [f"{seconds} s"], "source": "assumed", "why": "t"}
+    return validated(SizeCurve, held, "test")

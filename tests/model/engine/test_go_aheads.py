@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from machines import ideal
+from machines import ideal, waiting_behind
 
 from pready.model.approach import BULK, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
-from pready.model.files import validated
-from pready.model.machine import Machine, SizeCurve
+from pready.model.machine import Machine
 from pready.model.random_draws import uniforms
 from pready.model.workload import ComputeTime, Workload
 
@@ -27,8 +26,7 @@ def on(queue: float | None, jitter: float | None = None, **others: Any) -> Machi
     machine = ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=HANDSHAKE, **others)
     update: dict[str, Any] = {}
     if queue is not None:
-        held = {"sizes": [f"{BYTES} B"], "time": [f"{queue * G} s"], "source": "assumed", "why": "t"}
-        update["queue"] = validated(SizeCurve, held, "test")
+        update["queue"] = waiting_behind(BYTES, queue * G)
     if jitter is not None:
         update["jitter"] = machine.inter.link_bandwidth.model_copy(update={"value": jitter, "interval": None})
     return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})

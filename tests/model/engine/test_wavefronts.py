@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from machines import ideal
+from machines import ideal, waiting_behind
 
 from pready.model.approach import BULK
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine.recorded import Recorded, record
 from pready.model.engine.simulate import prepared
-from pready.model.files import validated
-from pready.model.machine import Machine, SizeCurve
+from pready.model.machine import Machine
 from pready.model.workload import ComputeTime, Workload
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
@@ -30,8 +29,7 @@ def on(queue: float | None = None, send_buffer: float | None = None, handshake: 
     machine = ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=handshake)
     update: dict[str, Any] = {}
     if queue is not None:
-        held = {"sizes": [f"{LARGE} B"], "time": [f"{queue * G} s"], "source": "assumed", "why": "t"}
-        update["queue"] = validated(SizeCurve, held, "test")
+        update["queue"] = waiting_behind(LARGE, queue * G)
     if send_buffer is not None:
         update["send_buffer"] = machine.inter.link_bandwidth.model_copy(update={"value": send_buffer, "interval": None})
     return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})
