@@ -326,6 +326,11 @@ class _Exchange:
         apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
         return some and (self.sweeps or apart) and bool(self.asks.any())
 
+    @cached_property
+    def overrun(self) -> bool:
+        """Does more come to some rank than it sends? Then its port may be busy beyond an exchange."""
+        return _overrun(self.pattern, tuple(float(np.ravel(c.size)[0]) for c in self.by_class))
+
     @property
     def attended(self) -> bool:
         """Do puts that find no room to wait for the link go when the threads have met?"""
@@ -397,6 +402,21 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
     return {name: _row(name, value) for name, value in numbers.items()}
 
 
+@lru_cache(maxsize=4)
+def _overrun(pattern: Pattern, sizes: tuple[float, ...]) -> bool:
+    """Does a rank of a list receive more bytes than it sends, and from several?"""
+    if pattern.name != "neighbours" or pattern.node is not None:
+        return False
+    to = pattern.receivers
+    sender, direction = np.nonzero(to >= 0)
+    receiver = to[sender, direction]
+    profile = np.zeros_like(sender) if pattern.rank_profile is None else pattern.rank_profile[sender]
+    size = np.array(sizes)[pattern.classes[profile, direction]]
+    sent, received = (np.bincount(r, size, pattern.ranks) for r in (sender, receiver))
+    several = np.bincount(receiver, minlength=pattern.ranks) > 1
+    return bool(np.any(several & (received > sent * (1 + 1e-9))))
+
+
 def _nodes(pattern: Pattern) -> dict[str, object]:
     """The ranks of each node."""
     inside = [kind.inside for kind in pattern.kinds]
@@ -442,7 +462,8 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not asks
         and not x.shaped
         and not x.attended
-        and not (interface.one_by_one and acknowledged),
+        and not (interface.one_by_one and acknowledged)
+        and not x.overrun,
         "rounds": x.pattern.directions > 1
         and not x.sweeps
         and len(x.members) == 1
@@ -462,6 +483,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
+        "overrun": x.overrun,
         "acknowledged": acknowledged,
         "acknowledged_at_join": acknowledged and x.setting.progress != "thread" and x.computing and not x.sweeps,
         "delivered": x.delivered,

@@ -100,8 +100,10 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     const auto gated = [](const Plan* p) { return p->gates; };
     const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
     const auto shaped = [](const Plan* p) { return p->shaped; };
+    const auto overrun = [](const Plan* p) { return p->overrun; };
     const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0) +
-                              (std::any_of(all.begin(), all.end(), shaped) ? 2 : 0);
+                              (std::any_of(all.begin(), all.end(), shaped) ? 2 : 0) +
+                              (std::any_of(all.begin(), all.end(), overrun) ? 2 : 0);
     const std::int64_t arrays = first().pattern == Pattern::sweep ? 4 : halo;
     std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
     bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;

@@ -15,7 +15,7 @@ namespace {
 
 // State of all ranks, of this exchange and of the next.
 struct Ranks {
-    Memory start[2], nic[2], turn[2], gate[2], adapter;
+    Memory start[2], nic[2], turn[2], gate[2], adapter, in_port, in_turn;
 
     explicit Ranks(const Step& step) {
         const auto n = static_cast<std::size_t>(step[0]->ranks);
@@ -36,6 +36,12 @@ struct Ranks {
         if (nodes > 0) {
             adapter = allocate(nodes * 8);
             std::fill_n(doubles(adapter), nodes, -std::numeric_limits<double>::infinity());
+        }
+        if (std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->overrun; })) {
+            for (Memory* each : {&in_port, &in_turn}) {
+                *each = allocate(step[0]->ranks * 8);
+                std::fill_n(doubles(*each), n, -std::numeric_limits<double>::infinity());
+            }
         }
     }
 };
@@ -185,6 +191,7 @@ class GridRun {
                     if (!share_nodes(me, t, state, window)) return;
                 } else {
                     if (!send_in_rounds(me, t, state, window)) return;
+                    if (t.plan.overrun && !pass_ports(me, t, state, window)) return;
                     receive_all(me, t, state, window);
                 }
             } else {
@@ -217,6 +224,7 @@ class GridRun {
         return {doubles(ranks_.start[now]), doubles(ranks_.nic[now]), doubles(ranks_.turn[now]),
                 doubles(ranks_.gate[now]), doubles(ranks_.start[next]), doubles(ranks_.nic[next]),
                 doubles(ranks_.turn[next]), doubles(ranks_.gate[next]), doubles(ranks_.adapter),
+                doubles(ranks_.in_port), doubles(ranks_.in_turn),
                 options_.received ? options_.received + t.number * ranks_count_ : nullptr, doubles(sums_)};
     }
 
@@ -296,6 +304,14 @@ class GridRun {
         receive_up_to(mine.first, mine.early);
         receive_up_to(at.received, mine.last);
         return true;
+    }
+
+    // What comes goes through its receivers' ports. False: the run is stopped.
+    bool pass_ports(const Worker& me, const Turn& t, const State& state, const Window& window) {
+        chunks(me, [&](std::int64_t first, std::int64_t last) {
+            blocks(first, last, [&](std::int64_t a, std::int64_t b) { passes_.ports(t.plan, state, window, a, b); });
+        });
+        return barrier_.wait([&] { return progress_.go_on(); });
     }
 
     void receive_all(Worker& me, const Turn& t, const State& state, const Window& window) {

@@ -1,6 +1,6 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
+#include "in_port.hpp"
 #include "nodes_abreast.hpp"
-#include "receive.hpp"
 
 namespace pready {
 namespace {
@@ -178,7 +178,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
 inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from, std::int64_t direction,
                  std::int32_t kind) {
     s.source[j * W + lane] = from;
-    s.arrivals[j * W + lane] = from + kHead + (p.burst ? 0 : direction * p.transports);
+    s.arrivals[j * W + lane] = from + (p.overrun ? p.through : kHead) + (p.burst ? 0 : direction * p.transports);
     s.kind[j * W + lane] = kind;
 }
 
@@ -299,7 +299,10 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             point(own, static_cast<const double*>(window.data), records_at(window, at));
             for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l], l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
-            const V join = collect(own, kJoin), done = collect(own, kDone), early = collect(own, kEarly);
+            const V join = collect(own, kJoin), early = collect(own, kEarly);
+            V done = collect(own, kDone);
+            for (int l = 0; p.overrun && p.acknowledged && l < W; ++l)
+                done[l] = heard(p, own[l], wrapped(at[l], p.ranks), done[l]);
             const Received r = receive(p, s, p.waits ? join : start);
             // Where each thread has completed its own messages, they meet.
             const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
@@ -400,6 +403,14 @@ void node_pass(const Plan& p, const State& state, const Window& window, void* me
     }
 }
 
+void ports_pass(const Plan& p, const State& state, const Window& window, std::int64_t first, std::int64_t last) {
+    std::vector<Coming> all;
+    for (std::int64_t rank = first; rank < last; ++rank) {
+        of_edges(p, window, rank, all);
+        pass_port(p, state, rank, all);
+    }
+}
+
 void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
@@ -487,7 +498,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
 }
 
 const Passes kPasses = {PREADY_NAME, W,          scratch_size, send_pass,        receive_pass, gate_pass,
-                        sweep_pass,  node_pass,  node_scratch_size, draw_one, times_pass};
+                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, draw_one, times_pass};
 
 }  // namespace
 

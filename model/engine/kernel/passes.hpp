@@ -43,6 +43,8 @@ struct State {
     double* next_turn;
     double* next_gate;
     double* adapter;   // [nodes]: when each is free, of this and then of the next
+    double* in_port;   // [ranks]: the same of what comes to a rank, where ports are overrun
+    double* in_turn;   // [ranks]: and of the link's bucket
     double* received;  // optional, [ranks]
     double* sums;      // [blocks][kSums]
 };
@@ -71,6 +73,8 @@ struct Passes {
     void (*nodes)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ranks share adapters
     std::int64_t (*node_scratch)(const Plan&);  // bytes
+    void (*ports)(const Plan&, const State&, const Window&, std::int64_t first,
+                  std::int64_t last);  // between send and receive, where ports are overrun
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
     void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };

@@ -63,6 +63,7 @@ struct Plan {
                   // `lists_leaving`, how many messages and then their numbers in order
     int shared;  // where in a record of a sweep stands, by direction, when the last message is there that another shared the
                  // cable with; 0 elsewhere
+    int through;  // where in a record stands when messages are through their receivers' ports, if some are `overrun`
     bool keeps_ports;  // go-aheads wait behind what leaves in the same exchange: ranks send in rounds
     int port;  // where in a record stands what lies in its port, for this round and the next, if so
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits

@@ -34,6 +34,10 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
 
 constexpr int kFew = 4;  // classes of which a lane has one: all are looked at
 
+// Is what comes through its port already? What one rank alone sends has waited at its own; where ports are overrun, they
+// have been passed.
+inline bool through_already(const Plan& p) { return p.sources == 1 || p.overrun; }
+
 // From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
 // has waited at its own port.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
@@ -44,7 +48,7 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
         if (p.classes > kFew) {
             for (int l = 0; l < W; ++l) {
                 const std::int32_t c = kinds[l];
-                const bool own = p.inside[c] || p.sources == 1;
+                const bool own = p.inside[c] || through_already(p);
                 o.own[l] = own ? -1 : 0;
                 o.service[l] = own ? 0.0 : p.service[c];
                 o.travel[l] = p.travel[c];
@@ -55,7 +59,7 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
         I& kind = o.kind;
         for (int l = 0; l < W; ++l) kind[l] = kinds[l];
         for (std::int32_t c = 0; c < p.classes; ++c) {
-            const bool own = p.inside[c] || p.sources == 1;
+            const bool own = p.inside[c] || through_already(p);
             const I here = kind == c;
             o.own = here ? I{} - own : o.own;
             o.service = here ? wide(own ? 0.0 : p.service[c]) : o.service;
@@ -71,8 +75,8 @@ struct Port {
     double service, drain, credit;  // drain: 0 of a link that is not shaped
 
     explicit Port(const Plan& p)
-        : service(p.sources > 1 && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0),
-          drain(p.sources > 1 && p.classes == 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
+        : service(!through_already(p) && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0),
+          drain(!through_already(p) && p.classes == 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
           credit(drain > 0 ? p.credit[0] : 0.0) {}
 };
 

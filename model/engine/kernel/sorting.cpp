@@ -31,6 +31,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
         p.shared = static_cast<int>(p.record);
         p.record += p.directions;
     }
+    p.through = static_cast<int>(p.record);
+    if (p.overrun) p.record += p.transports * p.directions;
     p.port = p.record;
     p.keeps_ports = p.queues && p.pattern != Pattern::sweep;
     if (p.keeps_ports) p.record += 2 * port_size(p);

@@ -84,7 +84,7 @@ class SweepRun {
         const int(&towards)[2] = kTowards[step / (2 * plan_.blocks)];
         const Window window{doubles(records_), -1, plan_.ranks, plan_.record};
         const State state{doubles(start_), doubles(nic_), doubles(turn_), nullptr, doubles(start_), doubles(nic_),
-                          doubles(turn_), nullptr, nullptr, nullptr, sums};
+                          doubles(turn_), nullptr, nullptr, nullptr, nullptr, nullptr, sums};
         for (std::int64_t d = 0; d < plan_.dims[0] + plan_.dims[1] - 1; ++d) {
             if (!progress_.go_on()) return false;
             diagonal_.fill(plan_, towards, d);

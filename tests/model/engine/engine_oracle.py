@@ -50,6 +50,8 @@ class Sent:
     slowed: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
+    through: list[tuple[int, int, float]] | None = None
+    """`leaves`, but when messages begin to go through their receivers' ports, if these are overrun."""
     shared: dict[int, float] = field(default_factory=dict)
     """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
     port: list[tuple[float, float]] = field(default_factory=list)
@@ -76,6 +78,7 @@ class Oracle:
         self.nic = [NEVER] * ranks
         self.turn = [NEVER] * ranks
         self.adapters = [NEVER] * ranks  # by node
+        self.ports = [(NEVER, NEVER)] * ranks  # what comes, where they are overrun: until when taken, and the bucket
         self.drawn: dict[tuple[int, int], list[list[float]]] = {}
         self.take(plans[0])
 
@@ -116,6 +119,8 @@ class Oracle:
             if [s.port for s in sent] == [s.port for s in before]:
                 break
         self.leave_nodes(sent)
+        if self.overrun(to):
+            self.pass_ports(sent, to)
         out = []
         for r in ranks:
             sources = [(sent[q], d, self.class_of(q, d)) for q, d in self.sources(r, to)]
@@ -131,6 +136,45 @@ class Oracle:
         for r in ranks:
             self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
+
+    def overrun(self, to: list[list[int | None]]) -> bool:
+        """Does a rank of a list receive more than it sends, and from several?"""
+        if self.plan.pattern.name != "neighbours" or self.plan.pattern.node is not None:
+            return False
+        for r in range(len(to)):
+            came = [float(self.costs[self.class_of(q, d)].size) for q, d in self.sources(r, to)]
+            went = [float(self.costs[self.class_of(r, d)].size) for d, there in enumerate(to[r]) if there is not None]
+            if len(came) > 1 and sum(came) > sum(went) * (1 + 1e-9):
+                return True
+        return False
+
+    def pass_ports(self, sent: list[Sent], to: list[list[int | None]]) -> None:
+        """What comes goes through its receiver's port, behind what lies there from exchanges before, and is received
+        from when it is through; a receiver's word goes back then."""
+        through = [list(s.leaves) for s in sent]
+        for r in range(len(to)):
+            line: list[tuple[float, int, float, int, int]] = []
+            for q, d in self.sources(r, to):
+                for nth, (direction, _, left) in enumerate(sent[q].leaves):
+                    if direction == d:
+                        line.append((ticks(left), len(line), left, q, nth))
+            free, turn = self.ports[r]
+            for _, _, left, q, nth in sorted(line):
+                d, vci, _ = sent[q].leaves[nth]
+                cost = self.costs[self.class_of(q, d)]
+                begun = max(left, free)
+                free = begun + float(cost.gap + cost.link)
+                if float(cost.drain) > 0:
+                    turn = max(left, turn)
+                    begun = max(begun, turn - float(cost.credit))
+                    turn += float(cost.drain)
+                through[q][nth] = (d, vci, begun)
+                if self.delivered(cost):
+                    word = begun + float(cost.stream + cost.wire) + self.returned(cost)
+                    sent[q].done = max(sent[q].done, word)
+            self.ports[r] = (free, turn)
+        for s, leaves in zip(sent, through, strict=True):
+            s.through = leaves
 
     @property
     def queues(self) -> bool:
@@ -588,7 +632,7 @@ class Oracle:
         for number, (source, direction, kind) in enumerate(sources):
             cost = self.costs[kind]
             travel = float(cost.stream + cost.wire)
-            for nth, (d, vci, left) in enumerate(source.leaves):
+            for nth, (d, vci, left) in enumerate(source.through or source.leaves):
                 if d != direction:
                     continue
                 port.append((ticks(left - floor) if matters else left, number, nth, vci, left, kind))
@@ -599,8 +643,12 @@ class Oracle:
             cost = self.costs[c]
             begun = left
             # What one rank alone sends has waited at its own port, whose bucket remembers the exchange before;
-            # what stays within a node does not come through one.
-            if self.plan.pattern.sources > 1 and not self.plan.pattern.kinds[c].inside:
+            # what stays within a node does not come through one; what has been passed is not passed again.
+            if (
+                self.plan.pattern.sources > 1
+                and not any(s.through for s, *_ in sources)
+                and not self.plan.pattern.kinds[c].inside
+            ):
                 begun = max(left, free)
                 free = begun + float(cost.gap + cost.link)
                 if float(cost.drain) > 0:
