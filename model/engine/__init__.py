@@ -81,8 +81,8 @@ Assumptions, and where they end
   iteration) has no layers.
 - A port's queue ends with the iteration, and it does not hold up the senders: their cables are free, and a flush is
   acknowledged, when the messages come to it. (When a rank has received all of a passive epoch does include its port.)
-  Where more bytes come to a rank of a list than it sends, from several (*overrun*), neither holds: what lies in its port
-  is in the way of the next exchange's, and sends that end with their receivers' word end when their messages are
+  Where more bytes come to a rank of a list than it sends, from several (*overrun*), neither holds: what lies in its
+  port is in the way of the next exchange's, and sends that end with their receivers' word end when their messages are
   through. Elsewhere a rank's own cable is busy for as long as its port.
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, one VCI sends in rounds that begin with the first that may go: those
