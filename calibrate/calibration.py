@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate import from_records
+from pready.calibrate import from_records, rested
 from pready.calibrate.build import Built
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
 from pready.calibrate.lacking import lacking
@@ -72,7 +72,11 @@ def run_measurements(
     """
     begun = time.monotonic()
 
+    outcome: Outcome | None = None
+
     def go(points: list[Point]) -> Outcome:
+        link = None if outcome is None else rested.bucket(from_records.load(raw), outcome.environment)
+        points = list(dict.fromkeys(rested.from_rest(points, link)))
         left = max(budget_s - (time.monotonic() - begun), 0.0)
 
         def told(progress: Progress) -> None:

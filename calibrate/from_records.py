@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate import send_completion
+from pready.calibrate import rested, send_completion
 from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
 from pready.calibrate.records import Content, read
 from pready.calibrate.send_completion import SendCompletion
@@ -110,10 +110,10 @@ def observations(content: Content, key: str) -> Observations:
     PreadyError
         No ping-pong was measured.
     """
-    pings = _by(_select(content, "pingpong", key, mode="isend"), "bytes")
+    pings = _by(_from_rest(content, key, "pingpong", mode="isend"), "bytes")
     if not pings:
         raise PreadyError("no ping-pong was measured", valid="a result file with pingpong points")
-    rtts = _select(content, "prtt", key)
+    rtts = _from_rest(content, key, "prtt")
     one = _by([r for r in rtts if r["parameters"]["n"] == 1], "bytes")
     trains = [r for r in rtts if r["parameters"]["n"] > 1]
     plain = [r for r in trains if r["parameters"]["delay_s"] == 0]
@@ -189,7 +189,7 @@ SMALL = 1 << 10
 def _setup(content: Content, key: str) -> Sample | None:
     """By how much persistent ping-pongs are quicker than nonblocking ones of the same sizes."""
     modes = ("isend", "persistent")
-    new, kept = (_by(_select(content, "pingpong", key, mode=mode), "bytes") for mode in modes)
+    new, kept = (_by(_from_rest(content, key, "pingpong", mode=mode), "bytes") for mode in modes)
     saved = [float(np.median(new[size]) - np.median(kept[size])) for size in new if size <= SMALL and size in kept]
     if len(saved) < 2:
         return None
@@ -227,6 +227,12 @@ def _select(content: Content, measurement: str, key: str, **parameters: object) 
         for r in content.select(measurement, key)
         if all(r["parameters"].get(name) == value for name, value in parameters.items())
     ]
+
+
+def _from_rest(content: Content, key: str, measurement: str, **parameters: object) -> list[dict[str, Any]]:
+    """What the bucket of a shaped link did not disturb."""
+    found = _select(content, measurement, key, **parameters)
+    return rested.measured(found, rested.bucket(content, key) if rested.replaced(content, key) else None)
 
 
 def _by(records: Iterable[Record], parameter: str) -> dict[float, Array]:

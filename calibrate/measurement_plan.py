@@ -8,6 +8,7 @@ from itertools import chain
 from pready.calibrate import send_completion
 from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
 from pready.calibrate.records import Point, Value
+from pready.calibrate.rested import PAUSE_S, PAUSED_FROM
 from pready.model.errors import PreadyError
 
 
@@ -25,15 +26,11 @@ def sizes(largest: int = 4 << 20) -> list[int]:
 
 LARGEST_RECEIVED = 8 << 10
 """Bytes; several larger ones are not all there before somebody receives them, and what is timed is their transfer."""
-DRAINS_FROM = 4096
-"""Bytes from which repeats in a row may find the token bucket of a shaped link drained."""
-REFILL_S = 1e-3
-"""Idle before an exchange, in which such a bucket fills again."""
 
 
 def ping(size: int, mode: str = "isend") -> Point:
-    """A ping-pong; larger messages with a pause before each, so that all meet the same, rested link."""
-    pause: dict[str, Value] = {"pause_s": REFILL_S} if size >= DRAINS_FROM else {}
+    """A ping-pong; of smaller ones `rested.from_rest` says later whether they need a pause, too."""
+    pause: dict[str, Value] = {"pause_s": PAUSE_S} if size >= PAUSED_FROM else {}
     return Point.of("pingpong", bytes=size, mode=mode, **pause)
 
 
@@ -212,7 +209,7 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
         threads=threads,
         receive_threads=1,
         theta=theta,
-        pause_s=REFILL_S,
+        pause_s=PAUSE_S,
         min_repeats=6,
         max_repeats=200,
         budget_s=0.5,

@@ -16,6 +16,9 @@ from pready.calibrate.records import Point
 LIMIT = 64 << 10
 """Bytes up to which messages move by themselves: btl_tcp_eager_limit of Open MPI."""
 
+NOTHING = SimpleNamespace(select=lambda *_: [])
+"""Records of no points."""
+
 
 @dataclass
 class Benchmark:
@@ -44,7 +47,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     made = Benchmark()
     monkeypatch.setattr(calibration, "measure", made.measure)
     monkeypatch.setattr(calibration, "stall_bracket", made.bracket)
-    monkeypatch.setattr(calibration, "from_records", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
+    monkeypatch.setattr(calibration, "from_records", SimpleNamespace(load=lambda _: NOTHING, probes=lambda *_: None))
     monkeypatch.setattr(calibration, "_asked_for", lambda *_: ([], True))
     return made
 

@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from pready.calibrate.measurement_plan import REFILL_S
 from pready.calibrate.records import Point
+from pready.calibrate.rested import PAUSE_S
 from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals, Normal, Uniform
@@ -40,8 +40,6 @@ ROUNDS = 3
 """How often each case is measured, far apart in time: their spread is the case's own."""
 BLOCK = 4
 """Scenes whose rounds alternate."""
-PAUSE_S = REFILL_S
-"""Idle before each repeat: a shaped link lets bytes through at once after a pause, and repeats in a row drain that."""
 
 
 @dataclass(frozen=True)
