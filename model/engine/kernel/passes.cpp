@@ -1,5 +1,6 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
 #include "nodes_abreast.hpp"
+#include "nodes_spaced.hpp"
 #include "receive.hpp"
 
 namespace pready {
@@ -363,7 +364,8 @@ std::int64_t node_scratch_size(const Plan& p) {
     std::int64_t ranks;
     const std::int64_t messages = most_leaving(p, ranks);
     const std::int64_t alone = 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
-    return std::max(alone, Abreast::carve(p, nullptr, nullptr) + p.directions * 8);
+    const std::int64_t abreast = Abreast::carve(p, nullptr, nullptr) + p.directions * 8;
+    return std::max({alone, abreast, Spaced::carve(p, nullptr, nullptr)});
 }
 
 // One node by itself.
@@ -394,6 +396,7 @@ void node_pass(const Plan& p, const State& state, const Window& window, void* me
     }
     for (std::int64_t node = first; node < last; node += W) {
         const int count = last - node < W ? static_cast<int>(last - node) : W;
+        if (p.node_trains.slots > 0 && share_spaced(p, state, window, memory, only, node, count)) continue;
         const bool worth = p.node_network.size > 0 && 2 * count >= W;
         if (worth && share_abreast(p, state, window, memory, only, node, count)) continue;
         for (std::int64_t n = node; n < node + count; ++n) share_adapter(p, state, window, memory, n);
