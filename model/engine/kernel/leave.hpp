@@ -306,7 +306,7 @@ inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, con
 
 // The same where `s.key` has when the turn of each transport partition begins. A record keeps that; what leaves the
 // node follows from it.
-[[gnu::noinline]] void leave_node_in_turns(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
+inline void leave_node_in_turns(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
     Exchange x = y;
     const Ways& ways = find_ways(p, s, g);
     store_rows(g, p.leaving, s.key, p.transports);

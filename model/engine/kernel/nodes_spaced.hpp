@@ -1,11 +1,12 @@
 // The adapters of W nodes at once, where all that leaves them is of one class, so that what a rank issues in a turn comes
-// evenly spaced: messages are counted, and only the beginnings of turns sorted.
+// evenly spaced: messages are counted, and only trains of them sorted.
 //
-// Time is cut into slots as long as that spacing. Of evenly spaced messages, a train, each lies equally far behind the
-// middle of its slot. So trains are sorted by that; then each takes, in that order, the next place of every slot in
-// which it has a message: counting from the last digit on, with the digit that trains have in common sorted once for all
-// their messages. Whether the order is the one that is asked for is looked at afterwards, message by message, for spacing
-// is not a whole number of picoseconds.
+// Time is cut into slots as long as that spacing. All messages of a train lie equally far beside the middle of their slots.
+// So trains are sorted by that; then each takes, in that order, the next place of every slot in which it has a message:
+// sorting from the last digit on, which all messages of a train share. That is the order of whole picoseconds, then of
+// ranks, where spacing is a whole number of picoseconds and no train lies where rounding decides; else it is looked at
+// message by message, and put right. A message that finds a queue leaves behind the one before: when it came is asked
+// only of those that may find none.
 #pragma once
 
 #include <algorithm>
@@ -272,7 +273,8 @@ inline bool meet(const Plan& p, const Spaced& a, const Network& net, std::int64_
 }
 
 // Leaves out slots that nobody needs: of blocks of them. Returns how many remain.
-[[gnu::noinline]] std::int64_t close_up(const Plan& p, const Spaced& a, int lane, std::int64_t trains, std::int64_t slots) {
+[[gnu::noinline]] std::int64_t close_up(const Plan& p, const Spaced& a, int lane, std::int64_t trains,
+                                        std::int64_t slots) {
     const std::int64_t each = p.node_trains.slots, words = (slots / each + 1) / 64 + 1;
     auto* const slot = reinterpret_cast<std::int32_t*>(a.slot) + lane;
     std::fill_n(a.blocks, words, std::uint64_t{0});
@@ -331,7 +333,8 @@ inline std::uint64_t bits_of(I mask) {
 // In which slots of one node a message may find its adapter free; returns the last of them, or -1. In all others messages
 // are served one after the other, from where one in these comes. Times in picoseconds since the first; `a.counts` is as
 // `add_up` leaves it.
-[[gnu::noinline]] std::int64_t find_open(const Spaced& a, std::int64_t slots, double spacing, double service, double free) {
+[[gnu::noinline]] std::int64_t find_open(const Spaced& a, std::int64_t slots, double spacing, double service,
+                                         double free) {
     constexpr double kSlack = 64, kShare = 1e-9;  // far more than rounding makes of it
     const double slack = kSlack + kShare * spacing * static_cast<double>(slots) + spacing / 2;
     V busy = wide(free);  // from when on the adapter would be, had it served all before
@@ -366,8 +369,8 @@ struct Lined {
 // The place of each message of one node, by train and slot. `trains` of a turn. With no spacing all may find the
 // adapter free.
 template <int slots>
-[[gnu::noinline]] Lined find_places(const Plan& p, const Spaced& a, int lane, std::int32_t trains, std::int64_t all,
-                                    double spacing, double service, double free) {
+[[gnu::noinline]] Lined find_places(const Plan& p, const Spaced& a, int lane, std::int32_t trains,
+                                    std::int64_t all, double spacing, double service, double free) {
     using Row = Counters<slots>;
     const auto* const slot = reinterpret_cast<const std::int32_t*>(a.slot) + lane;
     const std::int64_t count = p.node_start[1] * trains * p.transports;
@@ -403,7 +406,8 @@ enum class Line { all, ranks, open };
 
 // When they come, in order, and whose they are if so asked. What is not told has come as the adapter is free.
 template <int slots, Line line>
-[[gnu::noinline]] void line_up_messages(const Plan& p, const Spaced& a, int lane, std::int32_t trains, const Lined& lined) {
+[[gnu::noinline]] void line_up_messages(const Plan& p, const Spaced& a, int lane, std::int32_t trains,
+                                        const Lined& lined) {
     const std::int64_t each = trains * p.transports;
     const auto* const slot = reinterpret_cast<const std::int32_t*>(a.slot) + lane;
     double* const at = a.at + lane * a.stride;
@@ -531,8 +535,8 @@ template <int nodes>
 
 // What they do to their ranks' records, as `land_turns`.
 template <int slots>
-[[gnu::noinline]] void land_spaced(const Plan& p, const Spaced& a, const std::int64_t* node, int lane, std::int32_t trains,
-                        std::int32_t kind) {
+[[gnu::noinline]] void land_spaced(const Plan& p, const Spaced& a, const std::int64_t* node, int lane,
+                                   std::int32_t trains, std::int32_t kind) {
     const Place* place = a.places + lane * a.trains * slots;
     const double* const left = a.at + lane * a.stride;
     const double travel = p.travel[kind];
@@ -616,13 +620,6 @@ inline bool share_spaced(const Plan& p, const State& state, const Window& window
         state.adapter[node[l]] = free[l];
     }
     return true;
-}
-
-inline bool share_spaced(const Plan& p, const State& state, const Window& window, void* memory, std::int32_t only,
-                         std::int64_t first, int count) {
-    return p.node_trains.slots == kShortTrain
-               ? share_spaced<kShortTrain>(p, state, window, memory, only, first, count)
-               : share_spaced<kLongTrain>(p, state, window, memory, only, first, count);
 }
 
 }  // namespace

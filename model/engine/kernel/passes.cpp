@@ -396,7 +396,8 @@ void node_pass(const Plan& p, const State& state, const Window& window, void* me
     }
     for (std::int64_t node = first; node < last; node += W) {
         const int count = last - node < W ? static_cast<int>(last - node) : W;
-        if (p.node_trains.slots > 0 && share_spaced(p, state, window, memory, only, node, count)) continue;
+        const bool spaced = p.node_trains.slots > 0;
+        if (spaced && share_spaced<kTrainSlots>(p, state, window, memory, only, node, count)) continue;
         const bool worth = p.node_network.size > 0 && 2 * count >= W;
         if (worth && share_abreast(p, state, window, memory, only, node, count)) continue;
         for (std::int64_t n = node; n < node + count; ++n) share_adapter(p, state, window, memory, n);

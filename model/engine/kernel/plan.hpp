@@ -41,14 +41,14 @@ struct Inbox {
 
 // What leaves nodes, where it is all of one class: a rank issues it in trains of evenly spaced messages.
 struct NodeTrains {
-    int slots = 0;         // as many messages may a train have, with gaps; 0: not so
+    int slots = 0;         // as many messages may a train have, with gaps; 0: there are none
     int most = 0;          // trains of a turn, if all that stays within the node parts them
     int messages = 0;      // of a node, at most
     Network one, several;  // all trains of a node, of turns of one train and of the most
     std::int64_t numbers = 0;  // all ones, as many as their numbers have bits
 };
 
-constexpr int kShortTrain = 8, kLongTrain = 32;
+constexpr int kTrainSlots = 32;
 
 struct Plan {
 #define SCALAR(type, name) type name;

@@ -129,16 +129,16 @@ void Sorting::turns(Plan& p) {
     p.turns_network = inside_views_[1];
 }
 
-// Where all that leaves nodes is of one class: as many trains as what stays within parts, and what has no room for more
-// messages. False if it is not so.
+// Where all that leaves nodes is of one class, and much: as many trains of a turn as what stays within the node makes of
+// it, of so many slots each. False if it is not so.
 bool Sorting::trains(Plan& p) {
     constexpr std::int64_t kMost = 32768;  // trains of a node and messages, which are numbered in 16 bits
+    constexpr int kWorth = 8;              // messages of a turn, below which it is cheaper to sort them one by one
     std::int32_t outside = 0;
     for (std::int32_t c = 0; c < p.classes; ++c) outside += p.inside[c] ? 0 : 1;
     if (!p.keeps_turns || p.vcis > 1 || outside != 1) return false;
     NodeTrains out;
-    out.slots = kLongTrain;
-    if (p.directions <= 8) return false;
+    out.slots = kTrainSlots;
     for (std::int64_t profile = 0; profile < p.profiles; ++profile) {
         int runs = 0, length = 0;
         for (std::int64_t i = profile * p.directions; i < (profile + 1) * p.directions; ++i) {
@@ -156,7 +156,7 @@ bool Sorting::trains(Plan& p) {
                                   static_cast<std::size_t>(p.directions + 1)];
         out.messages = std::max(out.messages, static_cast<int>(std::min(messages * p.transports, kMost + 1)));
     }
-    if (out.most == 0 || turns * out.most > kMost || out.messages > kMost) return false;
+    if (turns * out.most > kMost || out.messages > kMost || out.messages < kWorth * turns) return false;
     out.numbers = 1;
     while (out.numbers < turns * out.most) out.numbers = 2 * out.numbers + 1;
     train_networks_[0] = MergeNetwork(std::vector<int>(static_cast<std::size_t>(turns), 1), kLevels);
