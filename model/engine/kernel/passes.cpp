@@ -1,6 +1,7 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
 #include "in_port.hpp"
 #include "nodes_abreast.hpp"
+#include "nodes_spaced.hpp"
 
 namespace pready {
 namespace {
@@ -366,7 +367,8 @@ std::int64_t node_scratch_size(const Plan& p) {
     std::int64_t ranks;
     const std::int64_t messages = most_leaving(p, ranks);
     const std::int64_t alone = 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
-    return std::max(alone, Abreast::carve(p, nullptr, nullptr) + p.directions * 8);
+    const std::int64_t abreast = Abreast::carve(p, nullptr, nullptr) + p.directions * 8;
+    return std::max({alone, abreast, Spaced::carve(p, nullptr, nullptr)});
 }
 
 // One node by itself.
@@ -397,6 +399,8 @@ void node_pass(const Plan& p, const State& state, const Window& window, void* me
     }
     for (std::int64_t node = first; node < last; node += W) {
         const int count = last - node < W ? static_cast<int>(last - node) : W;
+        const bool spaced = p.node_trains.slots > 0;
+        if (spaced && share_spaced<kTrainSlots>(p, state, window, memory, only, node, count)) continue;
         const bool worth = p.node_network.size > 0 && 2 * count >= W;
         if (worth && share_abreast(p, state, window, memory, only, node, count)) continue;
         for (std::int64_t n = node; n < node + count; ++n) share_adapter(p, state, window, memory, n);

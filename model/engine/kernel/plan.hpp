@@ -39,6 +39,17 @@ struct Inbox {
     int most = 0;                      // messages that one VCI receives, at most
 };
 
+// What leaves nodes, where it is all of one class: a rank issues it in trains of evenly spaced messages.
+struct NodeTrains {
+    int slots = 0;         // as many messages may a train have, with gaps; 0: there are none
+    int most = 0;          // trains of a turn, if all that stays within the node parts them
+    int messages = 0;      // of a node, at most
+    Network one, several;  // all trains of a node, of turns of one train and of the most
+    std::int64_t numbers = 0;  // all ones, as many as their numbers have bits
+};
+
+constexpr int kTrainSlots = 32;
+
 struct Plan {
 #define SCALAR(type, name) type name;
 #define TRIPLE(type, name) type name[3];
@@ -85,6 +96,8 @@ struct Plan {
     const std::int32_t* node_out;     // [profiles][directions + 1]: in how many directions messages leave, and which
     const Network* inside_networks;   // several VCIs: [directions + 1]: what is sent to so many directions
     Network turns_network;            // and to one
+
+    NodeTrains node_trains;
 
     // What leaves a node, rank by rank, where enough nodes are alike to be taken side by side; else a network of
     // nothing.

@@ -7,6 +7,8 @@
 
 namespace pready {
 
+constexpr int kLevels = 4;  // of networks for nodes: sixteen values, which the widest instruction set keeps in registers
+
 Sorting::Sorting(Plan& p) : places_(p) {
     const bool gated = p.granted || p.two_sided || p.rendezvous;
     p.message_direction = places_.direction.data();
@@ -129,6 +131,46 @@ void Sorting::turns(Plan& p) {
     p.turns_network = inside_views_[1];
 }
 
+// Where all that leaves nodes is of one class, and much: as many trains of a turn as what stays within the node makes of
+// it, of so many slots each. False if it is not so.
+bool Sorting::trains(Plan& p) {
+    constexpr std::int64_t kMost = 32768;  // trains of a node and messages, which are numbered in 16 bits
+    constexpr int kWorth = 8;              // messages of a turn, below which it is cheaper to sort them one by one
+    std::int32_t outside = 0;
+    for (std::int32_t c = 0; c < p.classes; ++c) outside += p.inside[c] ? 0 : 1;
+    if (!p.keeps_turns || p.vcis > 1 || outside != 1) return false;
+    NodeTrains out;
+    out.slots = kTrainSlots;
+    for (std::int64_t profile = 0; profile < p.profiles; ++profile) {
+        int runs = 0, length = 0;
+        for (std::int64_t i = profile * p.directions; i < (profile + 1) * p.directions; ++i) {
+            if (!p.present[i]) continue;
+            length = p.inside[p.direction_class[i]] ? 0 : length % out.slots + 1;
+            if (length == 1) ++runs;
+        }
+        out.most = std::max(out.most, runs);
+    }
+    const std::int64_t ranks = p.node_start[1], turns = ranks * p.transports;
+    for (std::int64_t n = 0; n < p.nodes; ++n) {
+        std::int64_t messages = 0;
+        for (std::int64_t i = p.node_start[n]; i < p.node_start[n + 1]; ++i)
+            messages += node_out_[static_cast<std::size_t>(p.rank_profile[p.node_rank[i]]) *
+                                  static_cast<std::size_t>(p.directions + 1)];
+        out.messages = std::max(out.messages, static_cast<int>(std::min(messages * p.transports, kMost + 1)));
+    }
+    if (turns * out.most > kMost || out.messages > kMost || out.messages < kWorth * turns) return false;
+    out.numbers = 1;
+    while (out.numbers < turns * out.most) out.numbers = 2 * out.numbers + 1;
+    train_networks_[0] = MergeNetwork(std::vector<int>(static_cast<std::size_t>(turns), 1), kLevels);
+    out.one = out.several = train_networks_[0].view();
+    if (out.most > 1) {
+        train_networks_[1] = MergeNetwork(std::vector<int>(static_cast<std::size_t>(turns * out.most), 1), kLevels);
+        out.several = train_networks_[1].view();
+    }
+    p.node_trains = out;
+    return true;
+}
+
 // What leaves each rank of a node, or each of its VCIs, is in order.
 void Sorting::nodes(Plan& p) {
     constexpr std::int64_t kFewest = 4;   // nodes, below which one at a time is as fast
@@ -137,7 +179,7 @@ void Sorting::nodes(Plan& p) {
     for (std::int64_t n = 0; n < p.nodes; ++n) {
         if (p.node_start[n + 1] - p.node_start[n] != ranks) return;
     }
-    if (p.nodes < kFewest) return;
+    if (p.nodes < kFewest || trains(p)) return;
     std::vector<int> lengths;
     p.node_lists = p.keeps_turns ? p.vcis : 1;
     for (std::int64_t k = 0; k < ranks; ++k) {
@@ -161,7 +203,6 @@ void Sorting::nodes(Plan& p) {
     }
     p.node_numbers = 1;
     while (p.node_numbers < node_first_.back()) p.node_numbers = 2 * p.node_numbers + 1;
-    constexpr int kLevels = 4;  // sixteen values, of which the widest instruction set keeps all in registers
     node_network_ = MergeNetwork(lengths, kLevels);
     p.node_network = node_network_.view();
     p.node_first = node_first_.data();

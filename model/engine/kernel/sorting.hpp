@@ -24,11 +24,12 @@ class Sorting {
     static MergeNetwork latest(const Plan& plan, int length);
     void turns(Plan& plan);
     void nodes(Plan& plan);
+    bool trains(Plan& plan);
 
     Places places_;
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
-    MergeNetwork send_network_, node_network_;
+    MergeNetwork send_network_, node_network_, train_networks_[2];
     std::vector<MergeNetwork> inside_networks_;
     std::vector<Network> inside_views_;
     std::vector<std::int32_t> node_out_, node_first_, node_owner_;

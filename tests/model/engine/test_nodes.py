@@ -129,6 +129,48 @@ def test_ranks_that_receive_before_all_have_sent_equal_the_oracle(where: dict[st
         np.testing.assert_allclose(ends, expected, rtol=1e-12)
 
 
+TRAINS: dict[str, tuple[Any, str]] = {
+    "in step": ({"model": "uniform", "up_to": 1e-15}, "10 us"),
+    "within picoseconds": ({"model": "uniform", "up_to": 1e-11}, "10 us"),
+    "noisy": ({"model": "normal", "spread": 0.1}, "100 us"),
+    "far apart": ({"model": "normal", "spread": 0.3}, "100 ms"),
+}
+"""Arrivals and compute times by how messages of a node's ranks lie: far apart, most of their slots are left out."""
+
+
+@pytest.mark.parametrize("o_s", [1e-7, 1e-7 / 3, 1e-12], ids=["whole ps", "thirds of ps", "ps"])
+@pytest.mark.parametrize("within", [1e-7, 2.3e-7 / 7])
+@pytest.mark.parametrize("arrivals", TRAINS)
+def test_trains_of_evenly_spaced_messages_equal_the_oracle(o_s: float, within: float, arrivals: str) -> None:
+    # Spacing of a whole number of picoseconds and of none, or too little to count with; messages within a node that
+    # part a turn by whole slots, or not. A service of 0.2 us leaves some adapters free and others busy.
+    inter, intra = ideal(o_s=o_s, o_r=1e-7, g=1e-7, G=1e-10, link=10.24e9), ideal(o_s=within, o_r=1e-7, g=1e-8)
+    machine, (model, compute) = with_nodes(inter, intra), TRAINS[arrivals]
+    w = workload(pattern="halo3d26", buffer="4 KiB", compute={"time": compute}, arrivals=model)
+    plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 2), ranks_per_node=4)
+    expected = np.array([[e.end for e in row] for row in Oracle(machine, plan).run(2)])
+    for level in ("", "baseline"):
+        ends = run(plan, 2, record=True, level=level).ends_s
+        assert ends is not None
+        np.testing.assert_allclose(ends, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("periodic", [True, False])
+@pytest.mark.parametrize("arrivals", TRAINS)
+def test_trains_are_the_same_however_many_nodes_are_taken_at_once(arrivals: str, periodic: bool) -> None:
+    # 18 nodes: eight, four or two at once, by the instruction set; the shares of seven cores end elsewhere.
+    machine, (model, compute) = with_nodes(machines.load("meluxina"), machines.load("hpc3")), TRAINS[arrivals]
+    w = workload(pattern="halo3d26", buffer="4 KiB", compute={"time": compute}, arrivals=model)
+    each = partial(
+        simulate, machine, w, Approach(PART, 4, 1), grid=(6, 4, 6), iterations=3, record=True, periodic=periodic
+    )
+    whole = each(ranks_per_node=8)
+    for options in ({"level": "baseline"}, {"cores": 7, "chunk": 64}):
+        other = each(ranks_per_node=8, **options)
+        np.testing.assert_array_equal(whole.ends_s, other.ends_s)
+        np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
+
+
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
 @pytest.mark.parametrize("up_to", [1e-9, 1e-8, 1e-7, 1e-3])
 @pytest.mark.parametrize("periodic", [True, False])
