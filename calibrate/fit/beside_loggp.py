@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray
-from pready.calibrate.fit.lines import huber_cost, robust_line
+from pready.calibrate.fit.lines import robust_line
 from pready.calibrate.fit.location import centre, smooth
 from pready.calibrate.fit.observations import Curve, MessageRate, Overlap, Window
 from pready.calibrate.fit.results import Contention, Estimate, InFlight, OverlapShare, QueueCost
@@ -67,8 +67,7 @@ def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: l
         best_cost = np.full(len(times), np.inf)
         link, single = np.zeros(len(times)), np.zeros(len(times))
         for knee, column in zip(knees, x, strict=True):
-            a, b = robust_line(column, times, sigma, np.ones(len(s)), rounds=3)
-            cost = huber_cost((times - a[:, None] - b[:, None] * column) / sigma, np.ones(len(s)))
+            _, b, cost = robust_line(column, times, sigma, rounds=3)
             better = (cost < best_cost - 1e-9) & (b > 0)
             best_cost = np.where(better, cost, best_cost)
             link = np.where(better, b, link)
@@ -138,12 +137,11 @@ def fit_matching(curve: Curve, rng: np.random.Generator, draws: int) -> QueueCos
     if len(curve) < 3:
         raise PreadyError(f"matching was measured at {len(curve)} queue lengths", valid="at least 3")
     value, sigma = _located(curve.repeats)
-    use = np.ones(len(curve))
-    a, b = robust_line(curve.at, value, sigma, use)
+    a, b, _ = robust_line(curve.at, value, sigma)
     off = np.abs(value - a - b * curve.at) / sigma
     scale = max(1.0, 1.4826 * float(np.median(off)) * np.sqrt(len(off) / max(len(off) - 2, 1)))
-    drawn_a, drawn_b = robust_line(curve.at, _draws(a + b * curve.at, scale * sigma, rng, draws), sigma, use, rounds=3)
-    return QueueCost(Estimate.of(float(a), drawn_a), Estimate.of(float(b), drawn_b))
+    drawn = robust_line(curve.at, _draws(a + b * curve.at, scale * sigma, rng, draws), sigma, rounds=3)
+    return QueueCost(Estimate.of(float(a), drawn.intercept), Estimate.of(float(b), drawn.slope))
 
 
 def fit_overlap(probe: Overlap, rng: np.random.Generator, draws: int) -> OverlapShare:

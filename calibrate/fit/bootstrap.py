@@ -15,7 +15,7 @@ import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray, IntArray
 from pready.calibrate.fit.changepoints import FEWEST_IN_SEGMENT, tolerant
-from pready.calibrate.fit.lines import huber_cost, leverage, robust_line
+from pready.calibrate.fit.lines import leverage, robust_line
 from pready.calibrate.fit.location import mad_sigma
 from pready.calibrate.fit.series import Series
 
@@ -68,9 +68,11 @@ def fit_lines(series: Series, grid: FloatArray, cuts: list[int]) -> CurveLines:
 
 def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
     a, b = np.zeros(len(sloped)), np.zeros(len(sloped))
+    edges = np.searchsorted(which, np.arange(len(sloped) + 1))
+    points = series.size, series.value, series.sigma
     for k, slope in enumerate(sloped):
-        a_k, b_k = robust_line(series.size, series.value, series.sigma, which == k, sloped=slope)
-        a[k], b[k] = float(a_k), float(b_k)
+        line = robust_line(*points, edges[None, k : k + 2], sloped=slope)
+        a[k], b[k] = line.intercept[0], line.slope[0]
     return a[which] + b[which] * series.size, a, b
 
 
@@ -91,12 +93,8 @@ def _has_slope(series: Series, part: np.ndarray[tuple[int], np.dtype[np.bool_]])
     x, y, sigma = series.size[part], series.value[part], tolerant(series)[part]
     if len(x) < 4:
         return False
-    use = np.ones(len(x))
-    cost = []
-    for slope in (False, True):
-        a, b = robust_line(x, y, sigma, use, sloped=slope)
-        cost.append(float(huber_cost((y - a - b * x) / sigma, use)))
-    return bool(cost[0] - cost[1] > STRONG + np.log(len(x)) and b > 0 and a > 0)
+    constant, line = (robust_line(x, y, sigma, sloped=slope) for slope in (False, True))
+    return bool(constant.cost - line.cost > STRONG + np.log(len(x)) and line.slope > 0 and line.intercept > 0)
 
 
 def draw_lines(
@@ -121,22 +119,13 @@ def draw_lines(
     edges = np.column_stack([np.zeros(draws, dtype=int), moved, np.full(draws, len(grid), dtype=int)])
     drawn = {}
     for name, curve in lines.items():
-        a = np.zeros((draws, len(cuts) + 1))
-        b = np.zeros_like(a)
-        for k in range(len(cuts) + 1):
-            at = position[name]
-            use = ((at >= edges[:, k, None]) & (at < edges[:, k + 1, None])).astype(np.float64)
-            columns = use.any(axis=0)
-            if not columns.any():
-                continue
-            a[:, k], b[:, k] = robust_line(
-                curve.series.size[columns],
-                value[name][:, columns],
-                curve.series.sigma[columns],
-                use[:, columns],
-                sloped=curve.sloped[k],
-                rounds=3,
-            )
+        within = np.searchsorted(position[name], edges)
+        points = curve.series.size, value[name], curve.series.sigma
+        made = [
+            robust_line(*points, within[:, None, k : k + 2], sloped=sloped, rounds=3)
+            for k, sloped in enumerate(curve.sloped)
+        ]
+        a, b = np.concatenate([line[:2] for line in made], axis=2)
         drawn[name] = replace(curve, intercept=a, slope=b)
     return drawn, moved
 
@@ -202,19 +191,10 @@ def _cost_of(
     places: list[int],
 ) -> FloatArray:
     """Cost of the two segments [low, place) and [place, high), shape (places, draws)."""
-    total = np.zeros((len(places), len(next(iter(value.values())))))
+    total = np.zeros((len(next(iter(value.values()))), len(places)))
     for name, curve in lines.items():
-        here = (position[name] >= low) & (position[name] < high)
-        if not here.any():
-            continue
-        x, y = curve.series.size[here], value[name][:, here]
-        sigma = tolerant(curve.series)[here]
-        for i, place in enumerate(places):
-            for use in (position[name][here] < place, position[name][here] >= place):
-                if not use.any():
-                    continue
-                part = np.ones(int(use.sum()))
-                a, b = robust_line(x[use], y[:, use], sigma[use], part, rounds=2)
-                z = (y[:, use] - a[:, None] - b[:, None] * x[use]) / sigma[use]
-                total[i] += huber_cost(z, part)
-    return total
+        first, *middle, end = np.searchsorted(position[name], [low, *places, high])
+        windows = np.array([((first, place), (place, end)) for place in middle]).reshape(-1, 2)
+        found = robust_line(curve.series.size, value[name], tolerant(curve.series), windows, rounds=2)
+        total += found.cost.reshape(-1, len(places), 2).sum(axis=2)
+    return total.T

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray, IntArray
-from pready.calibrate.fit.lines import window_costs
+from pready.calibrate.fit.lines import robust_line
 from pready.calibrate.fit.series import Series
 
 FEWEST_IN_SEGMENT = 3  # sizes of the time curve; two would follow any line through a disturbed pair
@@ -37,10 +37,8 @@ def tolerant(series: Series) -> FloatArray:
     return np.hypot(series.sigma, NEGLIGIBLE * np.abs(series.value))
 
 
-def costs(
-    curves: Mapping[str, Series], grid: FloatArray, first: IntArray, end: IntArray, rounds: int = 4
-) -> FloatArray:
-    """The cost of one segment from grid[first] up to, not including, grid[end].
+def costs(curves: Mapping[str, Series], grid: FloatArray, rounds: int = 4) -> FloatArray:
+    """The cost of one segment from grid[i] up to, not including, grid[j], for each i < j.
 
     Parameters
     ----------
@@ -48,22 +46,27 @@ def costs(
         The curves by name.
     grid
         All measured sizes, increasing, shape (n,).
-    first, end
-        Shape (pairs,).
+    rounds
+        As in `robust_line`.
 
     Returns
     -------
-    Shape (pairs,).
+    Shape (n + 1, n + 1).
     """
-    windows, points, before = [], [], 0
+    total = np.zeros((len(grid) + 1, len(grid) + 1))
     for series in curves.values():
-        at = np.searchsorted(grid, series.size)
-        windows.append(before + np.searchsorted(at, np.column_stack([first, end])))
-        points.append(np.stack([series.size, series.value, tolerant(series)]))
-        before += len(series)
-    x, y, sigma = np.concatenate(points, axis=1)
-    of_each = window_costs(x, y, sigma, np.concatenate(windows), rounds=rounds)
-    return np.asarray(of_each.reshape(len(curves), -1).sum(axis=0))
+        first, end = np.triu_indices(len(series) + 1, k=1)
+        windows = np.column_stack([first, end])
+        of_each = np.zeros((len(series) + 1, len(series) + 1))
+        of_each[first, end] = robust_line(series.size, series.value, tolerant(series), windows, rounds=rounds).cost
+        before = _before(series, grid)
+        total += of_each[before[:, None], before]
+    return total
+
+
+def _before(series: Series, grid: FloatArray) -> IntArray:
+    """How many points of a curve come before each grid position, and before its end; shape (n + 1,)."""
+    return np.append(np.searchsorted(series.size, grid), len(series))
 
 
 def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) -> list[int]:
@@ -79,14 +82,9 @@ def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) 
         Multiplies the penalty.
     """
     n = len(grid)
-    # How many sizes of the time curve come before each grid position.
-    before = np.searchsorted(curves["time"].size, grid)
-    before = np.append(before, len(curves["time"]))
-    first, end = np.triu_indices(n + 1, k=1)
-    allowed = before[end] - before[first] >= FEWEST_IN_SEGMENT
-    first, end = first[allowed], end[allowed]
-    table = np.full((n + 1, n + 1), np.inf)
-    table[first, end] = costs(curves, grid, first, end)
+    before = _before(curves["time"], grid)
+    allowed = before - before[:, None] >= FEWEST_IN_SEGMENT
+    table = np.where(allowed, costs(curves, grid), np.inf)
     each = scale * penalty(curves)
     best = np.full(n + 1, np.inf)
     best[0] = -each

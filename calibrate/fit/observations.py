@@ -61,11 +61,10 @@ class Curve:
         for place, vector in zip(places, vectors, strict=True):
             if not len(vector):
                 raise PreadyError(f"{name} has no time at {place:g}", valid="at least one repeat")
-        merged = {
-            float(place): np.concatenate([v for p, v in zip(places, vectors, strict=True) if p == place])
-            for place in np.unique(places)
-        }
-        return cls(np.array(list(merged)), tuple(merged.values()))
+        merged: dict[float, list[FloatArray]] = {}
+        for i in np.argsort(places, kind="stable"):
+            merged.setdefault(float(places[i]), []).append(vectors[i])
+        return cls(np.array(list(merged)), tuple(np.concatenate(together) for together in merged.values()))
 
     def __len__(self) -> int:
         return len(self.at)

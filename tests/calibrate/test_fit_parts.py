@@ -19,7 +19,6 @@ from pready.calibrate.fit import (
     refine_sizes,
 )
 from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
-from pready.calibrate.fit.lines import huber_cost, leverage, line, robust_line, window_costs
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.synthetic import observe, random_machine
 from pready.model.errors import PreadyError
@@ -52,48 +51,7 @@ def test_centre_of_few_or_equal_repeats() -> None:
     assert error[1] == 0
 
 
-# --- lines ------------------------------------------------------------------------------------
-
-
-def test_line_is_least_squares() -> None:
-    # Through (0,1), (1,2), (2,6): mean (1,3), slope Σdx·dy/Σdx² = (2+3)/2 = 2.5, intercept 0.5.
-    a, b = line(np.array([0.0, 1, 2]), np.array([1.0, 2, 6]), np.ones(3))
-    assert (float(a), float(b)) == pytest.approx((0.5, 2.5))
-
-
-def test_robust_line_ignores_an_outlier() -> None:
-    x = np.arange(10.0)
-    y = 3 + 2 * x
-    y[4] = 500
-    a, b = robust_line(x, y, np.full(10, 0.1), np.ones(10), rounds=50)
-    assert (float(a), float(b)) == pytest.approx((3, 2), abs=0.1)
-
-
-def test_leverage_sums_to_the_parameters() -> None:
-    x, sigma = np.geomspace(1, 1e6, 12), np.geomspace(1, 9, 12)
-    assert leverage(x, sigma).sum() == pytest.approx(2)
-    assert leverage(x, sigma, sloped=False).sum() == pytest.approx(1)
-
-
-def test_huber_cost_is_bounded() -> None:
-    assert huber_cost(np.array([1.0]), np.ones(1)) == 1.0
-    assert huber_cost(np.array([1e9]), np.ones(1)) == 9.0
-
-
 # --- curves -----------------------------------------------------------------------------------
-
-
-def test_a_window_costs_what_its_line_does_alone(rng: np.random.Generator) -> None:
-    x, sigma = np.arange(90.0), rng.uniform(0.5, 2, 90)
-    y = 3 + 0.2 * x + sigma * rng.standard_normal(90)
-    y[::11] += 30
-    windows = np.sort(rng.integers(0, 91, (700, 2)), axis=1)
-    found = window_costs(x, y, sigma, windows, rounds=4)
-    for (first, end), cost in zip(windows, found, strict=True):
-        part = slice(first, end)
-        a, b = robust_line(x[part], y[part], sigma[part], np.ones(end - first), rounds=4)
-        expected = huber_cost((y[part] - a - b * x[part]) / sigma[part], np.ones(end - first))
-        assert cost == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_curves_are_those_of_loggp() -> None:

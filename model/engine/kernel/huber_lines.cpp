@@ -1,0 +1,103 @@
+#include "huber_lines.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace pready {
+namespace {
+
+// Four points side by side, whatever the processor: sums are rounded everywhere alike.
+constexpr std::int64_t kAbreast = 4;
+typedef double V __attribute__((vector_size(kAbreast * sizeof(double))));
+typedef std::int64_t I __attribute__((vector_size(kAbreast * sizeof(double))));
+
+V load(const double* from) {
+    V out;
+    std::memcpy(&out, from, sizeof out);
+    return out;
+}
+V size(V x) { return reinterpret_cast<V>(reinterpret_cast<I>(x) & 0x7fffffffffffffff); }  // without its sign
+V smaller(V a, V b) { return a < b ? a : b; }
+double sum(V x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+
+struct Line {
+    double intercept, slope;
+};
+
+// The points of a window. Behind its last, up to a multiple of kAbreast, may lie others, whose `plain` is 0.
+struct Points {
+    const double *x, *y, *sigma, *plain;  // plain: the weight of a point that is not disturbed
+    std::int64_t count;
+
+    V off(const Line& line, std::int64_t i) const {
+        return load(y + i) - line.intercept - line.slope * load(x + i);
+    }
+};
+
+// Weighted least squares. `weight` is room for the weights: Huber's, of how far each point is off the line before.
+Line least_squares(const Points& p, const Line* before, bool sloped, double k, double* weight) {
+    V of_weight{}, of_x{}, of_y{};
+    for (std::int64_t i = 0; i < p.count; i += kAbreast) {
+        V w = load(p.plain + i);
+        if (before) w *= smaller(k * load(p.sigma + i) / size(p.off(*before, i)), V{} + 1.0);
+        std::memcpy(weight + i, &w, sizeof w);
+        of_weight += w;
+        of_x += w * load(p.x + i);
+        of_y += w * load(p.y + i);
+    }
+    const double total = sum(of_weight), safe = total > 0 ? total : 1.0;
+    const double mean_x = sum(of_x) / safe, mean_y = sum(of_y) / safe;
+    if (!sloped) return {mean_y, 0.0};
+    V of_xx{}, of_xy{};
+    for (std::int64_t i = 0; i < p.count; i += kAbreast) {
+        const V dx = load(p.x + i) - mean_x, lever = load(weight + i) * dx;
+        of_xx += lever * dx;
+        of_xy += lever * load(p.y + i);  // Σ lever = 0, so y needs no centring
+    }
+    const double xx = sum(of_xx);
+    const bool flat = xx <= 1e-12 * (xx + total * mean_x * mean_x);  // Σ weight·x²
+    const double slope = flat ? 0.0 : sum(of_xy) / xx;
+    return {mean_y - slope * mean_x, slope};
+}
+
+double cost(const Points& p, const Line& line, const Huber& huber) {
+    V total{};
+    for (std::int64_t i = 0; i < p.count; i += kAbreast) {
+        const V z = size(p.off(line, i)) / load(p.sigma + i);
+        const V tail = smaller(2 * huber.k * z - huber.k * huber.k, V{} + huber.worst);
+        const V loss = z <= huber.k ? z * z : tail;
+        total += load(p.plain + i) > 0 ? loss : V{};
+    }
+    return sum(total);
+}
+
+}  // namespace
+
+void huber_lines(const Rows& x, const Rows& y, const Rows& sigma, std::int64_t rows, std::int64_t columns,
+                 const Windows& windows, bool sloped, int rounds, const Huber& huber, double* out) {
+    const auto room = static_cast<std::size_t>(columns + kAbreast);
+    std::vector<double> x_of(room), y_of(room), sigma_of(room, 1.0), every(room), plain(room), weight(room);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < columns; ++c) {
+            const auto i = static_cast<std::size_t>(c);
+            x_of[i] = x.at(r, c), y_of[i] = y.at(r, c), sigma_of[i] = sigma.at(r, c);
+            every[i] = 1.0 / (sigma_of[i] * sigma_of[i]);
+        }
+        for (std::int64_t w = 0; w < windows.count; ++w) {
+            const std::int64_t first = windows.at(r, w, 0), end = windows.at(r, w, 1);
+            const std::int64_t count = std::max(end - first, std::int64_t{0});
+            std::copy_n(every.data() + first, count, plain.data());
+            std::fill_n(plain.data() + count, kAbreast, 0.0);
+            const Points points{x_of.data() + first, y_of.data() + first, sigma_of.data() + first, plain.data(), count};
+            Line line = least_squares(points, nullptr, sloped, huber.k, weight.data());
+            for (int round = 0; round < rounds; ++round)
+                line = least_squares(points, &line, sloped, huber.k, weight.data());
+            *out++ = line.intercept;
+            *out++ = line.slope;
+            *out++ = cost(points, line, huber);
+        }
+    }
+}
+
+}  // namespace pready

@@ -1,0 +1,120 @@
+"""Straight lines: answers derived by hand, and the kernel's against the same in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pready.calibrate.fit.lines import HUBER_K, WORST, leverage, line, robust_line
+
+Array = NDArray[np.float64]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def test_line_is_least_squares() -> None:
+    # Through (0,1), (1,2), (2,6): mean (1,3), slope Σdx·dy/Σdx² = (2+3)/2 = 2.5, intercept 0.5.
+    a, b = line(np.array([0.0, 1, 2]), np.array([1.0, 2, 6]), np.ones(3))
+    assert (float(a), float(b)) == pytest.approx((0.5, 2.5))
+
+
+def test_leverage_sums_to_the_parameters() -> None:
+    x, sigma = np.geomspace(1, 1e6, 12), np.geomspace(1, 9, 12)
+    assert leverage(x, sigma).sum() == pytest.approx(2)
+    assert leverage(x, sigma, sloped=False).sum() == pytest.approx(1)
+
+
+# --- robust lines -------------------------------------------------------------------------------
+
+
+def oracle(x: Array, y: Array, sigma: Array, sloped: bool, rounds: int) -> tuple[float, float, float]:
+    """Huber's line through all points: intercept, slope, cost."""
+    if not len(x):
+        return 0.0, 0.0, 0.0
+    weight = 1 / sigma**2
+    a = b = 0.0
+    for turn in range(rounds + 1):
+        z = np.abs(y - a - b * x) / sigma
+        w = weight if turn == 0 else weight * np.minimum(1, HUBER_K / np.maximum(z, 1e-300))
+        if sloped:
+            a, b = (float(v) for v in line(x, y, w))
+        else:
+            a = float((w * y).sum() / w.sum())
+    z = np.abs(y - a - b * x) / sigma
+    loss = np.where(z <= HUBER_K, z**2, np.minimum(2 * HUBER_K * z - HUBER_K**2, WORST))
+    return a, b, float(loss.sum())
+
+
+@pytest.mark.parametrize("sloped", [True, False])
+@pytest.mark.parametrize("rounds", [0, 1, 4, 8])
+def test_each_window_has_the_line_of_its_points(sloped: bool, rounds: int, rng: np.random.Generator) -> None:
+    x, sigma = np.arange(90.0), rng.uniform(0.5, 2, 90)
+    y = 3 + 0.2 * x + sigma * rng.standard_normal(90)
+    y[::11] += 30
+    windows = np.sort(rng.integers(0, 91, (700, 2)), axis=1)
+    lengths = set(np.diff(windows, axis=1).ravel())
+    assert {0, 1, 2, 3, 4, 5, 6, 7, 8} <= lengths  # what does and does not fill the kernel's fours
+    found = np.stack(robust_line(x, y, sigma, windows, sloped=sloped, rounds=rounds), axis=-1)
+    for (first, end), made in zip(windows, found, strict=True):
+        part = slice(first, end)
+        expected = oracle(x[part], y[part], sigma[part], sloped, rounds)
+        assert made == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_rows_have_their_own_points_and_windows(rng: np.random.Generator) -> None:
+    x = np.geomspace(1, 1e6, 23)
+    sigma = rng.uniform(0.5, 2, (6, 1)) * np.ones(23)
+    y = 3 + 1e-5 * x + sigma * rng.standard_normal((4, 6, 23))
+    windows = np.sort(rng.integers(0, 24, (4, 1, 5, 2)), axis=-1)
+    found = robust_line(x, y, sigma, windows)
+    assert found.cost.shape == (4, 6, 5)
+    for i, j, k in np.ndindex(4, 6, 5):
+        part = slice(*windows[i, 0, k])
+        expected = oracle(x[part], y[i, j, part], sigma[j, part], True, 8)
+        assert [v[i, j, k] for v in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_without_windows_all_points_take_part(rng: np.random.Generator) -> None:
+    x, y, sigma = np.arange(9.0), rng.standard_normal((2, 9)), np.ones(9)
+    found = robust_line(x, y, sigma)
+    assert found.slope.shape == (2,)
+    for row, made in zip(y, zip(*found, strict=True), strict=True):
+        assert made == pytest.approx(oracle(x, row, sigma, True, 8), rel=1e-9)
+    assert robust_line(x[:0], y[:, :0], sigma[:0]).cost.tolist() == [0, 0]
+
+
+def test_a_point_on_the_line_counts_in_full() -> None:
+    """Its weight is a division by 0; of either sign."""
+    for y in (np.zeros(3), np.full(3, -0.0), np.full(3, 2.0)):
+        for sloped in (True, False):
+            found = robust_line(np.arange(3.0), y, np.ones(3), sloped=sloped)
+            assert [float(v) for v in found] == [y[0], 0, 0]
+
+
+def test_robust_line_ignores_an_outlier() -> None:
+    x = np.arange(10.0)
+    y = 3 + 2 * x
+    y[4] = 500
+    a, b, _ = robust_line(x, y, np.full(10, 0.1), rounds=50)
+    assert (float(a), float(b)) == pytest.approx((3, 2), abs=0.1)
+
+
+def test_cost_is_bounded() -> None:
+    # A constant through ±1: off by one standard deviation each.
+    two = robust_line(np.zeros(2), np.array([-1.0, 1]), np.ones(2), sloped=False)
+    assert float(two.cost) == 2.0
+    # Through four zeros and a point far off, which pulls by k: 4·m = k. Then 4·m² = k²/4, and WORST for that point.
+    y = np.array([0.0, 0, 0, 0, 1e9])
+    far = robust_line(np.zeros(5), y, np.ones(5), sloped=False, rounds=200)
+    assert float(far.intercept) == pytest.approx(1.345 / 4)
+    assert float(far.cost) == pytest.approx(9 + 1.345**2 / 4)
+
+
+@pytest.mark.parametrize("window", [[-1, 2], [0, 4]])
+def test_windows_outside_are_refused(window: list[int]) -> None:
+    with pytest.raises(ValueError, match="where no points are"):
+        robust_line(np.zeros(3), np.zeros(3), np.ones(3), np.array([window]))
