@@ -104,9 +104,17 @@ def proof_on(
     return prove(what, believed, prover, folder, budget_s=60.0, seed=5, **options)
 
 
+@pytest.fixture(scope="module")
+def on_the_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Proof, Path]:
+    """The proof of a cluster that is the model, and its folder: made once."""
+    folder = tmp_path_factory.mktemp("proof")
+    with pytest.MonkeyPatch.context() as patch:
+        return proof_on(machine(), machine(), folder, patch), folder
+
+
 @pytest.mark.thorough
-def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
+def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Proof, Path]) -> None:
+    proof, _ = on_the_model
     assert len(proof.cases) == 1 + design.MOST_ADVISED
     assert proof.cases[0].way.approach == BULK
     for case in proof.cases:
@@ -123,14 +131,16 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(tmp_path: Path, monkey
 
 
 @pytest.mark.thorough
-def test_threads_in_a_grid_are_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_in_a_grid_are_predicted_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_the_model: tuple[Proof, Path]
+) -> None:
     proof = proof_on(machine(), machine(), tmp_path, monkeypatch, {"thread_grid": [2, 2, 1]})
     assert len(proof.cases) == 1 + design.MOST_ADVISED
     for case in proof.cases:
         assert case.result.measured_s == pytest.approx(case.result.predicted_s, rel=1e-6)
     # Of two neighbours the laggard owns no part: bulk waits for it all the same, a message per thread does not.
     apart = max(c.result.eta_predicted for c in proof.cases)
-    together = max(c.result.eta_predicted for c in proof_on(machine(), machine(), tmp_path / "all", monkeypatch).cases)
+    together = max(c.result.eta_predicted for c in on_the_model[0].cases)
     assert apart > together
 
 
@@ -142,8 +152,8 @@ def test_part_is_what_the_library_makes_of_it() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_no_figure_is_cut(width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
+def test_no_figure_is_cut(width: int, on_the_model: tuple[Proof, Path]) -> None:
+    proof, _ = on_the_model
     out = StringIO()
     Console(file=out, width=width, color_system=None).print(proof_view(proof))
     text = out.getvalue()
@@ -176,11 +186,13 @@ def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.thorough
-def test_what_was_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = proof_on(machine(), machine(), tmp_path, monkeypatch)
-    before = (tmp_path / session.RAW).read_bytes()
-    again = proof_on(machine(), machine(), tmp_path, monkeypatch)
-    assert (tmp_path / session.RAW).read_bytes() == before
+def test_what_was_measured_is_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, on_the_model: tuple[Proof, Path]
+) -> None:
+    first, folder = on_the_model
+    before = (folder / session.RAW).read_bytes()
+    again = proof_on(machine(), machine(), folder, monkeypatch)
+    assert (folder / session.RAW).read_bytes() == before
     assert again.comparison == first.comparison
 
 

@@ -44,19 +44,23 @@ class Sent:
     """Messages that arrive just as the threads meet: rounding decides whether they are early."""
     leaves: list[tuple[int, int, float]] = field(default_factory=list)
     """(direction, VCI, time) of each message, in the order in which they leave."""
+    towards: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
+    """By direction: (VCI, time) of each of them, in that order; where ports are overrun, of when it goes through."""
     acknowledged: float = NEVER
     alone: float = NEVER
     """When all have gone through a port that nobody shares; and through one that sharing slows down."""
     slowed: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
-    through: list[tuple[int, int, float]] | None = None
-    """`leaves`, but when messages begin to go through their receivers' ports, if these are overrun."""
     shared: dict[int, float] = field(default_factory=dict)
     """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
     port: list[tuple[float, float]] = field(default_factory=list)
     """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
     before them, by what went before."""
+
+
+Ready = tuple[list[float], float, float, float, list[float]]
+"""Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
 
 
 @dataclass
@@ -66,6 +70,35 @@ class Ended:
     causes: dict[str, float]
     early: int
     tied: int
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is the same of all messages of a class: plain numbers, found once."""
+
+    size: float
+    hold: float
+    """Of the VCI's lock."""
+    busy: float
+    """The port, while it leaves."""
+    stream: float
+    travel: float
+    """From when it leaves until all of it is there."""
+    wire: float
+    link: float
+    drain: float
+    credit: float
+    ack: float
+    buffered: float
+    queue: float
+    half: float
+    """Of a handshake."""
+    asks: bool
+    """Does it wait for its receiver's answer?"""
+    delivered: bool
+    """Is its send over when its receiver has said so?"""
+    returned: float
+    """From its arrival to the receiver's word."""
 
 
 class Oracle:
@@ -93,6 +126,29 @@ class Oracle:
         # Puts that are active messages are taken in by one thread.
         self.receivers = "master" if interface.one_sided and self.setting.puts_take_cpu else interface.receivers
         self.windows = plan.workload.threads if interface.windows_per_thread else 1
+        self.pattern, self.node = plan.pattern, None if plan.pattern.node is None else plan.pattern.node.tolist()
+        self.inside = [kind.inside for kind in plan.pattern.kinds]
+        self.messages = [self.message(cost) for cost in self.costs]
+        # One barrier and one overhead of Pready, whatever the message.
+        self.barrier, self.pready = float(self.costs[0].barrier), float(self.costs[0].pready)
+        one = self.costs[0].flush if interface.sync == "passive" else self.costs[0].epoch
+        self.epochs = float(one + (self.windows - 1) * self.costs[0].window)
+        # Threads that have completed their own messages meet once more.
+        self.meeting = self.barrier if interface.receivers == "threads" else 0.0
+        # What sharing takes longer, as a share.
+        self.share = float(self.costs[0].uneven_active if interface.active_message else self.costs[0].uneven)
+        self.queues = self.go_aheads_wait()
+        self.takes = [self.taken(vci) for vci in range(len(plan.members))]
+        self.needs = self.needed()
+        theta = plan.workload.partitions_per_thread
+        self.several = [len({p // theta for p in needed}) > 1 for needed in self.needs]
+        profile, classes = plan.pattern.rank_profile, plan.pattern.classes.tolist()
+        ranks = range(plan.pattern.ranks)
+        self.kinds = [classes[0 if profile is None else profile[r]] for r in ranks]  # by rank and direction
+        if plan.pattern.name != "sweep3d":
+            self.to = [plan.pattern.neighbours(r) for r in ranks]
+            self.sources = self.senders()
+        self.passes = plan.pattern.name != "sweep3d" and self.overrun()
 
     def run(self, iterations: int) -> list[list[Ended]]:
         self.exchanges = iterations * self.plan.steps
@@ -109,23 +165,25 @@ class Oracle:
 
     def exchange(self, k: int) -> list[Ended]:
         ranks = range(self.plan.pattern.ranks)
-        to = [self.plan.pattern.neighbours(r) for r in ranks]
-        joins = [self.start[r] + self.ready(r, k)[1] + self.barrier for r in ranks]
+        to = self.to
+        ready = [self.ready(r, k) for r in ranks]
+        joins = [self.start[r] + ready[r][1] + self.barrier for r in ranks]
         posted = list(self.start)
         enters = joins if self.computing else posted
-        sent = [self.send(r, k, self.start[r], to[r], posted, enters) for r in ranks]
+        sent = [self.send(r, k, ready[r], self.start[r], to[r], posted, enters) for r in ranks]
         for _ in range(ROUNDS - 1 if self.queues else 0):
-            before, sent = sent, [self.send(r, k, self.start[r], to[r], posted, enters, sent) for r in ranks]
+            before = sent
+            sent = [self.send(r, k, ready[r], self.start[r], to[r], posted, enters, before) for r in ranks]
             if [s.port for s in sent] == [s.port for s in before]:
                 break
         self.leave_nodes(sent)
-        if self.overrun(to):
-            self.pass_ports(sent, to)
+        if self.passes:
+            self.pass_ports(sent)
         out = []
         for r in ranks:
-            sources = [(sent[q], d, self.class_of(q, d)) for q, d in self.sources(r, to)]
+            sources = [(sent[q], d, self.kinds[q][d]) for q, d in self.sources[r]]
             floor = joins[r] if self.computing and self.progress != "thread" else posted[r]
-            received, causes = self.receive(sources, floor, self.uneven(sent, to, {q for q, _ in self.sources(r, to)}))
+            received, causes = self.receive(sources, floor, self.uneven(sent, {q for q, _ in self.sources[r]}))
             received += self.meeting
             end = max(received, sent[r].join, sent[r].done + self.meeting)
             if self.computing:
@@ -137,73 +195,66 @@ class Oracle:
             self.start[r], self.nic[r], self.turn[r] = out[r].end, sent[r].nic, sent[r].turn
         return out
 
-    def overrun(self, to: list[list[int | None]]) -> bool:
+    def overrun(self) -> bool:
         """Does a rank of a list receive more than it sends, and from several?"""
-        if self.plan.pattern.name != "neighbours" or self.plan.pattern.node is not None:
+        if self.pattern.name != "neighbours" or self.node is not None:
             return False
-        for r in range(len(to)):
-            came = [float(self.costs[self.class_of(q, d)].size) for q, d in self.sources(r, to)]
-            went = [float(self.costs[self.class_of(r, d)].size) for d, there in enumerate(to[r]) if there is not None]
+        for r, sources in enumerate(self.sources):
+            came = [self.messages[self.kinds[q][d]].size for q, d in sources]
+            went = [self.messages[self.kinds[r][d]].size for d, there in enumerate(self.to[r]) if there is not None]
             if len(came) > 1 and sum(came) > sum(went) * (1 + 1e-9):
                 return True
         return False
 
-    def pass_ports(self, sent: list[Sent], to: list[list[int | None]]) -> None:
+    def pass_ports(self, sent: list[Sent]) -> None:
         """What comes goes through its receiver's port, behind what lies there from exchanges before, and is received
         from when it is through; a receiver's word goes back then."""
-        through = [list(s.leaves) for s in sent]
-        for r in range(len(to)):
-            line: list[tuple[float, int, float, int, int]] = []
-            for q, d in self.sources(r, to):
-                for nth, (direction, _, left) in enumerate(sent[q].leaves):
-                    if direction == d:
-                        line.append((ticks(left), len(line), left, q, nth))
+        for r, sources in enumerate(self.sources):
+            line: list[tuple[float, int, float, Sent, int, int, Message]] = []
+            for q, d in sources:
+                for nth, (_, left) in enumerate(sent[q].towards[d]):
+                    line.append((ticks(left), len(line), left, sent[q], d, nth, self.messages[self.kinds[q][d]]))
             free, turn = self.ports[r]
-            for _, _, left, q, nth in sorted(line):
-                d, vci, _ = sent[q].leaves[nth]
-                cost = self.costs[self.class_of(q, d)]
+            for _, _, left, source, d, nth, cost in sorted(line, key=lambda each: each[:2]):
                 begun = max(left, free)
-                free = begun + float(cost.gap + cost.link)
-                if float(cost.drain) > 0:
+                free = begun + cost.busy
+                if cost.drain > 0:
                     turn = max(left, turn)
-                    begun = max(begun, turn - float(cost.credit))
-                    turn += float(cost.drain)
-                through[q][nth] = (d, vci, begun)
-                if self.delivered(cost):
-                    word = begun + float(cost.stream + cost.wire) + self.returned(cost)
-                    sent[q].done = max(sent[q].done, word)
+                    begun = max(begun, turn - cost.credit)
+                    turn += cost.drain
+                source.towards[d][nth] = (source.towards[d][nth][0], begun)
+                if cost.delivered:
+                    source.done = max(source.done, begun + cost.travel + cost.returned)
             self.ports[r] = (free, turn)
-        for s, leaves in zip(sent, through, strict=True):
-            s.through = leaves
 
-    @property
-    def queues(self) -> bool:
-        """Do go-aheads wait in ports?"""
+    def go_aheads_wait(self) -> bool:
+        """In ports?"""
         pattern = self.plan.pattern
-        asks = any(map(self.asks, self.costs))
-        known = asks and any(float(c.queue) > 0 for c in self.costs)
+        asks = any(m.asks for m in self.messages)
+        known = asks and any(m.queue > 0 for m in self.messages)
         apart = self.setting.two_way and pattern.node is None and pattern.name != "pt2pt"
         return known and (apart or pattern.name == "sweep3d")
 
-    def behind(self, rank: int, before: list[Sent] | None, given: float, cost: Costs) -> float:
+    def behind(self, rank: int, before: list[Sent] | None, given: float, cost: Message) -> float:
         """How long a go-ahead waits that is given then, behind what lay in its rank's port in the round before, or in
         a sweep, where it has sent before, what lies there."""
         if not self.queues or (before is None and self.plan.pattern.name != "sweep3d"):
             return 0.0
         taken = self.nic[rank]
         if before is not None:
-            taken = [until for since, until in before[rank].port if ticks(since) < ticks(given)][-1]
-        return min(max(taken - given, 0.0), float(cost.queue))
+            now = ticks(given)
+            taken = [until for since, until in before[rank].port if ticks(since) < now][-1]
+        return min(max(taken - given, 0.0), cost.queue)
 
-    def uneven(self, sent: list[Sent], to: list[list[int | None]], sources: set[int]) -> float:
+    def uneven(self, sent: list[Sent], sources: set[int]) -> float:
         """What a rank takes longer to which several send at once that send to others, too."""
-        if self.plan.pattern.node is not None:
+        if self.node is not None or self.share <= 0:
             return 0.0
         windows = []
         for q in sorted(sources):
             s, listed = sent[q], self.plan.pattern.name == "neighbours"
-            others = [r for r in to[q] if r is not None]
-            if self.share > 0 and s.slowed > NEVER and len(others if listed else set(others)) > 1:
+            others = [r for r in self.to[q] if r is not None]
+            if s.slowed > NEVER and len(others if listed else set(others)) > 1:
                 long = (s.slowed - s.alone) / self.share
                 windows.append((s.alone - long, long))
         windows = [w for w in windows if w[1] > 0]
@@ -213,17 +264,16 @@ class Oracle:
         whole = max(at + long for at, long in windows) - min(at for at, _ in windows)
         return self.share * max(covered - whole, 0.0) / (len(windows) - 1)
 
-    @property
-    def share(self) -> float:
-        """What sharing takes longer, as a share."""
-        c = self.costs[0]
-        return float(c.uneven_active if self.approach.interface.active_message else c.uneven)
-
-    def sources(self, r: int, to: list[list[int | None]]) -> list[tuple[int, int]]:
-        if self.plan.pattern.name in ("halo3d", "halo3d26"):
-            # In the order of directions: who sends to r in direction d?
-            return [(q, d) for d in range(self.plan.pattern.directions) for q in range(len(to)) if to[q][d] == r]
-        return [(q, d) for q in range(len(to)) for d, there in enumerate(to[q]) if there == r]
+    def senders(self) -> list[list[tuple[int, int]]]:
+        """By rank: who sends to it, and in which direction, in the order in which it has them."""
+        out: list[list[tuple[int, int]]] = [[] for _ in self.to]
+        for q, there in enumerate(self.to):
+            for d, r in enumerate(there):
+                if r is not None:
+                    out[r].append((q, d))
+        if self.pattern.name in ("halo3d", "halo3d26"):  # of directions: who sends to r in direction d?
+            out = [sorted(those, key=lambda qd: (qd[1], qd[0])) for those in out]
+        return out
 
     # One sweep of all octants.
 
@@ -251,7 +301,8 @@ class Oracle:
                     received, last = self.receive([u for u in upstream if u], free[r])
                     begun = max(received, free[r])
                     # Downstream ranks have ended the step before and sit in MPI.
-                    s = self.send(r, k * self.plan.steps + step, begun, downstream, free, free)
+                    nth = k * self.plan.steps + step
+                    s = self.send(r, nth, self.ready(r, nth), begun, downstream, free, free)
                     sent[r] = s
                     early, tied = early + s.early, tied + s.tied
                     self.start[r], self.nic[r], self.turn[r] = max(s.join, s.done + self.meeting), s.nic, s.turn
@@ -264,49 +315,63 @@ class Oracle:
 
     # Steps of the timeline.
 
-    def class_of(self, rank: int, direction: int) -> int:
-        of = self.plan.pattern
-        return int(of.classes[0 if of.rank_profile is None else of.rank_profile[rank], direction])
-
     def leave_nodes(self, sent: list[Sent]) -> None:
         """What leaves a node goes through its adapter, in whole picoseconds, then by rank, then as each rank has it."""
-        node = self.plan.pattern.node
-        if node is None:
+        if self.node is None:
             return
-        for n in range(int(node.max()) + 1):
-            line = []
-            for r in (r for r in range(len(sent)) if node[r] == n):
-                latest = NEVER
-                for place, (time, d, vci) in enumerate(sent[r].waiting):
-                    latest = max(latest, ticks(time))
-                    line.append((latest, r, place, time, d, vci))
+        lines: dict[int, list[tuple[float, int, int, float, int, int]]] = {n: [] for n in self.node}
+        for r, n in enumerate(self.node):
+            latest = NEVER
+            for place, (time, d, vci) in enumerate(sent[r].waiting):
+                latest = max(latest, ticks(time))
+                lines[n].append((latest, r, place, time, d, vci))
+        for n, line in lines.items():
             for _, r, _, time, d, vci in sorted(line):
-                cost = self.costs[self.class_of(r, d)]
+                cost = self.messages[self.kinds[r][d]]
                 left = max(time, self.adapters[n])
-                self.adapters[n] = left + float(cost.gap + cost.link)
+                self.adapters[n] = left + cost.busy
                 self.land(sent[r], d, vci, cost, left, time, sent[r].join)
         for s in sent:
             self.close(s)
 
     def land(
-        self, s: Sent, d: int, vci: int, cost: Costs, left: float, goes: float, join: float, since: float = 0.0
+        self, s: Sent, d: int, vci: int, cost: Message, left: float, goes: float, join: float, since: float = 0.0
     ) -> None:
         """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
-        interface = self.approach.interface
-        arrived = left + float(cost.stream + cost.wire)
+        arrived = left + cost.travel
         tied = math.isclose(arrived, join, rel_tol=1e-12)
         s.early, s.tied = s.early + (arrived <= join and not tied), s.tied + tied
-        s.acknowledged = max(s.acknowledged, since + (arrived + float(cost.ack)))
-        asks = self.asks(cost)
-        if self.delivered(cost):
-            s.done = max(s.done, since + (arrived + self.returned(cost)))
-        elif interface.two_sided_rendezvous or asks:
-            sockets = s.peers if self.plan.pattern.node is None else 1
-            s.done = max(s.done, since + max(goes, left + float(cost.stream - sockets * cost.buffered)))
-        s.leaves.append((d, vci, since + left))
-        busy = float(cost.gap + cost.link)
-        s.alone = max(s.alone, since + left) + busy
-        s.slowed = max(s.slowed, since + left) + busy * (1 + self.share)
+        s.acknowledged = max(s.acknowledged, since + (arrived + cost.ack))
+        if cost.delivered:
+            s.done = max(s.done, since + (arrived + cost.returned))
+        elif cost.asks or self.approach.interface.two_sided_rendezvous:
+            sockets = s.peers if self.node is None else 1
+            s.done = max(s.done, since + max(goes, left + (cost.stream - sockets * cost.buffered)))
+        leaves = since + left
+        s.leaves.append((d, vci, leaves))
+        s.towards.setdefault(d, []).append((vci, leaves))
+        s.alone = max(s.alone, leaves) + cost.busy
+        s.slowed = max(s.slowed, leaves) + cost.busy * (1 + self.share)
+
+    def message(self, cost: Costs) -> Message:
+        return Message(
+            size=float(cost.size),
+            hold=self.hold(cost),
+            busy=float(cost.gap + cost.link),
+            stream=float(cost.stream),
+            travel=float(cost.stream + cost.wire),
+            wire=float(cost.wire),
+            link=float(cost.link),
+            drain=float(cost.drain),
+            credit=float(cost.credit),
+            ack=float(cost.ack),
+            buffered=float(cost.buffered),
+            queue=float(cost.queue),
+            half=0.0 if self.approach.interface.active_message else 0.5 * float(cost.handshake),
+            asks=self.asks(cost),
+            delivered=self.delivered(cost),
+            returned=self.receiving(cost, 1) + float(cost.ack),
+        )
 
     def asks(self, cost: Costs) -> bool:
         """Does a message wait for its receiver's answer?"""
@@ -332,10 +397,6 @@ class Oracle:
     def answers(self, rank: int, posted: list[float], enters: list[float]) -> float:
         return posted[rank] if self.progress == "thread" else enters[rank]
 
-    def returned(self, cost: Costs) -> float:
-        """From a message's arrival to the receiver's word."""
-        return self.receiving(cost, 1) + float(cost.ack)
-
     def close(self, s: Sent) -> None:
         """The end of an epoch."""
         interface, control = self.approach.interface, float(self.costs[0].control)
@@ -345,15 +406,6 @@ class Oracle:
         if interface.sync == "passive":
             flushed = max(s.acknowledged, s.join)
             s.notify, s.done = flushed + self.epochs + control, flushed + self.epochs
-
-    @property
-    def barrier(self) -> float:
-        return float(self.costs[0].barrier)
-
-    @property
-    def meeting(self) -> float:
-        """Threads that have completed their own messages meet once more."""
-        return self.barrier if self.approach.interface.receivers == "threads" else 0.0
 
     def times(self, rank: int, k: int) -> list[float]:
         """When partitions are ready; all of a rank are drawn in one call."""
@@ -366,8 +418,7 @@ class Oracle:
             self.drawn[own] = drawn.tolist()
         return self.drawn[own][k]
 
-    def ready(self, rank: int, k: int) -> tuple[list[float], float, float, float, list[float]]:
-        """Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
+    def ready(self, rank: int, k: int) -> Ready:
         w, interface = self.plan.workload, self.approach.interface
         times = self.times(rank, k)
         marked = list(times)
@@ -376,24 +427,20 @@ class Oracle:
             for n in range(w.threads):
                 free = NEVER
                 for j in sorted(range(n * theta, (n + 1) * theta), key=lambda j: times[j]):
-                    free = marked[j] = max(times[j], free) + float(self.costs[0].pready)
-        size = len(times) // self.plan.transports
-        needs = [tuple(range(i * size, (i + 1) * size)) for i in range(self.plan.transports)]
-        if self.plan.mapping is not None:  # one ready time per message
-            needs = list(self.plan.mapping.partitions)
-        bins = [max(marked[p] for p in needed) for needed in needs]
+                    free = marked[j] = max(times[j], free) + self.pready
+        bins = [max(marked[p] for p in needed) for needed in self.needs]
         if not interface.counts and not interface.joins:  # several threads count down together
-            several = [len({p // w.partitions_per_thread for p in needed}) > 1 for needed in needs]
-            bins = [b + float(self.costs[0].pready) * s for b, s in zip(bins, several, strict=True)]
+            bins = [b + self.pready * s for b, s in zip(bins, self.several, strict=True)]
         theta = w.partitions_per_thread
         ends = [max(marked[n * theta : (n + 1) * theta]) for n in range(w.threads)]
         return bins, max(marked), min(times), max(times), ends
 
-    @property
-    def epochs(self) -> float:
-        cost = self.costs[0]
-        one = cost.flush if self.approach.interface.sync == "passive" else cost.epoch
-        return float(one + (self.windows - 1) * cost.window)
+    def needed(self) -> list[tuple[int, ...]]:
+        """The partitions that each transport partition, or each message where every one has its own, waits for."""
+        if self.plan.mapping is not None:
+            return list(self.plan.mapping.partitions)
+        size = self.plan.workload.n_partitions // self.plan.transports
+        return [tuple(range(i * size, (i + 1) * size)) for i in range(self.plan.transports)]
 
     def taken(self, vci: int) -> float:
         """What a message pays that finds its VCI's lock taken."""
@@ -405,8 +452,8 @@ class Oracle:
         cost = self.costs[0]
         return float(cost.contention_put[k] if self.approach.interface.one_sided else cost.contention[k])
 
-    def hold(self, c: int) -> float:
-        interface, cost = self.approach.interface, self.costs[c]
+    def hold(self, cost: Costs) -> float:
+        interface = self.approach.interface
         issue = max(float(cost.hold - cost.setup), 0.0) if interface.persistent else float(cost.hold)
         hold = float(cost.put) if interface.one_sided else issue + float(cost.copy_in)
         return hold + (float(cost.copy_out + cost.active) if interface.active_message else 0.0)
@@ -423,14 +470,16 @@ class Oracle:
         self,
         rank: int,
         k: int,
+        own: Ready,
         start: float,
         to: list[int | None],
         posted: list[float],
         enters: list[float],
         before: list[Sent] | None = None,
     ) -> Sent:
+        """What a rank sends in its exchange `k`."""
         interface = self.approach.interface
-        bins, marked, first, last, ends = self.ready(rank, k)
+        bins, marked, first, last, ends = own
         peers = [(d, r) for d, r in enumerate(to) if r is not None]
         join = marked + self.barrier
         if interface.joins:
@@ -450,30 +499,26 @@ class Oracle:
             bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
         if interface.one_sided and self.setting.unattended == 0 and not interface.windows_per_thread:
             bins = [max(b, join) for b in bins]
-        class_of = [self.class_of(rank, d) for d in range(len(to))]
+        kinds = self.kinds[rank]
+        costs = [self.messages[kind] for kind in kinds]  # by direction
         if self.plan.mapping is None:  # to several neighbours, as the first of its messages
             bins = warmed(bins, [self.costs[0]] * len(bins))
         else:
             there = [m for m in range(len(bins)) if to[m % len(to)] is not None]
-            later = warmed([bins[m] for m in there], [self.costs[class_of[m % len(to)]] for m in there])
+            later = warmed([bins[m] for m in there], [self.costs[kinds[m % len(to)]] for m in there])
             for m, time in zip(there, later, strict=True):
                 bins[m] = time
 
-        handshakes = any(map(self.asks, self.costs))
+        handshakes = any(m.asks for m in self.messages)
         plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
-        looks_at_receivers = not plain or handshakes
-
-        def order(time: float) -> float:
-            # Where receivers' go-aheads compete, payloads ready in the same picosecond leave as issued.
-            if not looks_at_receivers or len(to) == 1:
-                return time
-            return ticks(time)
+        # Where receivers' go-aheads compete, payloads ready in the same picosecond leave as issued.
+        compete = len(to) > 1 and (not plain or handshakes)
 
         # Where traffic is two-way, as many messages are received under the lock before the next turn.
-        between = [0.0] * len(self.costs)
+        between = [0.0] * len(kinds)  # by direction
         if self.setting.two_way and self.receivers != "none":
             queued = len(peers) * self.plan.transports / len(self.plan.members)
-            between = [self.receiving(c, queued) for c in self.costs]
+            between = [self.receiving(self.costs[kind], queued) for kind in kinds]
 
         issued, adapter, bucket = NEVER, self.nic[rank] - start, self.turn[rank] - start
         queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
@@ -489,43 +534,40 @@ class Oracle:
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
             for ready, number, targets in turns:
                 # Each of the messages waits for others where the first does.
-                behind = free + len(targets) * self.taken(vci)
+                behind = free + len(targets) * self.takes[vci]
                 left = max(ready, behind)
                 at, held = left, 0.0
                 for d, r in targets:
-                    time = at = at + self.hold(class_of[d])
-                    held += self.hold(class_of[d])
+                    cost = costs[d]
+                    time = at = at + cost.hold
+                    held += cost.hold
                     if self.plan.mapping is None:
                         time = max(time, granted.get(d, NEVER) + held)
                     left = max(left, time)
-                    cost = self.costs[class_of[d]]
-                    half = 0.0 if interface.active_message else 0.5 * float(cost.handshake)
                     if interface.two_sided_rendezvous:
-                        time = max(time, posted[r] - start + float(cost.wire))
-                    elif self.asks(cost):
-                        time = self.answered(time + half, posted[r] - start, enters[r] - start)
+                        time = max(time, posted[r] - start + cost.wire)
+                    elif cost.asks:
+                        time = self.answered(time + cost.half, posted[r] - start, enters[r] - start)
                         time += self.behind(r, before, start + time, cost)
-                        time += half
+                        time += cost.half
                         if self.setting.sender_progress == "on-call":
                             time = max(time, self.seen(left, join, ends, cost))
-                    queue.append((order(time), number * len(to) + d, d, vci, time))
+                    queue.append((ticks(time) if compete else time, number * len(to) + d, d, vci, time))
                     if interface.one_by_one:  # back when the message is copied, or has left if it asked first
                         leaves = max(time, adapter)
-                        if float(cost.drain) > 0:
+                        if cost.drain > 0:
                             bucket = max(time, bucket)
-                            leaves = max(leaves, bucket - float(cost.credit))
-                            bucket += float(cost.drain)
-                        adapter = leaves + float(cost.gap + cost.link)
+                            leaves = max(leaves, bucket - cost.credit)
+                            bucket += cost.drain
+                        adapter = leaves + cost.busy
                         at = left
-                        if self.delivered(cost):
-                            heard = max(
-                                leaves + float(cost.stream + cost.wire), self.answers(r, posted, enters) - start
-                            )
-                            at = heard + self.returned(cost)
-                        elif self.asks(cost):
-                            at = max(time, leaves + float(cost.stream - cost.buffered))
+                        if cost.delivered:
+                            heard = max(leaves + cost.travel, self.answers(r, posted, enters) - start)
+                            at = heard + cost.returned
+                        elif cost.asks:
+                            at = max(time, leaves + (cost.stream - cost.buffered))
                 issued = max(issued, left)
-                free = left + sum(between[class_of[d]] for d, _ in targets)
+                free = left + sum(between[d] for d, _ in targets)
             number += len(members)
         nic, turn = self.nic[rank] - start, self.turn[rank] - start
         leaving = sorted(queue)
@@ -533,41 +575,38 @@ class Oracle:
         if queue and gated and len(self.plan.members) == 1 and len(to) > 1 and self.plan.pattern.name != "sweep3d":
             leaving = self.in_rounds(queue, len(peers))
         if interface.needs_room and 0 < self.setting.unattended < math.inf:
-            leaving = self.attended(leaving, len(peers), join, class_of)
+            leaving = self.attended(leaving, len(peers), join, costs)
         out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
         out.port.append((NEVER, start + nic))
         out.peers = 1 if interface.one_by_one else len(peers)
         for _, _, d, vci, time in leaving:
-            kind = class_of[d]
-            if self.plan.pattern.node is not None and not self.plan.pattern.kinds[kind].inside:
+            if self.node is not None and not self.inside[kinds[d]]:
                 out.waiting.append((start + time, d, vci))
                 continue
-            cost = self.costs[kind]
+            cost = costs[d]
             left = max(time, nic)
-            nic = left + float(cost.gap + cost.link)
-            if float(cost.drain) > 0:  # a token bucket beside the adapter
+            nic = left + cost.busy
+            if cost.drain > 0:  # a token bucket beside the adapter
                 turn = max(time, turn)
-                left = max(left, turn - float(cost.credit))
-                turn += float(cost.drain)
+                left = max(left, turn - cost.credit)
+                turn += cost.drain
             out.port.append((max(start + time, out.port[-1][0]), start + nic))
             self.land(out, d, vci, cost, left, time, join, start)
         if self.plan.pattern.name == "sweep3d":
-            self.share_cable(out, [(d, start + time) for _, _, d, _, time in leaving], class_of)
+            self.share_cable(out, [(d, start + time) for _, _, d, _, time in leaving], costs)
         for d, r in peers:
-            cost = self.costs[class_of[d]]
-            if self.delivered(cost):  # the receiver says so when it is inside MPI
-                out.done = max(out.done, self.answers(r, posted, enters) + self.returned(cost))
+            if costs[d].delivered:  # the receiver says so when it is inside MPI
+                out.done = max(out.done, self.answers(r, posted, enters) + costs[d].returned)
         out.nic, out.turn = start + nic, start + turn
         self.close(out)
         return out
 
-    def share_cable(self, s: Sent, goes: list[tuple[int, float]], class_of: list[int]) -> None:
+    def share_cable(self, s: Sent, goes: list[tuple[int, float]], costs: list[Message]) -> None:
         """Of two flows that take turns, the last message of the first to end shares the cable with the next one."""
 
         def busy(d: int) -> float:
             """After a pause a shaped link lets some of it through at once."""
-            cost = self.costs[class_of[d]]
-            return min(max(float(cost.stream + cost.wire - cost.ack), 0.0), float(cost.gap + cost.link))
+            return min(max(costs[d].travel - costs[d].ack, 0.0), costs[d].busy)
 
         for d in {d for d, _ in goes}:
             last = max(i for i, (other, _) in enumerate(goes) if other == d)
@@ -583,31 +622,31 @@ class Oracle:
     ) -> list[tuple[float, int, int, int, float]]:
         """What may go before a round is over, from the first on, leaves as it was issued."""
         first = min(time for *_, time in queue)
-        long = max(peers * (float(self.costs[0].gap + self.costs[0].link) * (1 + 1e-6)), 1e-12)
+        long = max(peers * (self.messages[0].busy * (1 + 1e-6)), 1e-12)
         return sorted((((t - first) / long - 0.5) + MAGIC - MAGIC, n, d, vci, t) for _, n, d, vci, t in queue)
 
-    def seen(self, issued: float, join: float, ends: list[float], cost: Costs) -> float:
+    def seen(self, issued: float, join: float, ends: list[float], cost: Message) -> float:
         """When the sender sees the answer to a rendezvous, where it makes progress only inside MPI."""
         interface, w = self.approach.interface, self.plan.workload
         if interface.sender_returns:
             return join
         if not interface.splits or w.partitions_per_thread == 1:
             return NEVER  # a thread waits there
-        waits = float(cost.link) * self.plan.transports / w.threads
+        waits = cost.link * self.plan.transports / w.threads
         return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
 
     def attended(
-        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float, class_of: list[int]
+        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float, costs: list[Message]
     ) -> list[tuple[float, int, int, int, float]]:
         """Puts of which only some find room to wait for the link with nobody inside MPI."""
         free, until = NEVER, NEVER
         out = []
         for order, number, d, vci, time in leaving:
-            cost = self.costs[class_of[d]]
-            free = max(time, free) + float(cost.gap + cost.link)
-            room = peers * self.setting.unattended / float(cost.size) * float(cost.link)
+            cost = costs[d]
+            free = max(time, free) + cost.busy
+            room = peers * self.setting.unattended / cost.size * cost.link
             if until == NEVER and free - time > room:
-                until = join - max(float(cost.link) - (free - time - room), 0.0)
+                until = join - max(cost.link - (free - time - room), 0.0)
             out.append((order, number, d, vci, max(time, until)))
         return out
 
@@ -624,40 +663,35 @@ class Oracle:
         lines: list[list[tuple[float, float]]] = [[] for _ in range(servers)]
         queued = len(sources) * self.plan.transports / vcis
         # All that comes to a rank comes through one port, which is as slow as the one it left through.
-        port: list[tuple[float, int, int, int, float, int]] = []
+        port: list[tuple[float, int, int, int, float]] = []
         # Where their order decides more than when the last is through, rounding must not decide it.
-        one = self.costs[0]
-        slowest = self.receiving(one, self.plan.pattern.sources * self.plan.transports / vcis)
-        matters = len(self.costs) > 1 or (servers > 1 and slowest > float(one.gap + one.link))
+        slowest = self.receiving(self.costs[0], self.pattern.sources * self.plan.transports / vcis)
+        matters = len(self.costs) > 1 or (servers > 1 and slowest > self.messages[0].busy)
         for number, (source, direction, kind) in enumerate(sources):
-            cost = self.costs[kind]
-            travel = float(cost.stream + cost.wire)
-            for nth, (d, vci, left) in enumerate(source.through or source.leaves):
-                if d != direction:
-                    continue
-                port.append((ticks(left - floor) if matters else left, number, nth, vci, left, kind))
-                there = (left + travel, left, source.issued, source.ready)
-                last = tuple(map(max, last, there))  # type: ignore[assignment]
+            mine = source.towards[direction]
+            for nth, (vci, left) in enumerate(mine):
+                port.append((ticks(left - floor) if matters else left, number, nth, vci, left))
+            latest = max(left for _, left in mine)
+            there = (latest + self.messages[kind].travel, latest, source.issued, source.ready)
+            last = tuple(map(max, last, there))  # type: ignore[assignment]
+        costs = [self.messages[kind] for _, _, kind in sources]
+        # What one rank alone sends has waited at its own port, whose bucket remembers the exchange before;
+        # what stays within a node does not come through one; what has been passed is not passed again.
+        waits = [self.pattern.sources > 1 and not self.passes and not self.inside[kind] for _, _, kind in sources]
+        services = [self.receiving(self.costs[kind], queued) for _, _, kind in sources]
         free = turn = through = NEVER
-        for *_, vci, left, c in sorted(port):
-            cost = self.costs[c]
-            begun = left
-            # What one rank alone sends has waited at its own port, whose bucket remembers the exchange before;
-            # what stays within a node does not come through one; what has been passed is not passed again.
-            if (
-                self.plan.pattern.sources > 1
-                and not any(s.through for s, *_ in sources)
-                and not self.plan.pattern.kinds[c].inside
-            ):
+        for _, number, _, vci, left in sorted(port):
+            cost, begun = costs[number], left
+            if waits[number]:
                 begun = max(left, free)
-                free = begun + float(cost.gap + cost.link)
-                if float(cost.drain) > 0:
+                free = begun + cost.busy
+                if cost.drain > 0:
                     turn = max(left, turn)
-                    begun = max(begun, turn - float(cost.credit))
-                    turn += float(cost.drain)
-            arrived = begun + float(cost.stream + cost.wire)
+                    begun = max(begun, turn - cost.credit)
+                    turn += cost.drain
+            arrived = begun + cost.travel
             through = max(through, arrived)
-            lines[vci if servers > 1 else 0].append((arrived, self.receiving(cost, queued)))
+            lines[vci if servers > 1 else 0].append((arrived, services[number]))
         if self.receivers == "none":
             end = through
         else:
@@ -670,9 +704,9 @@ class Oracle:
             end = max(ends)
         for source, direction, kind in sources:
             if direction in source.shared:
-                cost, went = self.costs[kind], source.shared[direction]
-                came = went + float(cost.stream + cost.wire)
-                end = max(end, came + (0.0 if self.receivers == "none" else self.receiving(cost, queued)))
+                went = source.shared[direction]
+                came = went + self.messages[kind].travel
+                end = max(end, came + (0.0 if self.receivers == "none" else self.receiving(self.costs[kind], queued)))
                 last = (max(last[0], came), max(last[1], went), last[2], last[3])
         end += uneven
         if self.receivers == "master":
