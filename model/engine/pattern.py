@@ -170,21 +170,27 @@ class Pattern:
         everyone = np.arange(self.ranks)
         if self.name == "pt2pt":
             return (everyone ^ 1)[:, None]
-        out = np.full((self.ranks, self.directions), -1, np.int64)
+        out = np.full((self.directions, self.ranks), -1, np.int64).T  # by direction, which is how it is looked at
         if self.name == "neighbours":
             counts = np.diff(self.out_start)
             source = np.repeat(everyone, counts)
             out[source, np.arange(len(source)) - np.repeat(self.out_start[:-1], counts)] = self.out_rank
             return out
+        # By step and axis, as arrays that stretch over the others: a number of additions, not of divisions.
+        z, y, x = (slice(None), None, None), (None, slice(None), None), (None, None, slice(None))
         strides = np.cumprod([1, *self.grid[:2]])
-        beside: list[dict[int, tuple[Wholes, NDArray[np.bool_]]]] = []  # by axis and step along it
-        for n, wraps, stride in zip(self.grid, self.periodic, strides, strict=True):
-            here = everyone // stride % n
-            there = {by: here + by for by in (-1, 0, 1)}
-            beside.append({by: (a % n * stride, (a >= 0) & (a < n) | (wraps and n > 1)) for by, a in there.items()})
-        for d, step in enumerate(self.steps):
-            (x, in_x), (y, in_y), (z, in_z) = (axis[by] for axis, by in zip(beside, step, strict=True))
-            out[:, d] = np.where(in_x & in_y & in_z, x + y + z, -1)
+        beside: list[dict[int, tuple[Wholes, NDArray[np.bool_]]]] = []
+        for n, wraps, stride, along in zip(self.grid, self.periodic, strides, (x, y, z), strict=True):
+            there = {by: np.arange(n) + by for by in (-1, 0, 1)}
+            beside.append(
+                {
+                    by: ((a % n * stride)[along], ((a >= 0) & (a < n) | (wraps and n > 1))[along])
+                    for by, a in there.items()
+                }
+            )
+        for column, step in zip(out.T.reshape(-1, *self.grid[::-1]), self.steps, strict=True):
+            (at_x, in_x), (at_y, in_y), (at_z, in_z) = (axis[by] for axis, by in zip(beside, step, strict=True))
+            np.copyto(column, at_x + at_y + at_z, where=in_x & in_y & in_z)
         return out
 
     def neighbours(self, rank: int) -> list[int | None]:
@@ -284,7 +290,8 @@ def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes |
     """With a profile for every rank: how large its messages are, and which of them stay within its node."""
     to = of.receivers
     there = to >= 0
-    keys = np.where(there, of.classes[0] if sizes is None else 0, -1)
+    # In words of half the size: what is larger comes from the system anew each time.
+    keys = np.where(there, np.int32(0) if sizes is not None else of.classes[0].astype(np.int32), np.int32(-1))
     samples: dict[int, Step | tuple[int, int] | None] = {k: kind.sample for k, kind in enumerate(of.kinds)}
     if sizes is not None:
         flat = np.array([s for row in sizes for s in row], np.float64)
@@ -298,14 +305,17 @@ def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes |
         keys[there] = np.argsort(np.argsort(first))[inverse]
         row, column = np.nonzero(there)
         samples = {k: (int(row[at]), int(column[at])) for k, at in enumerate(np.sort(first))}
-    inside = np.zeros(to.shape, np.bool_) if node is None else there & (node[to] == node[:, None])
+    near = None if node is None else node.astype(np.int32)
+    inside = np.zeros(to.shape, np.bool_) if near is None else there & (near[to] == near[:, None])
     # Classes from 0 on, those that leave the node first: what is true of all messages is read from class 0.
     several = len(samples)
-    values = inside * several + keys
-    used = np.flatnonzero(np.bincount(values[there]))
-    number = np.zeros(2 * several, np.int64)
-    number[used] = np.arange(len(used))
-    classes = np.where(there, number[values], -1)
+    values = keys + np.int32(1)  # 0: nobody
+    np.add(values, np.int32(several), out=values, where=inside)
+    counts = np.bincount(values.ravel(order="K"), minlength=2 * several + 1)
+    used = np.flatnonzero(counts[1:])
+    number = np.full(2 * several + 1, -1, np.int32)
+    number[1 + used] = np.arange(len(used))
+    classes = number[values]
     # Ranks with the same row, as many columns at a time as are digits of one number.
     profile, profiles, kinds = np.zeros(len(to), np.int64), 1, len(used) + 1
     for digit in classes.T:
@@ -313,15 +323,30 @@ def _placed(of: Pattern, sizes: Sequence[Sequence[float]] | None, node: Wholes |
             profile = np.unique(profile, return_inverse=True)[1].ravel()
             profiles = int(profile.max()) + 1
         profile, profiles = profile * kinds + digit + 1, profiles * kinds
-    _, one, profile = np.unique(profile, return_index=True, return_inverse=True)
+    one, profile = _numbered(profile, profiles)
     return replace(
         of,
-        classes=np.maximum(classes[one], 0),
+        classes=np.maximum(classes[one], 0).astype(np.int64),
         kinds=tuple(Kind(samples[int(u) % several], bool(u >= several)) for u in used),
         present=there[one],
-        rank_profile=profile.ravel(),
+        rank_profile=profile,
         node=node,
     )
+
+
+def _numbered(values: Wholes, below: int) -> tuple[Wholes, Wholes]:
+    """Where each value occurs first, in the order of values, and the number of each of `values` in that order. They are
+    from 0 to below `below`."""
+    if below > len(values):
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return first, inverse.ravel()
+    # No more values than there are ranks: without sorting.
+    first = np.full(below, -1)
+    first[values[::-1]] = np.arange(len(values))[::-1]  # the last one written stays
+    used = np.flatnonzero(first >= 0)
+    number = np.zeros(below, np.int64)
+    number[used] = np.arange(len(used))
+    return first[used], number[values]
 
 
 def _grid(grid: Sequence[int]) -> tuple[int, int, int]:
