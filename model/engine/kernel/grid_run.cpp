@@ -214,9 +214,9 @@ class GridRun {
 
     // The same a block at a time, until somebody stops the run.
     template <class Each>
-    void blocks(std::int64_t first, std::int64_t last, const Each& each) {
-        for (std::int64_t u = first; u < last && progress_.go_on(); u += kBlock)
-            each(u, std::min(last, u + kBlock));
+    void blocks(std::int64_t first, std::int64_t last, const Each& each, std::int64_t block = kBlock) {
+        for (std::int64_t u = first; u < last && progress_.go_on(); u += block)
+            each(u, std::min(last, u + block));
     }
 
     State at(const Turn& t) const {
@@ -272,12 +272,14 @@ class GridRun {
     // Sends, nodes and receives of ranks that share nodes. What a node computes depends on no other node. False: the
     // run is stopped.
     bool share_nodes(Worker& me, const Turn& t, const State& state, const Window& window) {
+        constexpr std::int64_t kSends = 16 * kBlock;  // ranks at a time: each time their ways are found anew
         if (t.plan.keeps_ports && !send_in_rounds(me, t, state, window)) return false;
         const auto send_up_to = [&](std::int64_t first, std::int64_t last) {
             if (t.plan.keeps_ports) return;
-            blocks(first, last, [&](std::int64_t a, std::int64_t b) {
+            const auto send = [&](std::int64_t a, std::int64_t b) {
                 passes_.send(t.plan, state, window, me.scratch, t.iteration, 0, a, b);
-            });
+            };
+            blocks(first, last, send, kSends);
         };
         const auto serve = [&](std::int64_t first, std::int64_t last) {
             if (progress_.go_on()) passes_.nodes(t.plan, state, window, me.scratch, first, last);

@@ -224,7 +224,14 @@ inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::in
         point(s.arrivals + d * W, records + kHead + (p.burst ? 0 : d * p.transports), at);
         if (p.classes == 1) return;
         const I rank = wrapped(from, p.ranks);
-        for (int l = 0; l < W; ++l) s.kind[d * W + l] = kind_of(p, rank[l], d);
+        std::int64_t ranks[W];
+        std::memcpy(ranks, &rank, sizeof ranks);
+        if (!p.placed) {
+            std::fill_n(s.kind + d * W, W, kind_of(p, ranks[0], d));
+        } else {
+            const std::int32_t* const kinds = p.direction_class + d;
+            for (int l = 0; l < W; ++l) s.kind[d * W + l] = kinds[p.rank_profile[ranks[l]] * p.directions];
+        }
     });
     for (int d = 0; found && d < p.directions; ++d) s.lag[d] = wide((p.nth[d] - 1) * p.burst_gap);
     return found;
