@@ -16,7 +16,7 @@ import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
-from pready.model.arrays import Array, Replaced
+from pready.model.arrays import Array, Replaced, latest
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
@@ -115,7 +115,7 @@ class Evaluation:
 
     @cached_property
     def _last_ready(self) -> Array:
-        return np.asarray(self.ready.max(axis=1))
+        return latest(self.ready)
 
     @cached_property
     def _receiver_ready(self) -> Array | None:
@@ -277,7 +277,7 @@ class Evaluation:
             each = [Costs.stack([c.row(i) for i in range(rows)], n) for c in at]
             joins = None if theirs is None else joined(theirs, each[0], approach, self.setting)
             end = run(ready, each, approach, self.setting, joins).end
-            out.append(np.stack([x.reshape(rows, n).mean(axis=1) for x in (end, ready.max(axis=1) + end)], axis=1))
+            out.append(np.stack([x.reshape(rows, n).mean(axis=1) for x in (end, latest(ready) + end)], axis=1))
         return out
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
@@ -462,7 +462,7 @@ def over_sizes(
         ]
         joins = None if theirs is None else joined(theirs, each[0], a, setting)
         end = run(ready, each, a, setting, joins).end
-        times, whole = (x.reshape(len(at_size), samples).mean(axis=1) for x in (end, ready.max(axis=1) + end))
+        times, whole = (x.reshape(len(at_size), samples).mean(axis=1) for x in (end, latest(ready) + end))
         whole = whole + np.array([float(begin(sampler, w, a)) for w in at_size]) / workload.iterations
         return OverSizes(np.asarray(times, dtype=np.float64), np.asarray(whole, dtype=np.float64))
 

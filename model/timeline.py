@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.approach import Approach, Interface, issuing_threads, vci_members
-from pready.model.arrays import Array
+from pready.model.arrays import Array, latest
 from pready.model.costs import Costs
 from pready.model.line import Line, fifo_starts, line_up, through, ticks
 from pready.model.machine import Progress
@@ -153,14 +153,14 @@ def run(
     by_peer = (costs,) if isinstance(costs, Costs) else tuple(costs)
     # What is the same of all messages is read from the first's; `each` is for arrays (rows, VCIs, partitions, peers).
     rank, each = by_peer[0], Costs.abreast(by_peer)
-    last_ready = ready.max(axis=1)
+    last_ready = latest(ready)
     times = ready - last_ready[:, None]
     waits_from = None if receiver_joins is None else receiver_joins - last_ready
     members = vci_members(approach, setting.threads, setting.contexts)
 
     # 1. Ready.
     marked = marked_by_threads(times, setting, rank.pready) if interface.counts else times
-    join = marked.max(axis=1) + rank.barrier
+    join = latest(marked) + rank.barrier
     starts = _starts(marked, join, last_ready, rank, approach, setting)
 
     def allowed(issued: Array, of: Costs) -> Array:
@@ -208,7 +208,7 @@ def run(
 def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
     """When each transport partition queues for its VCI: shape (rows, messages)."""
     interface, rows = approach.interface, len(marked)
-    starts = marked.reshape(rows, approach.messages, -1).max(axis=2)
+    starts = latest(marked.reshape(rows, approach.messages, -1))
     shared = counted(approach, setting.threads, setting.partitions_per_thread)
     if any(shared):
         starts = starts + np.where(shared, costs.pready[..., None], 0.0)
@@ -241,8 +241,7 @@ def _protocol(
     if interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
         return np.maximum(issued, costs.wire - _beside(last_ready, issued))
-    ends = marked.reshape(len(marked), setting.threads, -1).max(axis=2)
-    return _handshake(issued, costs, approach, setting, waits_from, join, ends)
+    return _handshake(issued, costs, approach, setting, waits_from, join, marked)
 
 
 def _service(costs: Costs) -> Array:
@@ -310,7 +309,7 @@ def joined(ready: Array, costs: Costs, approach: Approach, setting: Setting) -> 
     """When a rank's threads have met after marking their partitions: shape (rows,), on the clock of `ready`."""
     if approach.interface.counts:
         ready = marked_by_threads(ready, setting, costs.pready)
-    return np.asarray(ready.max(axis=1) + costs.barrier)
+    return np.asarray(latest(ready) + costs.barrier)
 
 
 def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
@@ -465,7 +464,7 @@ def _handshake(
     setting: Setting,
     waits_from: Array | None,
     join: Array,
-    ends: Array,
+    marked: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
     asks = costs.asks(approach.interface)
@@ -487,6 +486,7 @@ def _handshake(
             answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
             waiting = costs.link * approach.transport_partitions / setting.threads
+            ends = latest(marked.reshape(len(marked), setting.threads, -1))
             answered = np.maximum(answered, held(_next_waiting(issued, ends, waiting)))
     return np.asarray(answered)
 
@@ -497,7 +497,7 @@ def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     A thread with several partitions goes on computing after it has started a message; it waits when
     its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take.
     """
-    seen = np.maximum(_beside(ends.max(axis=1), issued), issued)
+    seen = np.maximum(_beside(latest(ends), issued), issued)
     for end in -np.sort(-ends, axis=1).T:
         mine = _beside(end, issued)
         seen = np.where(mine + waiting >= issued, np.maximum(mine, issued), seen)
@@ -634,10 +634,10 @@ def _completed(
 def _finite_max(times: Array) -> Array:
     """The latest of each row, +inf being the padding of VCIs with fewer messages."""
     flat = times.reshape(len(times), -1)
-    latest: NDArray[np.float64] = flat.max(axis=1)
-    if np.isfinite(latest).all():
-        return latest
-    return np.asarray(np.where(np.isfinite(flat), flat, -np.inf).max(axis=1))
+    last = latest(flat)
+    if np.isfinite(last).all():
+        return last
+    return latest(np.where(np.isfinite(flat), flat, -np.inf))
 
 
 def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:

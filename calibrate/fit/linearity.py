@@ -14,6 +14,7 @@ from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.lines import leverage, line
 from pready.calibrate.fit.results import LineTest
 from pready.calibrate.fit.series import Series
+from pready.model.engine._kernel import running_lines
 
 FEWEST = 3  # points on each side of a split
 
@@ -56,32 +57,13 @@ def line_test(series: Series, rng: np.random.Generator, *, draws: int = 999) -> 
 
 def _residual_sums(x: FloatArray, y: FloatArray, sigma: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Weighted residual sums of squares: one line, shape (m,); two by split, (m, splits)."""
-    w = 1 / sigma**2
-    forward = _running(x, y, w)
-    backward = _running(x[::-1], y[:, ::-1], w[::-1])[:, ::-1]
-    n = len(x)
+    x, w = x[None, :], 1 / sigma[None, :] ** 2
+    forward = running_lines(x, y, w)
+    backward = running_lines(x[:, ::-1], y[:, ::-1], w[:, ::-1])[:, ::-1]
+    n = y.shape[1]
     left = forward[:, FEWEST - 1 : n - FEWEST]
     right = backward[:, FEWEST : n - FEWEST + 1]
     return forward[:, -1], np.asarray(left + right)
-
-
-def _running(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    """RSS of the line through the first 1, 2, …, n points, by stable updates."""
-    total = np.cumsum(w)
-    rss = np.zeros(y.shape)
-    mean_x, sxx = 0.0, 0.0
-    mean_y, sxy, syy = (np.zeros(len(y)) for _ in range(3))
-    for i in range(len(x)):
-        share = w[i] / total[i]
-        dx, dy = x[i] - mean_x, y[:, i] - mean_y
-        gain = w[i] * (1 - share)
-        sxx += gain * dx * dx
-        sxy = sxy + gain * dx * dy
-        syy = syy + gain * dy * dy
-        mean_x += share * dx
-        mean_y = mean_y + share * dy
-        rss[:, i] = np.maximum(syy - (sxy**2 / sxx if sxx > 0 else 0.0), 0.0)
-    return rss
 
 
 def _standard_residuals(x: FloatArray, y: FloatArray, sigma: FloatArray) -> FloatArray:

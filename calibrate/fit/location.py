@@ -54,12 +54,13 @@ def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
     location = middle = median(repeats)
     spread = mad_sigma(repeats - location[:, None])
     alive = spread > 0
+    known = np.where(np.isnan(repeats), 0.0, repeats)
     scale = np.where(alive, spread, 1.0)[:, None] * BIWEIGHT_C
     for _ in range(4):
         u = (repeats - location[:, None]) / scale
         weight = np.where(np.abs(u) < 1, (1 - u**2) ** 2, 0.0)  # NaN compares False: weight 0
         total = weight.sum(axis=1)
-        moved = np.nansum(weight * repeats, axis=1) / np.where(total > 0, total, 1.0)
+        moved = (weight * known).sum(axis=1) / np.where(total > 0, total, 1.0)
         location = np.where(alive & (total > 0), moved, location)
     # The estimating equation's sandwich: var = Σψ² / (Σψ')².
     u = (repeats - location[:, None]) / scale

@@ -16,6 +16,7 @@
 #include "batch.hpp"
 #include "engine.hpp"
 #include "huber_lines.hpp"
+#include "running_lines.hpp"
 
 namespace nb = nanobind;
 using namespace pready;
@@ -250,6 +251,18 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level, K
 using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::device::cpu>;
 
+Rows rows(const Strided& of) { return {of.data(), of.stride(0), of.stride(1)}; }
+
+nb::ndarray<nb::numpy, double> running(const Strided& x, const Strided& y, const Strided& w) {
+    const std::size_t count = y.shape(0), points = y.shape(1);
+    for (const Strided* one : {&x, &w})
+        if (one->shape(0) != 1 || one->shape(1) != points) throw nb::value_error("x and w are no row as long as y's");
+    std::vector<double> out(count * points);
+    running_lines(rows(x), rows(y), rows(w), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
+                  out.data());
+    return array(std::move(out), {count, points});
+}
+
 nb::ndarray<nb::numpy, double> lines(const Strided& x, const Strided& y, const Strided& sigma, const Bounds& windows,
                                      bool sloped, int rounds, double k, double worst) {
     const std::size_t count = x.shape(0), points = x.shape(1);
@@ -263,7 +276,6 @@ nb::ndarray<nb::numpy, double> lines(const Strided& x, const Strided& y, const S
         for (std::int64_t w = 0; w < bounds.count; ++w)
             if (bounds.at(r, w, 0) < 0 || bounds.at(r, w, 1) > static_cast<std::int64_t>(points))
                 throw nb::value_error("a window ends where no points are");
-    const auto rows = [](const Strided& of) { return Rows{of.data(), of.stride(0), of.stride(1)}; };
     const std::size_t found = count * windows.shape(1);
     std::vector<double> out(found * 3);
     huber_lines(rows(x), rows(y), rows(sigma), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
@@ -284,6 +296,7 @@ NB_MODULE(_kernel, m) {
           nb::arg("kept").none() = nb::none());
     m.def("huber_lines", &lines, nb::arg("x"), nb::arg("y"), nb::arg("sigma"), nb::arg("windows"), nb::arg("sloped"),
           nb::arg("rounds"), nb::arg("k"), nb::arg("worst"));
+    m.def("running_lines", &running, nb::arg("x"), nb::arg("y"), nb::arg("w"));
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
              [](Engine* self, const nb::object& plan, const std::string& level) {

@@ -78,10 +78,13 @@ void huber_lines(const Rows& x, const Rows& y, const Rows& sigma, std::int64_t r
                  const Windows& windows, bool sloped, int rounds, const Huber& huber, double* out) {
     const auto room = static_cast<std::size_t>(columns + kAbreast);
     std::vector<double> x_of(room), y_of(room), sigma_of(room, 1.0), every(room), plain(room), weight(room);
+    const bool alike = x.row == 0 && sigma.row == 0;  // all rows but for y
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t c = 0; c < columns; ++c) {
             const auto i = static_cast<std::size_t>(c);
-            x_of[i] = x.at(r, c), y_of[i] = y.at(r, c), sigma_of[i] = sigma.at(r, c);
+            y_of[i] = y.at(r, c);
+            if (alike && r > 0) continue;
+            x_of[i] = x.at(r, c), sigma_of[i] = sigma.at(r, c);
             every[i] = 1.0 / (sigma_of[i] * sigma_of[i]);
         }
         for (std::int64_t w = 0; w < windows.count; ++w) {
