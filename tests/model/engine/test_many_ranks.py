@@ -166,7 +166,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
             for one in made:
                 assert one.numbers.keys() == alone.numbers.keys()
                 for name, value in alone.numbers.items():
-                    np.testing.assert_array_equal(one.numbers[name], value, name)
+                    assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
 
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
