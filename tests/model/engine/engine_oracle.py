@@ -101,6 +101,17 @@ class Message:
     """From its arrival to the receiver's word."""
 
 
+def through_port(cost: Message, comes: float, free: float, turn: float) -> tuple[float, float, float]:
+    """When a message begins to go through a receiver's port, and when that and its bucket are free again."""
+    begun = max(comes, free)
+    free = begun + cost.busy
+    if cost.drain > 0:
+        turn = max(comes, turn)
+        begun = max(begun, turn - cost.credit)
+        turn += cost.drain
+    return begun, free, turn
+
+
 class Oracle:
     """All ranks of a plan, or of a step's plans in order; `run` gives ends and receive ends by exchange and rank."""
 
@@ -216,12 +227,7 @@ class Oracle:
                     line.append((ticks(left), len(line), left, sent[q], d, nth, self.messages[self.kinds[q][d]]))
             free, turn = self.ports[r]
             for _, _, left, source, d, nth, cost in sorted(line, key=lambda each: each[:2]):
-                begun = max(left, free)
-                free = begun + cost.busy
-                if cost.drain > 0:
-                    turn = max(left, turn)
-                    begun = max(begun, turn - cost.credit)
-                    turn += cost.drain
+                begun, free, turn = through_port(cost, left, free, turn)
                 source.towards[d][nth] = (source.towards[d][nth][0], begun)
                 if cost.delivered:
                     source.done = max(source.done, begun + cost.travel + cost.returned)
@@ -683,12 +689,7 @@ class Oracle:
         for _, number, _, vci, left in sorted(port):
             cost, begun = costs[number], left
             if waits[number]:
-                begun = max(left, free)
-                free = begun + cost.busy
-                if cost.drain > 0:
-                    turn = max(left, turn)
-                    begun = max(begun, turn - cost.credit)
-                    turn += cost.drain
+                begun, free, turn = through_port(cost, left, free, turn)
             arrived = begun + cost.travel
             through = max(through, arrived)
             lines[vci if servers > 1 else 0].append((arrived, services[number]))
