@@ -181,7 +181,7 @@ def run(
     if interface.needs_room and 0 < setting.unattended < math.inf:
         goes = _attended(line, each, join, setting.peers * setting.unattended)
     left = through(goes, line.of(_service(each)), line.of(each.drain), line.of(each.credit))
-    arrived = left + line.of(_travel(each))
+    early = _early(left, line, each, join)
     # 6. Receive.
     received = _receive(left, line, each, approach, len(members), setting, waits_from, last_ready)
     if setting.scattered and np.any(unevenness(rank, approach)):
@@ -197,12 +197,11 @@ def run(
         end = np.maximum(end, known)
 
     count = approach.messages * setting.peers
-    early = (arrived <= join[:, None]).sum(axis=1) / count
     steps = None
     if keep_steps:
-        at = (issued, *map(line.back, (goes, left, left + line.of(each.stream), arrived)))
+        at = (issued, *map(line.back, (goes, left, left + line.of(each.stream), left + line.of(_travel(each)))))
         steps = _steps(starts, members, at, received, count)
-    return Timeline(end, join, times.min(axis=1), last_issued, early, count, steps)
+    return Timeline(end, join, times.min(axis=1), last_issued, early / count, count, steps)
 
 
 def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
@@ -384,7 +383,8 @@ def _queues(starts: Array, members: list[list[int]], *, number: bool = False) ->
     index = np.full((len(members), max(map(len, members))), transports)
     for v, ts in enumerate(members):
         index[v, : len(ts)] = ts
-    queued = np.concatenate([starts, np.full((rows, 1), np.inf)], axis=1)[:, index]
+    # `take`, for an index would leave rows apart in memory, and each step after it slower.
+    queued = np.take(np.concatenate([starts, np.full((rows, 1), np.inf)], axis=1), index, axis=1)
     if not number:
         return np.sort(queued, axis=-1), index[:0]
     order = np.argsort(queued, axis=-1, kind="stable")
@@ -548,6 +548,11 @@ def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setti
     return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
 
 
+def _early(left: Array, line: Line, each: Costs, join: Array) -> NDArray[np.intp]:
+    """How many messages have arrived when the sender's threads meet: shape (rows,)."""
+    return np.asarray(np.count_nonzero(left + line.of(_travel(each)) <= join[:, None], axis=1))
+
+
 def _receive(
     left: Array,
     line: Line,
@@ -561,10 +566,13 @@ def _receive(
     """When the last message is complete at the receiver, shape (rows,); `left` is in the order of the line."""
     rows, interface = len(left), approach.interface
     begins = waits_from if setting.progress != "thread" else None  # completing takes the CPU
+    nobody = receivers(interface, setting) == "none"
+    if nobody and line.alike:
+        return _finite_max(left) + line.of(_travel(each))[:, 0]
     arrived = left + line.of(_travel(each))
     if not line.alike and np.any(each.drain):
         arrived = _port(left, line, each, -last_ready if begins is None else begins)
-    if receivers(interface, setting) == "none":
+    if nobody:
         return _finite_max(arrived)
     service = receiving(each, approach, vcis, setting)
     if receivers(interface, setting) == "threads" and vcis > 1:
@@ -573,11 +581,13 @@ def _receive(
     else:
         queues, service = arrived[:, None], line.of(service)[:, None]
     if begins is not None:
-        queues = np.maximum(queues, begins[:, None, None])
+        np.maximum(queues, begins[:, None, None], out=queues)
     if not line.alike:  # a large message may have overtaken a small one, or the other way round
         order = np.argsort(queues, axis=-1, kind="stable")
         queues, service = (np.take_along_axis(x, order, axis=-1) for x in (queues, service))
-    return _finite_max(fifo_starts(queues, service) + service)
+    ends = fifo_starts(queues, service)
+    ends += service
+    return _finite_max(ends)
 
 
 def _port(left: Array, line: Line, each: Costs, begins: Array) -> Array:
