@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,22 +106,14 @@ def simulate(
 ) -> None:
     """Simulate WORKLOAD over a grid of ranks, iteration after iteration, against bulk."""
     options.one_form(as_json, as_csv)
-    if engine == "timeline":
-        raise PreadyError(
-            "--engine timeline is one exchange, not a simulation",
-            valid="'pready predict --engine timeline', or --engine engine or sst here",
-        )
-    if engine == "sst":
-        of_the_engine = {
-            "--neighbours": neighbour_file,
-            "--cores": cores,
-            "--plot": picture,
-            "--thread-grid": thread_grid,
-            "--export": export,
-        }
-        options.refuse(engine, of_the_engine, "--engine engine")
-    else:
-        options.refuse(engine, {"--topology": topology}, "--engine sst")
+    of_the_engine = {
+        "--neighbours": neighbour_file,
+        "--cores": cores,
+        "--plot": picture,
+        "--thread-grid": thread_grid,
+        "--export": export,
+    }
+    _refuse(engine, of_the_engine, {"--topology": topology})
     if picture is not None:
         picture_files.check(picture)
     if export is not None:
@@ -162,28 +154,9 @@ def simulate(
         _export_goal(export[1], on, what, chosen, count, seed)
     elif export is not None:
         _export_trace(export[1], on, what, chosen, count, seed, cores or os.cpu_count() or 1)
-    by_exchange: list[Rows] = []
-    with progress() as bar:
-        tasks: dict[Approach, TaskID] = {}
-
-        def told(a: Approach, share: float) -> None:
-            if a not in tasks:
-                tasks[a] = bar.add_task(a.name, total=1.0)
-            bar.update(tasks[a], completed=share)
-
-        settings: dict[str, Any] = {
-            "iterations": count,
-            "record": picture is not None,
-            "on_progress": told,
-            "cores": cores or os.cpu_count() or 1,
-            "seed": seed,
-        }
-        if what.exchanges is None:
-            rows = compare(on, what, chosen, **settings, **layout(what).options)
-        else:
-            rows, by_exchange = compare_step(on, what, chosen, **settings)
-    if not rows:
-        raise KeyboardInterrupt
+    rows, by_exchange = _compared(
+        on, what, chosen, count, seed=seed, cores=cores or os.cpu_count() or 1, record=picture is not None
+    )
     _, last = rows[-1]
     if picture is not None:
         picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
@@ -198,6 +171,48 @@ def simulate(
     if last.interrupted:
         click.echo(f"pready: interrupted after {last.iterations} of {count} iterations", err=True)
         raise SystemExit(130)
+
+
+def _refuse(engine: str, of_the_engine: Mapping[str, object], of_sst: Mapping[str, object]) -> None:
+    """Options that another engine has."""
+    if engine == "timeline":
+        raise PreadyError(
+            "--engine timeline is one exchange, not a simulation",
+            valid="'pready predict --engine timeline', or --engine engine or sst here",
+        )
+    if engine == "sst":
+        options.refuse(engine, of_the_engine, "--engine engine")
+    else:
+        options.refuse(engine, of_sst, "--engine sst")
+
+
+def _compared(
+    on: Machine, what: Workload, chosen: list[Approach], iterations: int, *, seed: int, cores: int, record: bool
+) -> tuple[Rows, list[Rows]]:
+    """Bulk and what was chosen, of the step and of each of several exchanges, behind a bar of progress."""
+    by_exchange: list[Rows] = []
+    with progress() as bar:
+        tasks: dict[Approach, TaskID] = {}
+
+        def told(a: Approach, share: float) -> None:
+            if a not in tasks:
+                tasks[a] = bar.add_task(a.name, total=1.0)
+            bar.update(tasks[a], completed=share)
+
+        settings: dict[str, Any] = {
+            "iterations": iterations,
+            "record": record,
+            "on_progress": told,
+            "cores": cores,
+            "seed": seed,
+        }
+        if what.exchanges is None:
+            rows = compare(on, what, chosen, **settings, **layout(what).options)
+        else:
+            rows, by_exchange = compare_step(on, what, chosen, **settings)
+    if not rows:
+        raise KeyboardInterrupt
+    return rows, by_exchange
 
 
 def _overridden(workload: Workload, **given: object) -> Workload:
