@@ -249,7 +249,7 @@ class Oracle:
         taken = self.nic[rank]
         if before is not None:
             now = ticks(given)
-            taken = [until for since, until in before[rank].port if ticks(since) < now][-1]
+            taken = next(until for since, until in reversed(before[rank].port) if ticks(since) < now)
         return min(max(taken - given, 0.0), cost.queue)
 
     def uneven(self, sent: list[Sent], sources: set[int]) -> float:
