@@ -345,8 +345,10 @@ class Oracle:
     ) -> None:
         """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
         arrived = left + cost.travel
-        tied = math.isclose(arrived, join, rel_tol=1e-12)
-        s.early, s.tied = s.early + (arrived <= join and not tied), s.tied + tied
+        if math.isclose(arrived, join, rel_tol=1e-12):
+            s.tied += 1
+        elif arrived <= join:
+            s.early += 1
         s.acknowledged = max(s.acknowledged, since + (arrived + cost.ack))
         if cost.delivered:
             s.done = max(s.done, since + (arrived + cost.returned))
@@ -698,9 +700,9 @@ class Oracle:
         else:
             ends = []
             for line in lines:
-                free = NEVER
+                free = floor if line else NEVER
                 for time, service in sorted(line):
-                    free = max(free, time, floor) + service
+                    free = max(free, time) + service
                 ends.append(free)
             end = max(ends)
         for source, direction, kind in sources:
