@@ -119,19 +119,24 @@ def build(
     BuildError
         With the compiler's words.
     """
-    version = version_of(mpicc)
-    identity = source_identity()
     flags = dict(flags or {})
-    words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
-    folder = (cache or user_cache_path("pready")) / "bench"
-    folder = folder / hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
-    program = folder / PROGRAM
-    if not os.access(program, os.X_OK):
+    found = place_of(mpicc, flags, cache)
+    folder = found.program.parent
+    if not os.access(found.program, os.X_OK):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
             made = _make(mpicc, flags, Path(scratch), tool)
-            made.replace(program)  # atomic: two processes may build at once
-    return Built(program, tuple(mpicc), version, identity)
+            made.replace(found.program)  # atomic: two processes may build at once
+    return found
+
+
+def place_of(mpicc: Sequence[str], flags: Mapping[str, str], cache: Path | None = None) -> Built:
+    """What `build` makes, whether it is there or not: its folder is named by all that it is made of."""
+    version, identity = version_of(mpicc), source_identity()
+    words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
+    folder = (cache or user_cache_path("pready")) / "bench"
+    folder = folder / hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
+    return Built(folder / PROGRAM, tuple(mpicc), version, identity)
 
 
 def built_for(home: Path | None, mpicc: str | None = None) -> Built:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
 from pready.model.approach import BULK, Approach
-from pready.model.arrays import Array, Replaced, latest
+from pready.model.arrays import Array, Replaced, latest, mean
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
@@ -227,11 +227,11 @@ class Evaluation:
         """Mean time over the nominal rows, optionally with some costs replaced."""
         rows = self._nominal_rows
         if not replaced:
-            return float(self.timeline(approach).end[rows].mean())
+            return mean(self.timeline(approach).end[rows])
         changed = [replace(c, **replaced).rows(rows) for c in self.costs_by_peer(approach)]
         joins = self.receiver_joins(approach)
         line = run(self.ready[rows], changed, approach, self.setting, None if joins is None else joins[rows])
-        return float(line.end.mean())
+        return mean(line.end)
 
     def _drawn_means(self, times: Array) -> Array:
         """One mean per parameter draw; the nominal mean alone if nothing is drawn."""
@@ -254,7 +254,7 @@ class Evaluation:
     def means(self, approach: Approach) -> Array:
         """Mean times of the exchange after the last ready partition, and of an iteration, shape (2,)."""
         end, rows = self.timeline(approach).end, self._nominal_rows
-        return np.array([end[rows].mean(), (self._last_ready + end)[rows].mean()])
+        return np.array([mean(end[rows]), mean((self._last_ready + end)[rows])])
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages: of one if all are alike, else of that to each peer."""
@@ -295,7 +295,7 @@ class Evaluation:
         today, rows = self.mean_time(self.workload.baseline), self._nominal_rows
         out = []
         for a in approaches:
-            time, whole = self.mean_time(a), float((self.times(a).iteration + self._beside)[rows].mean())
+            time, whole = self.mean_time(a), mean((self.times(a).iteration + self._beside)[rows])
             once = float(self._begin(a).flat[0])
             eta = float(metrics.eta(today, time))
             out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
@@ -331,13 +331,14 @@ class Evaluation:
         rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(workload.threads)
         t, t_today = line.end[rows], today.end[rows]
         drawn, drawn_today = self._drawn_means(line.end), self._drawn_means(today.end)
-        time, eta = float(t.mean()), float(metrics.eta(t_today.mean(), t.mean()))
+        time = mean(t)
+        eta = float(metrics.eta(mean(t_today), time))
         time_low, time_high = interval(drawn, time)
         eta_low, eta_high = interval(metrics.eta(drawn_today, drawn), eta)
         (once, once_today), starts = begins, workload.iterations
         whole, whole_today = line.iteration + once / starts, today.iteration + once_today / starts
         saved = metrics.speedup_percent(self._drawn_means(whole_today), self._drawn_means(whole))
-        speedup = float(metrics.speedup_percent(whole_today[rows].mean(), whole[rows].mean()))
+        speedup = float(metrics.speedup_percent(mean(whole_today[rows]), mean(whole[rows])))
         speedup_low, speedup_high = interval(saved, speedup)
         # temucin2022 3.1: one send from the join on, without the threads' barrier.
         t_pt2pt = float(bulk.end[0]) - barrier
@@ -354,15 +355,15 @@ class Evaluation:
             eta=eta,
             eta_low=eta_low,
             eta_high=eta_high,
-            iteration_s=float(line.iteration[rows].mean()),
+            iteration_s=mean(line.iteration[rows]),
             speedup_percent=speedup,
             speedup_low_percent=speedup_low,
             speedup_high_percent=speedup_high,
             overhead=float(metrics.overhead(no_spread, t_pt2pt)),
-            perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, t.mean())),
-            availability=float(metrics.application_availability(np.maximum(t - barrier, 0).mean(), t_pt2pt)),
-            early_bird_percent=float(metrics.early_bird_percent(before_join.mean(), t_part.mean())),
-            arrived_early_percent=100 * float(line.arrived_early[rows].mean()),
+            perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
+            availability=float(metrics.application_availability(mean(np.maximum(t - barrier, 0)), t_pt2pt)),
+            early_bird_percent=float(metrics.early_bird_percent(mean(before_join), mean(t_part))),
+            arrived_early_percent=100 * mean(line.arrived_early[rows]),
             begin_s=float(once.flat[0]),
             begin_per_iteration_s=float(once.flat[0]) / starts,
             needs=approach.interface.needs,
@@ -398,11 +399,15 @@ def interval(drawn: Array, value: float) -> tuple[float, float]:
     the truth in 85 % of synthetic cases.
     """
     n = len(drawn)
-    if n == 1 or not np.ptp(drawn) > 0:
+    least = np.minimum.reduce(drawn)
+    if n == 1 or not np.maximum.reduce(drawn) - least > 0:
         return min(float(drawn[0]), value), max(float(drawn[0]), value)
-    x = np.log(drawn) if (drawn > 0).all() else drawn
-    half = normal.student95(n - 1) * x.std(ddof=1) * math.sqrt(1 + 1 / n)
-    ends = np.array([x.mean() - half, x.mean() + half])
+    x = np.log(drawn) if least > 0 else drawn
+    middle = mean(x)
+    off = x - middle
+    deviation = math.sqrt(np.add.reduce(off * off) / (n - 1))
+    half = normal.student95(n - 1) * deviation * math.sqrt(1 + 1 / n)
+    ends = np.array([middle - half, middle + half])
     low, high = np.exp(ends) if x is not drawn else ends
     return min(float(low), value), max(float(high), value)
 
@@ -455,7 +460,7 @@ def over_sizes(
     if workload.receiver == "computing":
         theirs = np.concatenate([arrivals.draw(w, samples, seed, rank=RECEIVER) for w in at_size])
 
-    def mean(a: Approach) -> OverSizes:
+    def over(a: Approach) -> OverSizes:
         each = [
             Costs.stack([costs(sampler, w, a.message_size(b)) for w, b in zip(at_size, to, strict=True)], samples)
             for to in zip(*_by_peer(at_size), strict=True)
@@ -466,4 +471,4 @@ def over_sizes(
         whole = whole + np.array([float(begin(sampler, w, a)) for w in at_size]) / workload.iterations
         return OverSizes(np.asarray(times, dtype=np.float64), np.asarray(whole, dtype=np.float64))
 
-    return mean(workload.baseline), mean(approach)
+    return over(workload.baseline), over(approach)

@@ -379,10 +379,8 @@ def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool]
         present = np.ones((1, len(steps)), np.bool_)
     else:
         # Bit 2 a: a neighbour below along axis a, bit 2 a + 1: above.
-        def there(profile: int, step: Step) -> bool:
-            return all(not by or profile >> (2 * a + (by > 0)) & 1 == 1 for a, by in enumerate(step))
-
-        present = np.array([[there(p, s) for s in steps] for p in range(64)])
+        needed = np.array([sum(1 << (2 * a + (by > 0)) for a, by in enumerate(s) if by) for s in steps], np.int64)
+        present = np.arange(64)[:, None] & needed == needed
     none = np.zeros(1, np.int64)
     classes = np.tile(each, (len(present), 1))
     return Pattern(name, size, wraps, steps, classes, kinds, present, none, none, none, none, none, len(steps))

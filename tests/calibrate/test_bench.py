@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_mpi import LIBRARIES, kept
+from real_mpi import LIBRARIES, STRICT, benchmark, kept
 
 from pready.calibrate.benchmark_list import APPROACHES, EXCHANGE, MEASUREMENTS, PAIRS
 from pready.calibrate.build import (
@@ -34,7 +34,6 @@ from pready.calibrate.measurement_plan import plan
 pytestmark = pytest.mark.thorough
 
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
-STRICT = "-Wall -Wextra -Wpedantic -Werror"
 LINES = [
     "pingpong bytes=0",
     "pingpong bytes=1000 mode=send",
@@ -88,7 +87,7 @@ class Library:
         self.cache = cache
 
     def build(self, **flags: str) -> Built:
-        return build(self.mpicc, flags={"WARNINGS": STRICT, **flags}, cache=self.cache)
+        return build(self.mpicc, flags=STRICT | flags, cache=self.cache)
 
     def run(
         self, built: Built, lines: list[str], settings: Mapping[str, str] | None = None, ranks: int = 2
@@ -116,8 +115,8 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 
 @pytest.fixture(scope="module")
-def built(library: Library) -> Built:
-    return library.build()
+def built(library: Library, request: pytest.FixtureRequest) -> Built:
+    return benchmark(library.prefix, request)
 
 
 def quick(lines: list[str]) -> list[str]:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_mpi import kept
+from real_mpi import benchmark
 
-from pready.calibrate.build import Built, build, find_mpicc, find_mpiexec
+from pready.calibrate.build import Built, find_mpicc, find_mpiexec
 
 CORES = len(os.sched_getaffinity(0))
 pytestmark = [
@@ -37,7 +37,7 @@ def mpicc() -> list[str]:
 @pytest.fixture(scope="module")
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A copy: its processes are found by its name, and others run the one that is kept."""
-    made = build(mpicc(), flags={"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}, cache=kept(request))
+    made = benchmark(Path(os.environ["PREADY_MPICH_PREFIX"]), request)
     return replace(made, program=Path(shutil.copy(made.program, tmp_path_factory.mktemp("build"))))
 
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_mpi import LIBRARIES, kept
+from real_mpi import LIBRARIES, benchmark
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate import board
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
-from pready.calibrate.build import Built, build, find_mpicc
+from pready.calibrate.build import Built
 from pready.calibrate.exchange_plan import Edge, ExchangePlan, StepPlan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
@@ -280,8 +280,7 @@ def started(request: pytest.FixtureRequest) -> tuple[Launcher, Built]:
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {request.param} to test with")
     prefix = Path(os.environ[variable])
-    flags = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
-    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=kept(request))
+    built = benchmark(prefix, request)
     words = (str(prefix / "bin" / "mpiexec"), *options, "-n", str(RANKS))
     return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
 

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real_mpi import LIBRARIES, kept
+from real_mpi import LIBRARIES, benchmark
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.benchmark_list import PAIRS
-from pready.calibrate.build import build, find_mpicc
 from pready.calibrate.from_records import Sample
 from pready.calibrate.measure import measure
 from pready.calibrate.merging import edited, sealed
@@ -201,7 +200,7 @@ def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, reques
     if not os.environ.get(LIBRARIES[library][0]):
         pytest.skip(f"{LIBRARIES[library][0]} is not set: no {library} to test with")
     home = Path(os.environ[LIBRARIES[library][0]])
-    built = build(find_mpicc(str(home / "bin" / "mpicc")), cache=kept(request))
+    built = benchmark(home, request)
     few = {"min_repeats": 6, "max_repeats": 6, "budget_s": 1.0}
     wanted = [
         Point.of(PAIRS, pairs=1, bytes=LARGE, window=LARGE_WINDOW, **few),

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real_mpi import kept
+from real_mpi import benchmark
 
 from pready.calibrate import rig as rig_module
-from pready.calibrate.build import Built, build, find_mpicc
+from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import measure
 from pready.calibrate.records import Point, read
@@ -225,8 +225,7 @@ def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Rig, Launcher, Buil
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {name} to test with")
     prefix = Path(os.environ[variable])
-    flags = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
-    built = build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=flags, cache=kept(request))
+    built = benchmark(prefix, request)
     try:
         with Rig("500 Mbit") as rig:
             yield rig, rig.mpich(prefix, netmod) if name == "mpich" else rig.openmpi(prefix), built, name

@@ -349,7 +349,9 @@ def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = "examples/stencil-unequal.toml"
     step = workload.load(path)
     rows = compared(capsys, path, "--machine", "meluxina", "--set", "exchanges[0].arrivals.spread=2%,8%")
@@ -364,7 +366,11 @@ def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: 
     shown = capsys.readouterr().out
     assert shown.count("pressure: ") == 2
     assert "Pt2Pt single" not in shown
-    assert main(["sweep", path, "--over", "threads=8", "--all"]) == 0
+    smaller = tmp_path / "step.toml"
+    smaller.write_text(STEP, encoding="utf-8")
+    assert main(["sweep", str(smaller), "--over", "threads=4"]) == 0
+    assert "Pt2Pt single" not in capsys.readouterr().out
+    assert main(["sweep", str(smaller), "--over", "threads=4", "--all"]) == 0
     assert "Pt2Pt single" in capsys.readouterr().out
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from real_mpi import benchmark
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
-from pready.calibrate.build import build, find_mpicc
 from pready.calibrate.measurement_plan import sizes
 from pready.calibrate.records import Content
 from pready.calibrate.rig import Rig, RigUnavailable
@@ -229,7 +229,9 @@ def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) 
 
 
 @pytest.mark.alone
-def test_a_short_comparison_on_the_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_comparison_on_the_rig(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     if not os.environ.get("PREADY_MPICH_PREFIX"):
         pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")
     prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
@@ -239,7 +241,7 @@ def test_a_short_comparison_on_the_rig(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("pready.validate.live.session.POINT_BUDGET_S", 0.02)
     try:
         with Rig("500 Mbit") as rig:
-            site = live.Site("mpich", rig.mpich(prefix), build(find_mpicc(str(prefix / "bin" / "mpicc"))), 1)
+            site = live.Site("mpich", rig.mpich(prefix), benchmark(prefix, request), 1)
             told: list[live.Told] = []
             done = live.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
     except RigUnavailable as error:

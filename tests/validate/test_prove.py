@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real_mpi import LIBRARIES
+from real_mpi import LIBRARIES, known_to_commands
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
@@ -395,21 +395,24 @@ def test_bad_words_are_one_line(
     assert said in line
 
 
-def launched(name: str) -> list[str]:
+def launched(name: str, request: pytest.FixtureRequest) -> list[str]:
     variable, words = LIBRARIES[name]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {name} to test with")
     home = Path(os.environ[variable])
+    known_to_commands(home, request)
     return ["--launcher", f"{home / 'bin' / 'mpiexec'} {' '.join(words)} -n 4", "--mpicc", str(home / "bin" / "mpicc")]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_real_mpi_reports_and_resumes(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_real_mpi_reports_and_resumes(
+    library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     out = tmp_path / "proof"
     words = [
         *("prove", str(file_of(tmp_path)), "--machine", "meluxina", "-o", str(out), "--budget", "20 s", "--json"),
-        *("--approach", "many", "--approach", "part", *launched(library)),
+        *("--approach", "many", "--approach", "part", *launched(library, request)),
     ]
     assert main(words) in (0, 1)  # the profile is of another machine: only that it is measured and shown is tested
     data = json.loads(capsys.readouterr().out)
@@ -443,7 +446,9 @@ buffer = "8 KiB"
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_real_mpi_performs_a_thread_grid(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_real_mpi_performs_a_thread_grid(
+    library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     file, out = tmp_path / "grid.toml", tmp_path / "proof"
     file.write_text(
         'format = 2\nthreads = 4\nthread_grid = [2, 2, 1]\npattern = "halo3d"\ngrid = [2, 2]\nbuffer = "4 KiB"\n'
@@ -452,22 +457,24 @@ def test_real_mpi_performs_a_thread_grid(library: str, tmp_path: Path, capsys: p
     words = ["prove", str(file), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
     words += ["--library", "openmpi-persist"]
     ways = ["many", "part:1", "rma-many-active"]  # of faces that two threads of four own: two partitions
-    assert main([*words, *(w for way in ways for w in ("--approach", way)), *launched(library)]) in (0, 1)
+    assert main([*words, *(w for way in ways for w in ("--approach", way)), *launched(library, request)]) in (0, 1)
     capsys.readouterr()
     cases = json.loads((out / "report.json").read_text())["comparisons"][0]["cases"]
     found = [(c["approach"], c["transport_partitions"]) for c in cases]
     assert found == [("single", 1), ("many", 2), ("part", 1), ("rma-many-active", 2)]
-    assert main([*words, "--approach", "many:4", *launched(library)]) == 2
+    assert main([*words, "--approach", "many:4", *launched(library, request)]) == 2
     assert "does not divide 2 user partitions; valid: 1, 2" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_real_mpi_performs_a_step(library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_real_mpi_performs_a_step(
+    library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
     (tmp_path / "step.toml").write_text(STEP)
     out = tmp_path / "proof"
     words = ["prove", str(tmp_path / "step.toml"), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
-    assert main([*words, "--approach", "many", "--approach", "part", *launched(library)]) in (0, 1)
+    assert main([*words, "--approach", "many", "--approach", "part", *launched(library, request)]) in (0, 1)
     assert "faces" in capsys.readouterr().out
     cases = json.loads((out / "report.json").read_text())["comparisons"][0]["cases"]
     assert [c["approach"] for c in cases] == ["single", "many", "part-am"]
@@ -483,11 +490,11 @@ def test_real_mpi_performs_a_step(library: str, tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path) -> None:
+def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     out = tmp_path / "proof"
     words = [
         *(sys.executable, "-m", "pready", "prove", str(file_of(tmp_path)), "--machine", "meluxina", "-o", str(out)),
-        *("--budget", "15 s", "--approach", "many", *launched("mpich")),
+        *("--budget", "15 s", "--approach", "many", *launched("mpich", request)),
     ]
     rng, kept = np.random.default_rng(1), 0
     for _ in range(10):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from pready.calibrate.build import Built, build, find_mpicc, place_of
 
 TIMEOUT_S = 120
 OPENMPI_OPTIONS = (
@@ -36,6 +40,29 @@ def kept(request: pytest.FixtureRequest) -> Path:
         made: Path = request.getfixturevalue("tmp_path_factory").mktemp("programs")
         return made
     return folder
+
+
+STRICT = {"WARNINGS": "-Wall -Wextra -Wpedantic -Werror"}
+
+
+def benchmark(prefix: Path, request: pytest.FixtureRequest) -> Built:
+    """The benchmark for the MPI library there, compiled once for all tests, a warning being an error."""
+    folder = kept(request)
+    own = folder / prefix.name
+    own.mkdir(exist_ok=True)
+    with one_at_a_time(own):
+        return build(find_mpicc(str(prefix / "bin" / "mpicc")), flags=STRICT, cache=folder)
+
+
+def known_to_commands(prefix: Path, request: pytest.FixtureRequest) -> None:
+    """`pready` need not compile the same again: warnings apart, it is the program that it would make."""
+    made = benchmark(prefix, request)
+    program = place_of(made.compiler, {}).program
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        part = program.with_suffix(f".{os.getpid()}")
+        shutil.copy(made.program, part)
+        part.replace(program)
 
 
 @contextmanager

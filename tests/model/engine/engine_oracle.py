@@ -249,7 +249,7 @@ class Oracle:
         taken = self.nic[rank]
         if before is not None:
             now = ticks(given)
-            taken = [until for since, until in before[rank].port if ticks(since) < now][-1]
+            taken = next(until for since, until in reversed(before[rank].port) if ticks(since) < now)
         return min(max(taken - given, 0.0), cost.queue)
 
     def uneven(self, sent: list[Sent], sources: set[int]) -> float:
@@ -345,8 +345,10 @@ class Oracle:
     ) -> None:
         """A message leaves at `left`, which as the threads' `join` is counted from `since`."""
         arrived = left + cost.travel
-        tied = math.isclose(arrived, join, rel_tol=1e-12)
-        s.early, s.tied = s.early + (arrived <= join and not tied), s.tied + tied
+        if math.isclose(arrived, join, rel_tol=1e-12):
+            s.tied += 1
+        elif arrived <= join:
+            s.early += 1
         s.acknowledged = max(s.acknowledged, since + (arrived + cost.ack))
         if cost.delivered:
             s.done = max(s.done, since + (arrived + cost.returned))
@@ -698,9 +700,9 @@ class Oracle:
         else:
             ends = []
             for line in lines:
-                free = NEVER
+                free = floor if line else NEVER
                 for time, service in sorted(line):
-                    free = max(free, time, floor) + service
+                    free = max(free, time) + service
                 ends.append(free)
             end = max(ends)
         for source, direction, kind in sources:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close import close
 from engine_oracle import Ended, Oracle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,9 +17,9 @@ from pready.model import machine as machines
 from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal, Uniform
-from pready.model.engine import CAUSES, prepared, simulate
+from pready.model.engine import CAUSES, prepared
 from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import run_all, run_step, together
+from pready.model.engine.simulate import run, run_all, run_step, together
 from pready.model.files import validated
 from pready.model.sizes import Sizes
 from pready.model.workload import ComputeTime, Workload
@@ -231,19 +232,19 @@ def cases(
 def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
     plan = prepared(**case)
     expected = Oracle(case["machine"], plan).run(iterations)
-    out = simulate(**case, iterations=iterations, record=True, **options)
+    out = run(plan, iterations, record=True, **options)
     ends = np.array([[e.end for e in row] for row in expected])
     assert out.ends_s is not None
-    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12, atol=0)
+    close(out.ends_s, ends, rtol=1e-12, atol=0)
     if out.received_s is not None:
         received = np.array([[e.received for e in row] for row in expected])
-        np.testing.assert_allclose(out.received_s, received, rtol=1e-12, atol=0)
+        close(out.received_s, received, rtol=1e-12, atol=0)
     as_many_are_early(out.arrived_early * out.messages / iterations, expected)
     # Causes are differences of times, so they are exact to the times' last digit.
     for cause in CAUSES:
         parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
-        np.testing.assert_allclose(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
-    np.testing.assert_allclose(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
 
 
 def as_many_are_early(found: Array, expected: list[list[Ended]]) -> None:
@@ -314,17 +315,17 @@ def test_several_exchanges_equal_the_oracle(step: tuple[dict[str, Any], list[dic
         mine = expected[e :: len(plans)]
         ends = np.array([[x.end for x in row] for row in mine])
         assert of.ends_s is not None
-        np.testing.assert_allclose(of.ends_s, ends, rtol=1e-12, atol=0)
+        close(of.ends_s, ends, rtol=1e-12, atol=0)
         as_many_are_early(of.arrived_early * of.messages / iterations, mine)
         for cause in CAUSES:
             parts = np.array([np.mean([x.causes[cause] for x in row]) for row in mine])
-            np.testing.assert_allclose(of.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+            close(of.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
     begins = np.concatenate([np.zeros((1, ends.shape[1])), ends[:-1]])
-    np.testing.assert_allclose(out[0].iteration_s, (ends - begins).mean(axis=1), rtol=1e-11)
-    np.testing.assert_allclose(out[0].longest_s, (ends - begins).max(axis=1), rtol=1e-11)
-    np.testing.assert_allclose(out[0].shortest_s, (ends - begins).min(axis=1), rtol=1e-11)
+    close(out[0].iteration_s, (ends - begins).mean(axis=1), rtol=1e-11)
+    close(out[0].longest_s, (ends - begins).max(axis=1), rtol=1e-11)
+    close(out[0].shortest_s, (ends - begins).min(axis=1), rtol=1e-11)
     whole = together(out, BULK)
-    np.testing.assert_allclose(whole.mean_s, out[0].iteration_s, rtol=1e-12)
+    close(whole.mean_s, out[0].iteration_s, rtol=1e-12)
 
 
 @pytest.mark.parametrize("cores", [1, 3])

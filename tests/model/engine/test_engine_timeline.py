@@ -17,6 +17,7 @@ from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.costs import Sampler, costs
 from pready.model.engine import prepared, simulate
+from pready.model.engine.simulate import run as performed
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.machine import Machine, load
 from pready.model.timeline import Timeline, joined, run
@@ -113,7 +114,7 @@ def test_ranks_in_step_equal_the_timeline_whatever_they_send(case: dict[str, Any
     assert setting.peers == len(by_peer)
     joins = joined(ready, by_peer[0], approach, setting) if workload.receiver == "computing" else None
     line = run(ready, by_peer, approach, setting, joins)
-    out = simulate(**case, iterations=1, record=True)
+    out = performed(plan, 1, record=True)
     assert out.ends_s is not None
     np.testing.assert_allclose(out.ends_s[0], ready.max() + line.end[0], rtol=1e-12)
     np.testing.assert_allclose(out.arrived_early, line.arrived_early)
