@@ -35,7 +35,7 @@ LARGEST_COUNT = 2**63 - 1
 LARGEST_RECORD = 2**27
 """End times (ranks × iterations) that are kept unless asked for: none above it, 1 GiB."""
 GIB = 2**30
-SMALL = 2**20
+SMALL = 2**22
 """Bytes that are there without asking."""
 
 

@@ -1,6 +1,7 @@
 #include "merge_network.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <queue>
 #include <utility>
@@ -98,11 +99,19 @@ Order merged(const Order& a, const Order& b, int most, std::vector<std::int32_t>
 
 MergeNetwork::MergeNetwork(const std::vector<int>& lengths, int most) {
     // The two shortest lists first, as in Huffman's trees; among equals the older one.
-    using Entry = std::pair<std::pair<std::size_t, std::size_t>, Order>;
-    const auto later = [](const Entry& a, const Entry& b) { return a.first > b.first; };
-    std::priority_queue<Entry, std::vector<Entry>, decltype(later)> lists(later);
+    using Entry = std::pair<std::size_t, std::size_t>;  // how long, and which of `made`
+    std::vector<Order> made;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> lists;
+    const auto add = [&](Order list) {
+        lists.push({list.size(), made.size()});
+        made.push_back(std::move(list));
+    };
+    const auto shortest = [&] {
+        const std::size_t i = lists.top().second;
+        lists.pop();
+        return std::move(made[i]);
+    };
     std::int32_t next = 0;
-    std::size_t age = 0;
     Order alone;
     for (const int length : lengths) {
         if (length == 1) {
@@ -111,7 +120,7 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths, int most) {
         }
         Order places;
         for (int i = 0; i < length; ++i) places.push_back(next++);
-        lists.push({{places.size(), age++}, places});
+        add(std::move(places));
     }
     std::size_t at = 0;
     for (const std::size_t size : kSorted) {
@@ -120,19 +129,15 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths, int most) {
         for (std::size_t g = 0; g < groups; ++g, at += size) {
             const Order group(alone.data() + at, alone.data() + at + size);
             steps.insert(steps.end(), group.begin(), group.end());
-            lists.push({{size, age++}, group});
+            add(group);
         }
     }
-    for (; at < alone.size(); ++at) lists.push({{1, age++}, {alone[at]}});
+    for (; at < alone.size(); ++at) add({alone[at]});
     while (lists.size() > 1) {
-        const Order a = lists.top().second;
-        lists.pop();
-        const Order b = lists.top().second;
-        lists.pop();
-        Order both = merged(a, b, most, steps);
-        lists.push({{both.size(), age++}, std::move(both)});
+        const Order a = shortest(), b = shortest();
+        add(merged(a, b, most, steps));
     }
-    if (!lists.empty()) order = lists.top().second;
+    if (!lists.empty()) order = shortest();
 }
 
 MergeNetwork::MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place)

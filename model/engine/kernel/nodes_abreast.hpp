@@ -16,6 +16,7 @@ struct Abreast {
     double** record;  // [ranks of a node * W]
     std::uint8_t* alike;  // [ranks of a node]: the same messages in all lanes
     V* row;               // [transports]: those of a rank to one other
+    V* base;              // what the times in keys are counted from
 
     static std::int64_t carve(const Plan& p, Abreast* a, char* memory) {
         const std::int64_t size = p.node_network.size, ranks = size > 0 ? p.node_start[1] : 0;
@@ -34,6 +35,7 @@ struct Abreast {
         out.record = reinterpret_cast<double**>(take(ranks * W * static_cast<std::int64_t>(sizeof(double*))));
         out.alike = reinterpret_cast<std::uint8_t*>(take(ranks));
         out.row = reinterpret_cast<V*>(take(p.transports * wide_bytes));
+        out.base = reinterpret_cast<V*>(take(wide_bytes));
         if (a) *a = out;
         return used;
     }
@@ -50,9 +52,11 @@ struct Keys {
 
     V next(V comes, std::int64_t number) {
         latest = larger(latest, ticks(comes) - base);
-        span = larger(span, larger(latest, -latest));
         return numbered.of(latest, number);
     }
+
+    // Of a list that rises, its two ends are the furthest away.
+    void reaches() { span = larger(span, larger(latest, -latest)); }
 
     V never(std::int64_t number) const { return numbered.of(wide(1e300), number); }
 };
@@ -73,9 +77,11 @@ inline void gather_turns(const Plan& p, Abreast& a, std::int64_t k, std::int32_t
             for (const std::int32_t* way = ways + 1; way <= ways + ways[0]; ++way, ++m) {
                 a.at[m] = start + (begun + hold[*way]);
                 a.key[m] = keys.next(a.at[m], m);
+                if (m == p.node_first[q]) keys.reaches();
                 if (only < 0) a.item[m * W].kind = class_of(p, profile, *way);
             }
         }
+        if (ways[0] > 0) keys.reaches();
         for (; m < p.node_first[q + 1]; ++m) {
             a.at[m] = wide(kInf);
             a.key[m] = keys.never(m);
@@ -163,12 +169,14 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
             for (std::int64_t m = p.node_first[q]; m < p.node_first[q + 1]; ++m) {
                 const I there = a.at[m] < kInf;
                 const V span = keys.span, key = keys.next(a.at[m], m);
+                keys.reaches();
                 keys.span = there ? keys.span : span;
                 a.key[m] = there ? key : keys.never(m);
             }
         }
     }
     if (any(keys.span * static_cast<double>(p.node_numbers + 1) >= 0x1p52)) return false;
+    *a.base = keys.base;
     sort_values<true>(p.node_network, a.key);
     return true;
 }
@@ -177,33 +185,48 @@ inline bool order_nodes(const Plan& p, const Window& window, const std::int64_t*
 // numbers. `same`: all that leaves is of one class; `lists`: ranks have several.
 template <bool same, bool lists>
 inline bool serve_in_order(const Plan& p, Abreast& a, V& adapter, V service) {
+    constexpr int kRun = 8;  // messages of which all or none are asked
+    constexpr double kSlack = 4, kSurely = 1e12 * (1 - 0x1p-48);  // picoseconds: more than keys and rounding are off by
     const Numbered numbered{p.node_numbers};
+    const V base = *a.base + kSlack;
     const auto* at = reinterpret_cast<const double*>(a.at);
     auto* left = reinterpret_cast<double*>(a.left);
     const std::int32_t* const order = p.node_network.order;
     V free = adapter, before = wide(-kInf);
     I last{};
-    for (int i = 0; i < p.node_network.size; ++i) {
-        const I number = numbered.number(a.key[order[i]]);
-        const Places place(number);
-        const V comes = place.pick(at), leaves = larger(comes, free);
-        const I there = comes < kInf;
-        if constexpr (lists) {
-            const I sooner = there & (comes < before);
-            for (int l = 0; any(sooner) && l < W; ++l) {
-                if (sooner[l] && p.node_owner[number[l]] == p.node_owner[last[l]]) return false;
+    const int size = p.node_network.size;
+    for (int begin = 0, end; begin < size; begin = end) {
+        end = std::min(begin + kRun, size);
+        if constexpr (same && !lists) {
+            // Most find a queue and leave as it lets them: of what surely came before, nobody asks when.
+            if (!any(a.key[order[end - 1]] > free * kSurely - base)) {
+                for (int i = begin; i < end; ++i, free += service)
+                    Places(numbered.number(a.key[order[i]])).put(left, free);
+                continue;
             }
-            before = comes;
-            last = number;
         }
-        for (int l = 0; !same && l < W; ++l) {
-            // Numbers of a rank that is alike in all lanes are told in the first.
-            if (!there[l]) continue;
-            const std::int64_t first = a.alike[p.node_owner[number[l]]] ? l : 0;
-            service[l] = p.service[a.item[place.at[l] - first].kind];
+        for (int i = begin; i < end; ++i) {
+            const I number = numbered.number(a.key[order[i]]);
+            const Places place(number);
+            const V comes = place.pick(at), leaves = larger(comes, free);
+            const I there = comes < kInf;
+            if constexpr (lists) {
+                const I sooner = there & (comes < before);
+                for (int l = 0; any(sooner) && l < W; ++l) {
+                    if (sooner[l] && p.node_owner[number[l]] == p.node_owner[last[l]]) return false;
+                }
+                before = comes;
+                last = number;
+            }
+            for (int l = 0; !same && l < W; ++l) {
+                // Numbers of a rank that is alike in all lanes are told in the first.
+                if (!there[l]) continue;
+                const std::int64_t first = a.alike[p.node_owner[number[l]]] ? l : 0;
+                service[l] = p.service[a.item[place.at[l] - first].kind];
+            }
+            free = there ? leaves + service : free;
+            place.put(left, leaves);
         }
-        free = there ? leaves + service : free;
-        place.put(left, leaves);
     }
     adapter = free;
     return true;
@@ -225,18 +248,35 @@ inline void land_turns(const Plan& p, const Abreast& a, std::int64_t k, std::int
     const std::int32_t* ways = ways_out(p, profile);
     const V join = collect(record, kJoin);
     V early = collect(record, kEarly), done = collect(record, kDone), notify = collect(record, kNotify);
+    const V* const first = a.left + p.node_first[k * p.node_lists];
+    const std::int32_t last = (p.transports - 1) * ways[0];
     for (std::int32_t j = 0; j < ways[0]; ++j) {
         const std::int32_t d = ways[1 + j], kind = class_of(p, profile, d);
+        double* to[W];
+        for (int l = 0; l < W; ++l) to[l] = record[l] + kHead + d * p.transports;
         V left = wide(-kInf);
-        for (std::int32_t v = 0, t = 0; v < p.vcis; ++v) {
-            const V* from = a.left + p.node_first[k * p.node_lists + v] + j;
-            for (std::int32_t i = 0; i < p.vci_size[v]; ++i, ++t, from += ways[0]) {
-                const V arrives = *from + p.travel[kind];
-                left = larger(left, *from);
-                early = arrives <= join ? early + 1.0 : early;
-                const I bits = reinterpret_cast<I>(arrives) & ~p.vci_bits;
-                a.row[t] = reinterpret_cast<V>(bits | p.message_vci[t * p.directions]);
+        if (p.vcis == 1) {  // what one VCI sends leaves as it is issued
+            left = first[last + j];
+            const V* from = first + j;
+            const bool some = any(*from + p.travel[kind] <= join);
+            for (std::int32_t t = 0; t < p.transports; ++t, from += ways[0]) {
+                a.row[t] = *from + p.travel[kind];
+                if (some) early = a.row[t] <= join ? early + 1.0 : early;
             }
+            scatter_rows(to, a.row, nullptr, p.transports);
+        } else {
+            for (std::int32_t v = 0, t = 0; v < p.vcis; ++v) {
+                const V* from = a.left + p.node_first[k * p.node_lists + v] + j;
+                for (std::int32_t i = 0; i < p.vci_size[v]; ++i, ++t, from += ways[0]) {
+                    const V arrives = *from + p.travel[kind];
+                    left = larger(left, *from);
+                    early = arrives <= join ? early + 1.0 : early;
+                    const I bits = reinterpret_cast<I>(arrives) & ~p.vci_bits;
+                    a.row[t] = reinterpret_cast<V>(bits | p.message_vci[t * p.directions]);
+                }
+            }
+            sort_values(p.turns_network, a.row);
+            scatter_rows(to, a.row, p.turns_network.order, p.transports);
         }
         if (p.late_done[kind]) done = larger(done, left + p.completes[kind]);
         if (p.sync == Sync::passive) {
@@ -244,14 +284,6 @@ inline void land_turns(const Plan& p, const Abreast& a, std::int64_t k, std::int
             done = larger(done, flushed);
             notify = larger(notify, flushed + p.control);
         }
-        const std::int32_t* order = nullptr;
-        if (p.vcis > 1) {
-            sort_values(p.turns_network, a.row);
-            order = p.turns_network.order;
-        }
-        double* to[W];
-        for (int l = 0; l < W; ++l) to[l] = record[l] + kHead + d * p.transports;
-        scatter_rows(to, a.row, order, p.transports);
     }
     for (int l = 0; l < W; ++l) {
         record[l][kEarly] = early[l];

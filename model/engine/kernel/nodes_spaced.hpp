@@ -19,7 +19,6 @@
 namespace pready {
 namespace {
 
-typedef std::int32_t Short __attribute__((vector_size(W * 4)));
 typedef std::uint16_t Place;
 typedef Place PlaceRow __attribute__((vector_size(W * 2)));
 

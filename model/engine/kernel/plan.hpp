@@ -50,6 +50,9 @@ struct NodeTrains {
 
 constexpr int kTrainSlots = 32;
 
+constexpr int kFew = 4;       // classes of which a lane has one: all are looked at
+constexpr int kKindBits = 2;  // which tell so many apart
+
 struct Plan {
 #define SCALAR(type, name) type name;
 #define TRIPLE(type, name) type name[3];
@@ -91,6 +94,10 @@ struct Plan {
     Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
+
+    // Of few classes, where ranks have their own profiles: [ranks], bits by direction, the class of what goes there; or
+    // null.
+    const std::int64_t* rank_kinds;
 
     // Nodes whose ranks keep turns.
     const std::int32_t* node_out;     // [profiles][directions + 1]: in how many directions messages leave, and which

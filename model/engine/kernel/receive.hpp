@@ -32,8 +32,6 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
     }
 }
 
-constexpr int kFew = 4;  // classes of which a lane has one: all are looked at
-
 // Is what comes through its port already? What one rank alone sends has waited at its own; where ports are overrun, they
 // have been passed.
 inline bool through_already(const Plan& p) { return p.sources == 1 || p.overrun; }

@@ -40,6 +40,7 @@ Sorting::Sorting(Plan& p) : places_(p) {
     if (p.keeps_ports) p.record += 2 * port_size(p);
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
+    kinds(p);
     if (p.mapped) queues(p);
     if (p.send_sorts && !p.keeps_turns) {
         send_network_ = sends(p, gated);
@@ -48,6 +49,22 @@ Sorting::Sorting(Plan& p) : places_(p) {
     inbox(p);
     if (p.keeps_turns) turns(p);
     if (p.nodes > 0) nodes(p);
+}
+
+// What ranks look up of all that they receive, of neighbours in a row.
+void Sorting::kinds(Plan& p) {
+    p.rank_kinds = nullptr;
+    if (!p.placed || p.pattern != Pattern::grid || p.classes == 1 || p.classes > kFew) return;
+    if (p.directions * kKindBits > 63) return;
+    std::vector<std::int64_t> of(static_cast<std::size_t>(p.profiles), 0);
+    for (std::size_t i = 0; i < of.size() * static_cast<std::size_t>(p.directions); ++i) {
+        const std::size_t d = i % static_cast<std::size_t>(p.directions);
+        of[i / static_cast<std::size_t>(p.directions)] |= std::int64_t{p.direction_class[i]} << kKindBits * d;
+    }
+    rank_kinds_.resize(static_cast<std::size_t>(p.ranks));
+    std::transform(p.rank_profile, p.rank_profile + p.ranks, rank_kinds_.begin(),
+                   [&](std::int32_t profile) { return of[static_cast<std::size_t>(profile)]; });
+    p.rank_kinds = rank_kinds_.data();
 }
 
 // Every message queues by itself: as many lists of one.

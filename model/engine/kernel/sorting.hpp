@@ -18,6 +18,7 @@ class Sorting {
     Sorting& operator=(const Sorting&) = delete;
 
    private:
+    void kinds(Plan& plan);
     void queues(Plan& plan);
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inbox(Plan& plan);
@@ -32,6 +33,7 @@ class Sorting {
     MergeNetwork send_network_, node_network_, train_networks_[2];
     std::vector<MergeNetwork> inside_networks_;
     std::vector<Network> inside_views_;
+    std::vector<std::int64_t> rank_kinds_;
     std::vector<std::int32_t> node_out_, node_first_, node_owner_;
     std::vector<MergeNetwork> inbox_networks_, inbox_between_;
     std::vector<Network> inbox_views_, between_views_;

@@ -222,6 +222,20 @@ def test_what_comes_from_the_own_node_passes_the_port_by(o_r: float, within: flo
     np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
 
 
+@pytest.mark.parametrize("key", ["single", "rma-single-active", "rma-many-active"])
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_a_port_is_free_for_what_comes_from_outside(key: str, partitions: int) -> None:
+    # Ranks 0 and 3 hear from the two others of their node and from each other. Only bandwidth costs, no receiver does
+    # anything, and each flow has a NIC or an adapter for itself: all three take as long as one, 1 MiB at 10 GB/s. Were
+    # all to come through one port, it would be three times that.
+    machine = with_nodes(ideal(G=1e-10, link=1e10))
+    listed = [[3], [0], [0], [0], [3], [3]]
+    w, approach = workload(pattern="neighbours", neighbour_list=listed), Approach(BY_KEY[key], partitions, 1)
+    run_ = partial(simulate, machine, w, approach, grid=(6,), neighbours=listed, iterations=1)
+    assert run_(ranks_per_node=3).time_s == pytest.approx(2**20 * 1e-10, rel=1e-9)
+    assert run_().time_s == pytest.approx(3 * 2**20 * 1e-10, rel=1e-9)
+
+
 @pytest.mark.parametrize("approach", [BULK, Approach(BY_KEY["blocking"]), Approach(MANY, 4, 2)], ids=lambda a: a.name)
 def test_a_rank_per_node_is_as_no_nodes(approach: Approach) -> None:
     machine = with_nodes(machines.load("meluxina"))
