@@ -70,6 +70,7 @@ class Costs:
     buffered: Array
     """Seconds on the link that what the system buffers of a send takes."""
     queue: Array
+    backlog: Array
     """Seconds on the link that what lies before a go-ahead takes, at most."""
     jitter: Array
     """What the system makes a rank late by, in the mean, where go-aheads wait."""
@@ -320,6 +321,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=alike["send_buffer"] / size * link,
         queue=sampler.curve(f"{workload.path}.queue", path.queue, size),
+        backlog=sampler.curve(f"{workload.path}.backlog", path.backlog, size),
         drain=np.asarray(drain),
         credit=np.asarray(credit),
         cold=sampler.curve("cold", m.cold, size),

@@ -121,6 +121,9 @@ class NetworkPath(Strict):
     queue: SizeCurve | None = None
     """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the size of its
     message: what sockets and queues hold, and they hold more of large messages. Absent: at once."""
+    backlog: SizeCurve | None = None
+    """What asks for a go-ahead, and the go-ahead itself, waits behind what several others send to the same rank, but no
+    longer than that, by the size of its message: what the ports of switches hold. Absent: neither waits."""
     jitter: Value[units.Time] | None = None
     """With `queue`: what the system makes a rank late by in an iteration, in the mean, so that ranks are never quite in
     step. Absent: nothing."""

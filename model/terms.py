@@ -291,6 +291,16 @@ TERMS: tuple[Term, ...] = (
         steps=("protocol",),
     ),
     Term(
+        name="requests behind data",
+        symbol="t_backlog",
+        latex=r"t_\mathrm{backlog}",
+        says="what asks, and the go-ahead for it, waits behind what several others send to the same rank, as much as "
+        "switches hold",
+        costs=("backlog",),
+        values={"path.backlog": Unit.TIME},
+        steps=("protocol",),
+    ),
+    Term(
         name="uneven sharing of ports",
         symbol="u",
         latex="u",

@@ -320,9 +320,14 @@ class _Exchange:
         return not self.sweeps and self.pattern.node is None
 
     @property
+    def backs_up(self) -> bool:
+        """Do they, and what asks for them, wait behind what comes to the same rank? Not said of sweeps."""
+        return not self.sweeps and any(bool(c.backlog.any()) for c in self.by_class)
+
+    @property
     def queues(self) -> bool:
-        """Do go-aheads leave behind payloads? Between two ranks they do not: each begins when the other answers."""
-        some = any(bool(c.queue.any()) for c in self.by_class)
+        """Do go-aheads wait behind payloads? Between two ranks they do not: each begins when the other answers."""
+        some = self.backs_up or any(bool(c.queue.any()) for c in self.by_class)
         apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
         return some and (self.sweeps or apart) and bool(self.asks.any())
 
@@ -473,6 +478,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "rendezvous": asks,
         "asks": x.asks,
         "queues": x.queues,
+        "backs_up": x.queues and x.backs_up,
         "gate_is_join": asks and answers_inside(interface, x.setting.progress) and x.computing and not x.sweeps,
         "seen_later": asks
         and x.setting.sender_progress == "on-call"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backlog.hpp"
 #include "port.hpp"
 
 namespace pready {
@@ -120,8 +121,22 @@ inline double answered(const Plan& p, const Scratch& s, int d, int lane, double 
     return std::max(asked, s.gate[d][lane]);
 }
 
+// When the go-ahead of one lane is there for what was issued at `time`.
+inline double let_go(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, std::int32_t c,
+                     int lane, double time) {
+    const double* port = s.ports[d * W + lane];
+    const bool asks_there = x.waits && p.backs_up && port != s.nobody;
+    const double start = x.start[lane];
+    if (asks_there) time += behind(p, port - port_of(p, x.round + 1), c, start + time);
+    time = answered(p, s, d, lane, time + p.half[c]);
+    if (x.waits) time += waits(p, port, c, start + time);
+    if (asks_there) time += behind(p, g.record[lane], c, start + time);
+    return time + p.half[c];
+}
+
 // When a payload of one lane may leave that was issued at `time`.
-inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, int d, std::int32_t c, int lane, double time) {
+inline double allowed_lane(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, std::int32_t c,
+                           int lane, double time) {
     if (p.two_sided) {
         time = std::max(time, s.gate[d][lane] + p.wire[c]);
     } else if (p.rendezvous && p.asks[c]) {
@@ -133,9 +148,7 @@ inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, i
                 if (end + p.waiting[c] >= time) seen = end > time ? end : time;
             }
         }
-        time = answered(p, s, d, lane, time + p.half[c]);
-        if (x.waits) time += waits(p, s.ports[d * W + lane], c, x.start[lane] + time);
-        time += p.half[c];
+        time = let_go(p, s, g, x, d, c, lane, time);
         if (p.sender_waits && x.join[lane] > time) time = x.join[lane];
         if (seen > time) time = seen;
     }
@@ -147,15 +160,18 @@ inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchan
     if (!p.two_sided && !p.rendezvous) return issued;
     if (p.classes > 1 && !g.alike) {
         for (int l = 0; l < W; ++l)
-            issued[l] = allowed_lane(p, s, x, d, class_of(p, g.profile[l], d), l, issued[l]);
+            issued[l] = allowed_lane(p, s, g, x, d, class_of(p, g.profile[l], d), l, issued[l]);
         return issued;
     }
     const std::int32_t c = class_of(p, g.profile[0], d);
     if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
     if (!p.asks[c]) return issued;
-    V sent = answered(p, s, d, issued + p.half[c]);
-    for (int l = 0; x.waits && l < W; ++l) sent[l] += waits(p, s.ports[d * W + l], c, x.start[l] + sent[l]);
-    sent = sent + p.half[c];
+    V sent;
+    if (x.waits) {
+        for (int l = 0; l < W; ++l) sent[l] = let_go(p, s, g, x, d, c, l, issued[l]);
+    } else {
+        sent = answered(p, s, d, issued + p.half[c]) + p.half[c];
+    }
     if (p.sender_waits) sent = larger(sent, x.join);
     if (p.seen_later) sent = larger(sent, next_waiting(p, s, c, issued));
     return sent;
@@ -281,7 +297,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
-                s.sent[number][l] = allowed_lane(p, s, x, d, c, l, time);
+                s.sent[number][l] = allowed_lane(p, s, g, x, d, c, l, time);
             }
         }
         for (int l = 0; l < W; ++l) {

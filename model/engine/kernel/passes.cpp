@@ -436,6 +436,27 @@ void ports_pass(const Plan& p, const State& state, const Window& window, std::in
     }
 }
 
+// What came to ranks in this round.
+void backlog_pass(const Plan& p, const Window& window, void* memory, std::int64_t first, std::int64_t last) {
+    Scratch s = carved(p, memory);
+    const int there = p.overrun ? kHead - p.through : 0;  // from where their ports note it to where senders do
+    std::vector<std::pair<double, double>> changes;
+    for (std::int64_t rank = first; rank < last; ++rank) {
+        changes.clear();
+        find_sources(p, window, s, rank, 0);
+        for (int j = 0; j < p.sources; ++j) {
+            if (s.source[j * W] == s.nobody) continue;
+            const std::int32_t c = s.kind[j * W];
+            for (int i = 0; i < p.transports; ++i) {
+                const double left = untagged(p, s.arrivals[j * W][i + there]) - p.travel[c];
+                changes.emplace_back(left, 1.0);
+                changes.emplace_back(left + p.service[c], -1.0);
+            }
+        }
+        pile_up(p, record_at(window, rank), changes);
+    }
+}
+
 void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
@@ -523,7 +544,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
 }
 
 const Passes kPasses = {PREADY_NAME, W,          scratch_size, send_pass,        receive_pass, gate_pass,
-                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, draw_one, times_pass};
+                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, backlog_pass, draw_one, times_pass};
 
 }  // namespace
 

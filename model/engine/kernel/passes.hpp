@@ -25,6 +25,10 @@ constexpr int kRounds = 32;
 inline int listed(const Plan& p) { return p.keeps_ports ? p.transports * p.directions : 0; }
 inline int port_size(const Plan& p) { return 2 * listed(p) + 1; }
 
+// What comes to a rank and lies in its port (see backlog.hpp), in doubles: a message begins to come, and ends.
+inline int comings(const Plan& p) { return 2 * p.sources * p.transports; }
+inline int coming_size(const Plan& p) { return 3 * comings(p); }
+
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
 constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8
 
@@ -75,6 +79,8 @@ struct Passes {
     std::int64_t (*node_scratch)(const Plan&);  // bytes
     void (*ports)(const Plan&, const State&, const Window&, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ports are overrun
+    void (*backlog)(const Plan&, const Window&, void* scratch, std::int64_t first,
+                    std::int64_t last);  // between two rounds of sends, where what asks waits behind what comes
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
     void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };

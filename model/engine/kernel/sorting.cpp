@@ -38,6 +38,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.port = p.record;
     p.keeps_ports = p.queues && p.pattern != Pattern::sweep;
     if (p.keeps_ports) p.record += 2 * port_size(p);
+    p.coming = p.record;
+    if (p.backs_up) p.record += coming_size(p);
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     kinds(p);

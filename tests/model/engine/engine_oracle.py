@@ -91,6 +91,7 @@ class Message:
     ack: float
     buffered: float
     queue: float
+    backlog: float
     half: float
     """Of a handshake."""
     asks: bool
@@ -184,6 +185,7 @@ class Oracle:
         sent = [self.send(r, k, ready[r], self.start[r], to[r], posted, enters) for r in ranks]
         for _ in range(ROUNDS - 1 if self.queues else 0):
             before = sent
+            self.coming = [self.comes(r, sent) for r in ranks]
             sent = [self.send(r, k, ready[r], self.start[r], to[r], posted, enters, before) for r in ranks]
             if [s.port for s in sent] == [s.port for s in before]:
                 break
@@ -237,7 +239,7 @@ class Oracle:
         """In ports?"""
         pattern = self.plan.pattern
         asks = any(m.asks for m in self.messages)
-        known = asks and any(m.queue > 0 for m in self.messages)
+        known = asks and any(m.queue > 0 or (m.backlog > 0 and pattern.name != "sweep3d") for m in self.messages)
         apart = self.setting.two_way and pattern.node is None and pattern.name != "pt2pt"
         return known and (apart or pattern.name == "sweep3d")
 
@@ -251,6 +253,27 @@ class Oracle:
             now = ticks(given)
             taken = next(until for since, until in reversed(before[rank].port) if ticks(since) < now)
         return min(max(taken - given, 0.0), cost.queue)
+
+    def comes(self, rank: int, sent: list[Sent]) -> list[tuple[float, float]]:
+        """From when until when each message comes to a rank, if its port takes nothing else."""
+        flows = []
+        for q, d in self.sources[rank]:
+            busy = self.messages[self.kinds[q][d]].busy
+            flows += [(left, left + busy) for _, left in sent[q].towards[d]]
+        return flows
+
+    def piled(self, rank: int, before: list[Sent] | None, at: float, cost: Message) -> float:
+        """How long something waits that comes to a rank then, behind what came in the round before: what has come since
+        any moment, less what the port has let through since, is the most of all moments."""
+        if before is None or cost.backlog <= 0:
+            return 0.0
+        flows = self.coming[rank]
+        since = {at, *(begun for begun, _ in flows if begun <= at)}
+
+        def came(a: float, b: float) -> float:
+            return sum(max(min(b, end) - max(a, begun), 0.0) for begun, end in flows)
+
+        return min(max(came(s, at) - (at - s) for s in since), cost.backlog)
 
     def uneven(self, sent: list[Sent], sources: set[int]) -> float:
         """What a rank takes longer to which several send at once that send to others, too."""
@@ -375,6 +398,7 @@ class Oracle:
             ack=float(cost.ack),
             buffered=float(cost.buffered),
             queue=float(cost.queue),
+            backlog=float(cost.backlog),
             half=0.0 if self.approach.interface.active_message else 0.5 * float(cost.handshake),
             asks=self.asks(cost),
             delivered=self.delivered(cost),
@@ -555,8 +579,10 @@ class Oracle:
                     if interface.two_sided_rendezvous:
                         time = max(time, posted[r] - start + cost.wire)
                     elif cost.asks:
+                        time += self.piled(r, before, start + time, cost)
                         time = self.answered(time + cost.half, posted[r] - start, enters[r] - start)
                         time += self.behind(r, before, start + time, cost)
+                        time += self.piled(rank, before, start + time, cost)
                         time += cost.half
                         if self.setting.sender_progress == "on-call":
                             time = max(time, self.seen(left, join, ends, cost))

@@ -21,12 +21,14 @@ HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
 BYTES, G = 100_000, 1e-9
 
 
-def on(queue: float | None, jitter: float | None = None, **others: Any) -> Machine:
-    """A machine whose go-aheads wait behind as many bytes at most."""
+def on(queue: float | None, jitter: float | None = None, *, backlog: float | None = None, **others: Any) -> Machine:
+    """A machine whose go-aheads wait behind as many bytes at most, or, as what asks, for at most `backlog` seconds."""
     machine = ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=HANDSHAKE, **others)
     update: dict[str, Any] = {}
     if queue is not None:
         update["queue"] = waiting_behind(BYTES, queue * G)
+    if backlog is not None:
+        update["backlog"] = waiting_behind(BYTES, backlog)
     if jitter is not None:
         update["jitter"] = machine.inter.link_bandwidth.model_copy(update={"value": jitter, "interval": None})
     return machine.model_copy(update={"inter": machine.inter.model_copy(update=update)})
@@ -63,6 +65,37 @@ def test_a_go_ahead_leaves_behind_what_its_rank_sends(queue: float | None, waits
     received = out.received_s[0] - COMPUTE
     np.testing.assert_allclose(received[1], 21e-6 + waits + 1e-6 + BYTES * G + WIRE, rtol=1e-9)
     np.testing.assert_allclose(received[2], 12e-6 + BYTES * G + WIRE, rtol=1e-9)  # rank 2 sends nothing
+
+
+@pytest.mark.parametrize(
+    ("backlog", "there", "back"),
+    [
+        (None, 0.0, 0.0),
+        (5e-6, 5e-6, 5e-6),  # so much lies there at most
+        (1e-3, 8e-6, 9e-6),  # what came since 12 us at twice the rate at which it goes
+    ],
+)
+def test_what_asks_and_a_go_ahead_wait_behind_what_comes_to_the_same_rank(
+    backlog: float | None, there: float, back: float
+) -> None:
+    # Ranks 1 and 2 send to 0: issued at 10 us, answered 2 us later, so that 100 us of data each come to its port from
+    # 12 on, and at 12 + x lie there x. Rank 3 sends 100 B to 4, and then to 0: it asks at 20, when 8 us lie there.
+    # Rank 0 sends 100 B to 4, and then to 5: the go-ahead, given at 21, finds 9 us.
+    to = [[4, 5], [0], [0], [4, 0], [], []]
+    sizes: list[list[float]] = [[100.0, BYTES], [BYTES], [BYTES], [100.0, BYTES], [], []]
+    out = run(on(None, backlog=backlog), to, sizes)
+    ends = out.ends_s[0] - COMPUTE
+    np.testing.assert_allclose(ends[3], 20e-6 + there + 2e-6 + BYTES * G, rtol=1e-9)
+    np.testing.assert_allclose(out.received_s[0][5] - COMPUTE, 21e-6 + back + 1e-6 + BYTES * G + WIRE, rtol=1e-9)
+    np.testing.assert_allclose(ends[1], 12e-6 + BYTES * G, rtol=1e-9)  # nothing lay there when it asked
+
+
+def test_what_one_rank_alone_sends_does_not_pile_up() -> None:
+    ring = [[1], [2], [3], [0]]
+    np.testing.assert_array_equal(
+        run(on(None, 3e-6, backlog=1e-3), ring, iterations=8).ends_s,
+        run(on(None, 3e-6, backlog=1e-12), ring, iterations=8).ends_s,
+    )
 
 
 def test_without_jitter_a_ring_in_step_never_waits() -> None:
