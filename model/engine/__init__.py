@@ -30,7 +30,8 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
   In a sweep ranks are never in step, and who answers has sent all of the step before.
 - Where a path has a `backlog`, what asks a rank for a go-ahead, and the go-ahead when it is back, waits behind what
   several others send to the same rank: of what has come since any moment, what its port cannot have let through since,
-  at most `backlog`. What one rank alone sends leaves nothing there. Not said of sweeps, pairs and ranks that share a node.
+  at most `backlog`. What one rank alone sends leaves nothing there. Not said of sweeps, pairs and ranks that share a
+  node.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
