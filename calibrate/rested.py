@@ -89,8 +89,22 @@ def replaced(content: Content, key: str) -> bool:
 
 
 def measured(records: Sequence[Record], of: Bucket | None) -> list[Record]:
-    """Ping-pongs, or round trips, that a bucket did not disturb."""
-    return [r for r in records if of is None or not of.drains(r["parameters"])]
+    """Ping-pongs, or round trips, that a bucket did not disturb; of what was measured from rest as well, that alone.
+
+    What the bucket holds is known better at the end than when it was decided what to measure.
+    """
+    kept = [r for r in records if of is None or not of.drains(r["parameters"])]
+    again = {_asked(r) for r in kept if _rests(r)}
+    return [r for r in kept if _rests(r) or _asked(r) not in again]
+
+
+def _rests(record: Record) -> bool:
+    return bool(record["parameters"].get("pause_s", 0) > 0)
+
+
+def _asked(record: Record) -> tuple[Any, ...]:
+    """What was measured, however often, and whether from rest or not."""
+    return tuple(record["parameters"].get(name) for name in ("bytes", "mode", "n", "delay_s"))
 
 
 def from_rest(points: Iterable[Point], of: Bucket | None) -> Iterator[Point]:
