@@ -391,6 +391,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         acknowledged=np.asarray(draw(EITHER)),
         buffered=np.asarray(draw(times(1e-5))),
         queue=np.asarray(draw(any_of(0.0, 1e-5))),
+        backlog=np.asarray(draw(any_of(0.0, 1e-5))),
         jitter=np.asarray(0.0),
         uneven=np.asarray(draw(any_of(0.0, 0.25, 1.5))),
         uneven_active=np.asarray(draw(any_of(0.0, 0.75))),
