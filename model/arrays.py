@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pready.model.values import Z95
 
 Array = NDArray[np.float64]
+Wholes = NDArray[np.int64]
 Replaced = NDArray[Any]
 """A cost, or whether it applies, in place of a machine's."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pready.model import abilities
-from pready.model.engine.nodes import as_grid, nodes_of
+from pready.model.engine.nodes import as_grid
 from pready.model.engine.pattern import Pattern, pattern
 from pready.model.errors import PreadyError
 from pready.model.sizes import Sizes
@@ -44,7 +44,6 @@ class Layout:
 
     def pattern(self, workload: Workload) -> Pattern:
         """Who talks to whom."""
-        nodes = self.ranks_per_node
         return pattern(
             workload.pattern,
             self.grid,
@@ -52,7 +51,8 @@ class Layout:
             sizes=self.sizes,
             neighbours=self.neighbours,
             neighbour_sizes=self.neighbour_sizes,
-            node=None if nodes is None else nodes_of(self.grid, nodes, self.node_grid),
+            ranks_per_node=self.ranks_per_node,
+            node_grid=self.node_grid,
         )
 
     def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:

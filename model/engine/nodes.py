@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pready.model.engine.pattern import Wholes
+from pready.model.arrays import Wholes
 from pready.model.errors import PreadyError
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pready.model.arrays import Wholes
+from pready.model.engine.nodes import nodes_of
 from pready.model.errors import PreadyError, shown
 from pready.model.sizes import FACES, STENCIL_27, Sizes, Step, directions
 from pready.model.workload import Pattern as Name
-
-Wholes = NDArray[np.int64]
 
 LARGEST_RANK = 2**32 - 1
 """Ranks are a 32-bit word of the counter that draws arrivals."""
@@ -223,7 +223,8 @@ def pattern(
     sizes: Sizes | None = None,
     neighbours: Sequence[Iterable[int]] | None = None,
     neighbour_sizes: Sequence[Sequence[float]] | None = None,
-    node: Wholes | None = None,
+    ranks_per_node: int | None = None,
+    node_grid: Sequence[int] | None = None,
 ) -> Pattern:
     """The pattern of a workload on a grid of ranks.
 
@@ -241,44 +242,71 @@ def pattern(
         For "neighbours": the ranks that each rank sends to.
     neighbour_sizes
         Bytes for each of them; absent: as many for all.
-    node
-        Of each rank, shape (ranks,), numbered from 0, where ranks share adapters: see `nodes.nodes_of`.
+    ranks_per_node, node_grid
+        Where ranks share adapters: see `nodes.nodes_of`.
 
     Raises
     ------
     PreadyError
-        A grid that does not match the pattern, or a list that does not match the grid.
+        A grid that does not match the pattern, a list that does not match the grid, or ranks that do not fill their
+        nodes.
     """
     size = _grid(grid)
-    ranks = math.prod(size)
     if (name == "neighbours") != (neighbours is not None):
         raise PreadyError(
             f"pattern = {shown(name)} {'without' if neighbours is None else 'with'} a neighbour list",
             valid="a neighbour list for pattern 'neighbours', none for any other",
         )
-    wraps = _periodic(periodic)
+    if name == "pt2pt" and math.prod(size) % 2:
+        raise PreadyError(f"grid = {list(grid)} has {math.prod(size)} ranks", valid="an even number: pairs")
+    if name == "sweep3d" and size[2] != 1:
+        raise PreadyError(f"grid = {list(grid)} for sweep3d", valid="X,Y: a sweep pipelines along z inside a rank")
+    wraps, by = _periodic(periodic), None if node_grid is None else tuple(node_grid)
+    if neighbours is None and neighbour_sizes is None:
+        return _regular(name, size, wraps, sizes, ranks_per_node, by)
+    made = _alone(name, size, wraps, sizes) if neighbours is None else _listed(size, wraps, neighbours)
+    return _on_nodes(made, neighbour_sizes, ranks_per_node, by)
+
+
+@lru_cache(maxsize=8)
+def _regular(
+    name: Name,
+    size: tuple[int, int, int],
+    wraps: tuple[bool, bool, bool],
+    sizes: Sizes | None,
+    ranks_per_node: int | None,
+    node_grid: tuple[int, ...] | None,
+) -> Pattern:
+    """What a grid alone decides: found once for all approaches and machines that a study compares on it."""
+    return _on_nodes(_alone(name, size, wraps, sizes), None, ranks_per_node, node_grid)
+
+
+def _alone(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool], sizes: Sizes | None) -> Pattern:
+    """Every rank with an adapter of its own; of every pattern but lists."""
     none = np.zeros(1, np.int64)
     if name == "pt2pt":
-        if ranks % 2:
-            raise PreadyError(f"grid = {list(grid)} has {ranks} ranks", valid="an even number: pairs")
         present = np.ones((1, 1), np.bool_)
-        made = _alike(Pattern(name, size, wraps, ((1, 0, 0),), none, (), present, none, none, none, none, none, 1))
-    elif name == "sweep3d":
-        if size[2] != 1:
-            raise PreadyError(f"grid = {list(grid)} for sweep3d", valid="X,Y: a sweep pipelines along z inside a rank")
+        return _alike(Pattern(name, size, wraps, ((1, 0, 0),), none, (), present, none, none, none, none, none, 1))
+    if name == "sweep3d":
         present = np.array([[p & 1 > 0, p & 2 > 0] for p in range(4)])
         open_ = (False, False, False)
         steps: tuple[Step, ...] = ((1, 0, 0), (0, 1, 0))
         return _alike(Pattern(name, size, open_, steps, none, (), present, none, none, none, none, none, 2))
-    elif neighbours is not None:
-        made = _listed(size, wraps, neighbours)
-    else:
-        made = _halo(name, size, wraps, sizes)
-    if node is not None and int(node.max()) + 1 == ranks:
+    return _halo(name, size, wraps, sizes)
+
+
+def _on_nodes(
+    of: Pattern,
+    sizes: Sequence[Sequence[float]] | None,
+    ranks_per_node: int | None,
+    node_grid: tuple[int, ...] | None,
+) -> Pattern:
+    node = None if ranks_per_node is None else nodes_of(of.grid, ranks_per_node, node_grid)
+    if node is not None and int(node.max()) + 1 == of.ranks:
         node = None  # every rank has an adapter of its own
-    if node is None and neighbour_sizes is None:
-        return made
-    return _placed(made, neighbour_sizes, node)
+    if of.name == "sweep3d" or (node is None and sizes is None):
+        return of
+    return _placed(of, sizes, node)
 
 
 def _alike(of: Pattern) -> Pattern:

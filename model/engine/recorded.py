@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals
-from pready.model.arrays import Array
+from pready.model.arrays import Array, Wholes
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import run_step
 
-Wholes = NDArray[np.int64]
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 """Where to a sweep goes along x and y; from each corner in both directions of z."""
 

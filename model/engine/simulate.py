@@ -14,7 +14,6 @@ import numpy as np
 from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
-from pready.model.engine.nodes import nodes_of
 from pready.model.engine.pattern import pattern
 from pready.model.engine.plan import Plan, Price, Priced, plan
 from pready.model.errors import PreadyError
@@ -503,7 +502,8 @@ def prepared(
         sizes=sizes,
         neighbours=neighbours,
         neighbour_sizes=neighbour_sizes,
-        node=None if ranks_per_node is None else nodes_of(grid, ranks_per_node, node_grid),
+        ranks_per_node=ranks_per_node,
+        node_grid=node_grid,
     )
     return plan(
         machine,
