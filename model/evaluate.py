@@ -381,6 +381,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
         math.inf if machine.one_sided.unattended is None else machine.one_sided.unattended.value,
         machine.one_sided.received_by is not None and machine.one_sided.received_by.value == "processor",
+        machine.one_sided.completes is not None and machine.one_sided.completes.value == "delivered",
         workload.two_way,
         workload.scattered,
     )

@@ -383,7 +383,9 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        if i.sync == "passive":
+        if i.sync == "active" and setting.puts_delivered and setting.two_way:
+            finish.append("MPI_Win_complete returns when the targets, inside MPI, have what was put")
+        if i.sync == "passive" or (setting.puts_delivered and setting.two_way):
             terms += term("ack")
         terms += term("epoch" if i.sync == "active" else "flush")
         terms += term("window", windows - 1)

@@ -317,6 +317,9 @@ class OneSided(Strict):
     received_by: Value[Literal["adapter", "processor"]] | None = None
     """Who takes a put in at the target; absent, its adapter. Its processor where the library makes active messages of
     puts: one thread inside MPI, o_r + O_r m each."""
+    completes: Value[Literal["at once", "delivered"]] | None = None
+    """When MPI_Win_complete returns: once the targets are told that all was put; or when they, inside MPI, have it.
+    Absent, at once."""
 
 
 class Memory(Strict):

@@ -1,8 +1,9 @@
-"""How MPI_Put moves, by library and fabric: who takes it in, and how much moves while nobody is inside MPI.
+"""How MPI_Put moves, by library and fabric: who takes it in, how much moves while nobody is inside MPI, and when
+MPI_Win_complete returns.
 
 Hardware where it can, over active messages, put off until synchronisation, or as far as a socket takes it. A machine
-that was measured says so itself (`one_sided.received_by`, `one_sided.unattended`); this is for those that do not, and
-for a library other than the one a machine was measured with.
+that was measured says so itself (`one_sided.received_by`, `.unattended`, `.completes`); this is for those that do not,
+and for a library other than the one a machine was measured with.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ class Puts:
     """Bytes that move while no thread is inside MPI."""
     source: Literal["measured", "literature", "assumed"]
     why: str
+    completes: Literal["at once", "delivered"] = "at once"
+    """When MPI_Win_complete returns; "delivered" was measured."""
 
     @property
     def says(self) -> str:
@@ -41,9 +44,17 @@ class Puts:
         """As a machine file's `[one_sided]` has them."""
         about = {"source": self.source, "why": self.why}
         waits = None if self.unattended == math.inf else Value[float].model_validate({"value": self.unattended} | about)
-        return {"received_by": Value[str].model_validate({"value": self.received_by} | about), "unattended": waits}
+        ends = {"value": self.completes, "source": "assumed", "why": "MPI 4.1, 12.5.2: all is complete at the origin"}
+        if self.completes == "delivered":
+            ends |= {"source": "measured", "why": DELIVERED}
+        return {
+            "received_by": Value[str].model_validate({"value": self.received_by} | about),
+            "unattended": waits,
+            "completes": Value[str].model_validate(ends),
+        }
 
 
+DELIVERED = "rings, halos and lists of four ranks end as if it were so (docs/notes/2026-11-23-rma-among-ranks.md)"
 IN_HARDWARE = "zambre2021 6.1: InfiniBand implements most contiguous RMA operations completely in hardware"
 
 KNOWN: Mapping[tuple[str, Fabric], Puts] = {
@@ -55,10 +66,18 @@ KNOWN: Mapping[tuple[str, Fabric], Puts] = {
         "processor", math.inf, "literature", "zambre2021 4: Omni-Path emulates one-sided operations in software"
     ),
     ("MPICH", "tcp"): Puts(
-        "adapter", 2.6e6, "measured", "MPICH 5.0.2 over ofi's tcp: 2.3 to 2.7 MB moved while nobody was inside MPI"
+        "adapter",
+        2.6e6,
+        "measured",
+        "MPICH 5.0.2 over ofi's tcp: 2.3 to 2.7 MB moved while nobody was inside MPI",
+        "delivered",
     ),
     ("Open MPI", "tcp"): Puts(
-        "adapter", 0.0, "measured", "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only"
+        "adapter",
+        0.0,
+        "measured",
+        "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only",
+        "delivered",
     ),
 }
 """By the library's family and the machine's fabric. What is not here is taken to move by the adapter."""

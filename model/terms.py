@@ -373,6 +373,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "contexts": None,
     "one_sided.unattended": Unit.SIZE,
     "one_sided.received_by": None,
+    "one_sided.completes": None,
 }
 """Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
 

@@ -72,6 +72,8 @@ class Setting:
     """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
     puts_take_cpu: bool = False
     """The target's processor takes puts in, not its adapter."""
+    puts_delivered: bool = False
+    """MPI_Win_complete returns when the targets, inside MPI, have what was put."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
     scattered: bool = False
@@ -191,7 +193,7 @@ def run(
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
 
     # What has arrived has left, unless the wire gives time back.
-    if setting.two_way and np.any(np.logical_or(each.acknowledged, each.wire + each.buffered < 0)):
+    if setting.two_way and np.any(np.logical_or(delivered(each, interface, setting), each.wire + each.buffered < 0)):
         known = _finite_max(completed(line.back(goes), line.back(left), each))
         known = known + rank.barrier if interface.receivers == "threads" and setting.receivers_meet else known
         end = np.maximum(end, known)
@@ -631,14 +633,28 @@ def _completed(
     # Each peer has a socket, and all of them are filled.
     buffered = costs.buffered if interface.one_by_one else setting.peers * costs.buffered
     done = np.where(asks, np.maximum(goes, left + costs.stream - buffered), -np.inf)
-    if not setting.two_way or interface.one_sided or not np.any(costs.acknowledged):
+    heard_of = delivered(costs, interface, setting)
+    if not setting.two_way or not np.any(heard_of):
         return done
     arrived = left + _travel(costs)
     if waits_from is not None and setting.progress != "thread":
         arrived = np.maximum(arrived, _beside(waits_from, arrived))
+    return np.where(heard_of, arrived + taken_in(costs, interface, setting) + costs.ack, done)
+
+
+def delivered(costs: Costs, interface: Interface, setting: Setting) -> Array:
+    """Does a rank wait for its receivers' word that they have what it sent? Shape of a cost."""
+    if interface.one_sided:
+        return np.asarray(setting.puts_delivered and interface.sync == "active")
+    return costs.acknowledged
+
+
+def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
+    """CPU time of a receiver from a message's arrival to its word."""
+    if receivers(interface, setting) == "none":
+        return np.zeros(())
     service = costs.receive if interface.matches else costs.unmatched
-    heard = arrived + service + (costs.copy_out if interface.active_message else 0.0) + costs.ack
-    return np.where(costs.acknowledged, heard, done)
+    return service + costs.copy_out if interface.active_message else service
 
 
 def _finite_max(times: Array) -> Array:

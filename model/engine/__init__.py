@@ -13,7 +13,8 @@ the go-aheads below, when each of its messages arrives. A receiver serves what i
 it, and S_r(k+1) is when all its receives and its own sends are complete and its threads have joined:
 
 - An eager send is complete when it is issued, a rendezvous or a matched persistent one when its last
-  byte has left, RMA when its epoch is closed.
+  byte has left, RMA when its epoch is closed, and, where an epoch ends so (`one_sided.completes`), when its targets,
+  inside MPI, have what was put.
 - A receive is posted at S_r(k). Nothing of iteration k is received, answered or granted before: a
   rendezvous' answer, an exposure epoch, a clear-to-send, a matched receiver's flag. If completing
   takes the CPU (receiver "computing", no progress thread), not before the rank's own join either.

@@ -28,10 +28,12 @@ from pready.model.timeline import (
     answers_inside,
     contending,
     counted,
+    delivered,
     epochs,
     holding,
     marked_by_threads,
     receivers,
+    taken_in,
     unevenness,
 )
 from pready.model.workload import Workload, check_transport_partitions
@@ -311,8 +313,8 @@ class _Exchange:
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
         """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = not self.interface.one_sided and (self.setting.two_way or self.sweeps)
-        return np.array([waits and bool(c.acknowledged.any()) for c in self.by_class])
+        waits = self.setting.two_way or self.sweeps
+        return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @property
     def shares_ports(self) -> bool:
@@ -540,7 +542,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
 
 def _returned(x: _Exchange) -> Array:
     """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
-    return x.receive + x.each(lambda c: c.ack)
+    return x.each(lambda c: taken_in(c, x.interface, x.setting) + c.ack)
 
 
 def _namesakes(x: _Exchange) -> dict[str, Array]:

@@ -157,7 +157,7 @@ def end_of_exchange(
     def returned(of: Costs, arrived: float) -> float:
         """When the receiver's word is back that it has a message."""
         seen = arrived if receiver_join is None or setting.progress == "thread" else max(arrived, receiver_join)
-        return seen + receiving(of, approach, 1) + float(of.ack)
+        return seen + (0.0 if who == "none" else receiving(of, approach, 1)) + float(of.ack)
 
     plain = not (i.one_sided or i.active_message or i.two_sided_rendezvous)
 
@@ -167,7 +167,8 @@ def end_of_exchange(
 
     def over(of: Costs, goes: float, leaves: float) -> float:
         """When a send is: with the receiver's word, when its last byte has left if it asked first, or once copied."""
-        if setting.two_way and not i.one_sided and bool(of.acknowledged):
+        says = i.sync == "active" and setting.puts_delivered if i.one_sided else bool(of.acknowledged)
+        if setting.two_way and says:
             return returned(of, leaves + float(of.stream + of.wire))
         if i.two_sided_rendezvous or asks(of):
             sockets = 1 if i.one_by_one else peers

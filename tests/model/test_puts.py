@@ -48,6 +48,19 @@ def test_open_mpi_over_tcp_puts_them_off() -> None:
     assert 1e6 < setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).unattended < 1e7
 
 
+@pytest.mark.parametrize("family", ["openmpi-persist", "mpich-release"])
+def test_over_tcp_an_epoch_ends_when_its_targets_have_the_data(family: str) -> None:
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES[family]), W).puts_delivered
+    assert not setting_of(with_puts(HPC3, LIBRARIES[family]), W).puts_delivered
+    halo = W.changed(pattern="halo3d")
+    key = BY_KEY["rma-single-active"].into(8)
+    for on_tcp in (True, False):
+        hosts = on(BEBOP, "tcp" if on_tcp else "infiniband")
+        explained = explain(hosts, halo, library=family, approach=key, engine="timeline")
+        text = " ".join(s.rule for s in explained.way.steps)
+        assert ("have what was put" in text) is on_tcp
+
+
 def test_what_was_measured_is_kept_for_its_own_library_only() -> None:
     told = on(BEBOP, "tcp", unattended=measured(1234.0), received_by=measured("processor"))
     mine = setting_of(with_puts(told, LIBRARIES["mpich-6314"]), W)  # of the same family

@@ -447,6 +447,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
         draw(any_of("hardware", "on-call")),
         draw(any_of(0.0, 1.37e3, 1.37e6, math.inf)),
         draw(EITHER),
+        puts_delivered=draw(EITHER),
         two_way=draw(EITHER),
         scattered=draw(EITHER),
     )

@@ -19,6 +19,7 @@ from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.model.prediction import ApproachPrediction
+from pready.model.puts import with_puts
 from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 from pready.validate.live.as_measured import Completed
@@ -145,6 +146,7 @@ def compare(
     if BULK not in measured or len(measured) < 2:
         return None
     profile = effective_library(machine)
+    machine = with_puts(machine, profile)
     cases: list[CaseResult] = []
     rows: list[tuple[Way, ApproachPrediction]] = []
 

@@ -5,7 +5,6 @@ What `pready prove` does for one workload, for as many as a budget allows; the l
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
+from pready.model.puts import with_puts
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
@@ -57,8 +57,8 @@ ITERATIONS = 12
 """That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
 FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
-"""Where each rank has a core: threads poll inside MPI until an epoch ends, and ranks that share one would show its time
-slices. With a window per thread all of a rank's threads do."""
+"""One of them per workload. With a window per thread all of a rank's threads poll inside MPI until an epoch ends, and
+where they share cores that shows time slices."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
@@ -134,19 +134,15 @@ def patterns(nodes: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def scenes(
-    count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool = True
-) -> list[Scene]:
-    """`count` workloads that fill the space evenly, with RMA or without; the same seed gives the same."""
+def scenes(count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> list[Scene]:
+    """`count` workloads that fill the space evenly; the same seed gives the same."""
     from scipy.stats import qmc
 
     sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
-    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i, rma) for i, row in enumerate(sample)]
+    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i) for i, row in enumerate(sample)]
 
 
-def _scene(
-    number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int, rma: bool
-) -> Scene:
+def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> Scene:
     names = list(patterns(nodes))
     kind_of, size, threads, theta, arrivals, delay = row
     name = names[int(kind_of * len(names))]
@@ -175,7 +171,7 @@ def _scene(
     )
     iteration_s = steps * (on_cable + 2 * late)
     return Scene(
-        workload, _ways(workload, profile, seed, rma), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
+        workload, _ways(workload, profile, seed), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
     )
 
 
@@ -190,9 +186,9 @@ def _arrivals(kind: str, late: float) -> dict[str, Any]:
     return by_kind[kind]
 
 
-def _ways(workload: Workload, profile: LibraryProfile, seed: int, rma: bool) -> tuple[Way, ...]:
+def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, ...]:
     n, threads = workload.n_partitions, workload.threads
-    some = np.random.default_rng([seed, 1]).choice(len(RMA), size=int(rma))
+    some = np.random.default_rng([seed, 1]).choice(len(RMA), size=1)
     wanted = [workload.baseline]
     if profile.part is not None:
         wanted.append(profile.part.into(n))
@@ -283,10 +279,7 @@ def _compared(
 ) -> Comparison:
     """Measure as many workloads as the budget allows, and hold the machine's predictions against them."""
     profile, folder = effective_library(machine), raw.parent
-    alone = len(os.sched_getaffinity(0)) >= nodes
-    listed = scenes(
-        MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed, rma=alone
-    )
+    listed = scenes(MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed)
     plans = [step_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
     outcome = measure(
         list(_points(listed, plans, seed)), launcher, raw, budget_s, _tells("measuring", on_progress), built=built,
@@ -343,8 +336,6 @@ def concluded(
         f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
         f"{steady} of the cases repeat themselves within 5 % and are judged"
     ]
-    if not any(way.approach.interface.one_sided for scene in listed for way in scene.ways):
-        notes.append("RMA is left out: its ranks poll inside MPI, and here they share cores")
     performed = (
         performed_in(content, way, key, plan, s.first, s.steps)
         for s, plan in zip(listed, plans, strict=True)
@@ -385,7 +376,7 @@ def judged(
     lag: bool = True,
 ) -> list[Judged]:
     """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread."""
-    out = []
+    out, machine = [], with_puts(machine, effective_library(machine))
     for scene, plan in zip(listed, plans, strict=True):
         every = ((way, performed_in(content, way, environment, plan, scene.first, scene.steps)) for way in scene.ways)
         seen = {way: found for way, found in every if found is not None}

@@ -12,7 +12,7 @@ inline void close(const Plan& p, Exchange& x) {
     if (p.sync == Sync::active) {
         const V complete = p.window_per_thread ? x.issued : larger(x.issued + p.barrier, x.join);
         x.notify = complete + p.control;
-        x.done = complete + p.closing;
+        x.done = larger(x.done, complete + p.closing);
     } else if (p.sync == Sync::passive) {
         const V flushed = larger(x.arrived, x.join);
         x.notify = flushed + p.closing + p.control;

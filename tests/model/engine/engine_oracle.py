@@ -402,7 +402,7 @@ class Oracle:
             half=0.0 if self.approach.interface.active_message else 0.5 * float(cost.handshake),
             asks=self.asks(cost),
             delivered=self.delivered(cost),
-            returned=self.receiving(cost, 1) + float(cost.ack),
+            returned=(0.0 if self.receivers == "none" else self.receiving(cost, 1)) + float(cost.ack),
         )
 
     def asks(self, cost: Costs) -> bool:
@@ -414,10 +414,9 @@ class Oracle:
 
     def delivered(self, cost: Costs) -> bool:
         """Is a send over when its receiver has said so?"""
-        one_sided = self.approach.interface.one_sided
-        return (
-            bool(cost.acknowledged) and not one_sided and (self.setting.two_way or self.plan.pattern.name == "sweep3d")
-        )
+        interface = self.approach.interface
+        says = interface.sync == "active" and self.setting.puts_delivered if interface.one_sided else cost.acknowledged
+        return bool(says) and (self.setting.two_way or self.plan.pattern.name == "sweep3d")
 
     def answered(self, asked: float, posted: float, enters: float) -> float:
         """When a receiver answers: inside MPI, and there it is as it posts its receives, too."""
@@ -434,7 +433,7 @@ class Oracle:
         interface, control = self.approach.interface, float(self.costs[0].control)
         if interface.sync == "active":
             complete = s.issued if interface.windows_per_thread else max(s.issued + self.barrier, s.join)
-            s.notify, s.done = complete + control, complete + self.epochs
+            s.notify, s.done = complete + control, max(s.done, complete + self.epochs)
         if interface.sync == "passive":
             flushed = max(s.acknowledged, s.join)
             s.notify, s.done = flushed + self.epochs + control, flushed + self.epochs

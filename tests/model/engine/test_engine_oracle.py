@@ -106,6 +106,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
         for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(any_of(0.0, 3e3, 2e5))))
     }
     own["received_by"] = maybe(value("processor"))
+    own["completes"] = maybe(value(draw(any_of("at once", "delivered"))))
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
     if maybe(True):

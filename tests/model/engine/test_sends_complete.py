@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import BLOCKING, RMA_SINGLE_ACTIVE, SINGLE, Approach
+from pready.model.approach import BLOCKING, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
 from pready.model.machine import Machine
@@ -116,3 +116,34 @@ def test_blocking_sends_wait_for_each_word() -> None:
 def test_puts_end_with_their_epoch() -> None:
     plain, word = (ends(machine(acknowledged_from=a), [[1], []], RMA_SINGLE_ACTIVE) for a in (None, 1.0))
     assert plain.tolist() == word.tolist()
+
+
+def delivered(on: Machine) -> Machine:
+    """MPI_Win_complete returns when the target has what was put."""
+    said = on.progress.model_copy(update={"value": "delivered"})
+    return on.model_copy(update={"one_sided": on.one_sided.model_copy(update={"completes": said})})
+
+
+def test_an_epoch_that_ends_when_its_target_has_the_data() -> None:
+    # The adapter takes puts in and says so: nothing for the target's processor, but the way back.
+    at_once, later = (ends(on, [[1], []], RMA_SINGLE_ACTIVE) for on in (machine(), delivered(machine())))
+    assert at_once[0, 0] == pytest.approx(0, abs=1e-15)
+    assert later[0, 0] == pytest.approx(LINK + WIRE + WIRE, rel=1e-9)
+    assert later[0, 1] == at_once[0, 1] == pytest.approx(LINK + WIRE, rel=1e-9)
+    # A passive epoch is flushed anyhow.
+    passive = [ends(on, [[1], []], RMA_SINGLE_PASSIVE).tolist() for on in (machine(), delivered(machine()))]
+    assert passive[0] == passive[1]
+
+
+def test_an_epoch_waits_for_a_target_that_computes() -> None:
+    # As with sends, above: four puts come to rank 1 a LINK apart, which begins to compute then. In the second iteration
+    # rank 0 hears of it when that is over and what it put has come, whichever is later.
+    to: list[list[int]] = [[1], [], [1], [1], [1]]
+    got = ends(delivered(machine()), to, RMA_SINGLE_ACTIVE, receiver="computing", iterations=2)
+    first = 4 * LINK + WIRE
+    assert got[0, 1] == pytest.approx(first, rel=1e-9)
+    # Rank 0's was the first through the port of rank 1, whose word goes back when that is so.
+    entered, arrived = first + COMPUTE, got[0, 0] + COMPUTE + LINK + WIRE
+    assert got[1, 0] == pytest.approx(max(entered, arrived) + WIRE, rel=1e-9)
+    free = ends(machine(), to, RMA_SINGLE_ACTIVE, receiver="computing", iterations=2)
+    assert free[1, 0] == pytest.approx(COMPUTE, rel=1e-9)
