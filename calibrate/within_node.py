@@ -61,7 +61,7 @@ def added(path: Path, done: Calibration, raw: Path) -> Merged:
             f"--intra with ranks on {' and '.join(hosts)}", valid='two ranks on one node, such as "srun -N 1 -n 2"'
         )
     measured: Any = tomlkit.parse(dumps(done.described.machine))["inter"]
-    for name in ("uneven", "uneven_active", "queue", "backlog", "jitter"):
+    for name in ("uneven", "uneven_active", "uneven_puts", "queue", "backlog", "jitter"):
         measured.pop(name, None)  # of ports, and no rank has one to another of its node
     out = merged(text, str(path), {PART: measured}, (PART,))
     validated(Machine, parsed_toml(out.text.encode(), str(path)), f"{path} with {raw}")

@@ -78,6 +78,8 @@ class Costs:
     """What flows that share ports take longer, as a share."""
     uneven_active: Array
     """The same for active messages."""
+    uneven_puts: Array
+    """The same for RMA."""
     drain: Array
     """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
     credit: Array
@@ -335,7 +337,19 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
 
 
 _ALIKE = (
-    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "cooling", "per_entry", "control", "pready"),
+    *(
+        "setup",
+        "put",
+        "ack",
+        "jitter",
+        "uneven",
+        "uneven_active",
+        "uneven_puts",
+        "cooling",
+        "per_entry",
+        "control",
+        "pready",
+    ),
     *("barrier", "waking", "poll", "epoch", "flush", "window", *BY_SHARING),
 )
 """Costs of a message whatever its size."""
@@ -355,11 +369,8 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
         "jitter": _optional(sampler, f"{at}.jitter", path.jitter),
         "uneven": _optional(sampler, f"{at}.uneven", path.uneven),
-        "uneven_active": _optional(
-            sampler,
-            f"{at}.uneven{'' if path.uneven_active is None else '_active'}",
-            path.uneven_active or path.uneven,
-        ),
+        "uneven_active": _like_others(sampler, at, path, "uneven_active"),
+        "uneven_puts": _like_others(sampler, at, path, "uneven_puts"),
         "cooling": np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": _fixed(sampler, at, path, 0),
@@ -394,6 +405,12 @@ def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
 def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
     """A parameter that a machine may not have: then it costs nothing."""
     return np.asarray(0.0) if value is None else sampler(name, value)
+
+
+def _like_others(sampler: Sampler, at: str, path: NetworkPath, name: str) -> Array:
+    """How unevenly flows of one kind share ports: as all others, where the path does not say."""
+    own: Value[float] | None = getattr(path, name)
+    return _optional(sampler, f"{at}.{'uneven' if own is None else name}", own or path.uneven)
 
 
 def _contention_put(sampler: Sampler, threads: int) -> Array:

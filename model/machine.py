@@ -118,6 +118,8 @@ class NetworkPath(Strict):
     in which they do: flows that share ports do not share them evenly. Absent: no longer."""
     uneven_active: Value[units.Share] | None = None
     """The same for active messages, such as a release MPICH's MPI_Psend; absent, as for others."""
+    uneven_puts: Value[units.Share] | None = None
+    """The same for RMA; absent, as for others."""
     queue: SizeCurve | None = None
     """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the size of its
     message: what sockets and queues hold, and they hold more of large messages. Absent: at once."""

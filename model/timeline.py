@@ -607,6 +607,8 @@ def _port(left: Array, line: Line, each: Costs, begins: Array) -> Array:
 
 def unevenness(costs: Costs, approach: Approach) -> Array:
     """What flows that share ports take longer, as a share, shape (rows,) or ()."""
+    if approach.interface.one_sided:
+        return costs.uneven_puts
     return costs.uneven_active if approach.interface.active_message else costs.uneven
 
 

@@ -245,7 +245,7 @@ def end_of_exchange(
                 free = max(there[m], free) + receiving(to[m[1]], approach, peers * transports / used)
             end = max(end, free)
     if setting.scattered:
-        share = cost("uneven_active" if i.active_message else "uneven")
+        share = cost("uneven_puts" if i.one_sided else "uneven_active" if i.active_message else "uneven")
         slowed = alone = -1e300
         for m in line:
             busy = float(to[m[1]].gap + to[m[1]].link)

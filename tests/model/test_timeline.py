@@ -395,6 +395,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         jitter=np.asarray(0.0),
         uneven=np.asarray(draw(any_of(0.0, 0.25, 1.5))),
         uneven_active=np.asarray(draw(any_of(0.0, 0.75))),
+        uneven_puts=np.asarray(draw(any_of(0.0, 0.5))),
         size=np.asarray(draw(any_of(1.0, 1e6))),
         cooling=np.asarray(draw(COOLING)),
         stream=np.asarray(values["link"] + extra),
@@ -406,7 +407,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
 
 SAME_OF_ALL = (
     *("per_entry", "control", "pready", "barrier", "wake", "waking", "poll", "epoch", "flush", "window", "ack"),
-    *("cooling", "uneven", "uneven_active", "contention", "contention_put"),
+    *("cooling", "uneven", "uneven_active", "uneven_puts", "contention", "contention_put"),
 )
 """What does not depend on a message's size."""
 

@@ -75,12 +75,14 @@ def measured(
 
 @pytest.mark.parametrize("share", [0.16, 1.02])
 def test_what_the_ring_took_longer_comes_back(share: float, tmp_path: Path) -> None:
-    shares = {"uneven": share, "uneven_active": 0.6}
+    shares = {"uneven": share, "uneven_active": 0.6, "uneven_puts": 0.3}
     found = ports.known(MPICH, RANKS, SEED, measured(MPICH, shares), "e")
     assert found.inter.uneven is not None
     assert found.inter.uneven_active is not None
     assert found.inter.uneven.value == pytest.approx(share, rel=1e-5)
     assert found.inter.uneven_active.value == pytest.approx(0.6, rel=1e-5)
+    assert found.inter.uneven_puts is not None
+    assert found.inter.uneven_puts.value == pytest.approx(0.3, rel=1e-5)
     assert found.inter.queue is None  # rings one way took as long as if go-aheads left at once
     file = tmp_path / "m.toml"
     file.write_text(dumps(found), encoding="utf-8")
@@ -97,7 +99,7 @@ def test_what_go_aheads_wait_for_comes_back(on: machines.Machine, shares: tuple[
     waits = [s * n * on.inter.segment(n).G.value for s, n in zip(shares, sizes, strict=True)]
     written = {"sizes": [f"{n} B" for n in sizes], "time": [f"{w:.17g} s" for w in waits]}
     queue = validated(machines.SizeCurve, {**written, "source": "assumed", "why": "t"}, "test")
-    told = {"uneven": 0.2, "uneven_active": 0.2}
+    told = dict.fromkeys(ports.UNEVEN, 0.2)
     found = ports.known(on, RANKS, SEED, measured(on, told, queue, 2e-7), "e").inter
     assert found.queue is not None
     assert found.jitter is not None
@@ -136,18 +138,20 @@ def test_where_only_partitions_are_fetched_these_tell() -> None:
 
 
 def test_a_library_whose_partitions_are_messages_has_one_share() -> None:
-    assert list(ports.both_ways(OPENMPI, RANKS, SEED)) == ["uneven"]
-    assert list(ports.both_ways(MPICH, RANKS, SEED)) == ["uneven", "uneven_active"]
+    assert list(ports.both_ways(OPENMPI, RANKS, SEED)) == ["uneven", "uneven_puts"]
+    assert list(ports.both_ways(MPICH, RANKS, SEED)) == ["uneven", "uneven_puts", "uneven_active"]
 
 
 def test_two_ranks_cannot_tell() -> None:
     assert ports.one_way(MPICH, 2, 0) == []
-    assert ports.both_ways(MPICH, 2, 0) == {"uneven": [], "uneven_active": []}
-    assert ports.known(MPICH, 2, 0, measured(MPICH, {"uneven": 1.0, "uneven_active": 1.0}), "e") == MPICH
+    assert ports.both_ways(MPICH, 2, 0) == {"uneven": [], "uneven_puts": [], "uneven_active": []}
+    assert ports.known(MPICH, 2, 0, measured(MPICH, dict.fromkeys(ports.UNEVEN, 1.0)), "e") == MPICH
 
 
 def test_no_shorter_than_shared_evenly() -> None:
-    found = ports.known(MPICH, RANKS, SEED, measured(MPICH, {"uneven": -0.2, "uneven_active": 0.0}), "e")
+    found = ports.known(
+        MPICH, RANKS, SEED, measured(MPICH, {"uneven": -0.2, "uneven_active": 0.0, "uneven_puts": 0.1}), "e"
+    )
     assert found.inter.uneven is not None
     assert found.inter.uneven.value == 0
     assert found.inter.uneven.interval is None

@@ -15,11 +15,12 @@ from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
 from pready.calibrate.terms_from_exchanges import curve
 from pready.model import units
-from pready.model.approach import BULK, BY_KEY, Approach
+from pready.model.approach import BULK, BY_KEY, RMA_SINGLE_ACTIVE, Approach, Interface
 from pready.model.arrays import Array
 from pready.model.files import validated
 from pready.model.machine import Machine, SizeCurve
 from pready.model.predict import effective_library
+from pready.model.puts import with_puts
 from pready.model.units import Unit, format_exact
 from pready.model.values import Value
 from pready.validate.live.session import nice
@@ -39,6 +40,8 @@ TRIED = np.linspace(0, 0.5, 17)
 """Of what a message takes, how much a go-ahead might wait. In a ring that goes round, none waits for more than half."""
 LEAST = 0.01
 """Of what a message takes: what waits for less is not seen."""
+
+UNEVEN = ("uneven", "uneven_active", "uneven_puts")
 
 Values = dict[str, Value[Any] | SizeCurve | None]
 
@@ -60,10 +63,12 @@ def one_way(machine: Machine, ranks: int, seed: int) -> list[Ring]:
 
 
 def both_ways(machine: Machine, ranks: int, seed: int) -> dict[str, list[Ring]]:
-    """By the value that each tells: messages that do not ask, and where the library's partitions are active messages
-    one of these."""
+    """By the value that each tells: messages that do not ask, one that is put, and where the library's partitions are
+    active messages one of these."""
     part = effective_library(machine).part
-    told = {"uneven": None} | ({"uneven_active": part} if part is not None and part.active_message else {})
+    told: dict[str, Interface | None] = {"uneven": None, "uneven_puts": RMA_SINGLE_ACTIVE}
+    if part is not None and part.active_message:
+        told["uneven_active"] = part
     found: dict[str, list[Ring]] = {name: [] for name in told}
     for time in BOTH_WAYS_S if ranks >= FEWEST_RANKS else ():
         for name, interface in told.items():
@@ -116,7 +121,7 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
     one = [(r, r.performed(content, environment)) for r in one_way(machine, ranks, seed)]
     seen = [(r, done) for r, done in one if done is not None]
     on = _with(machine, _queue(machine, ranks, seen)) if seen else machine
-    even = _with(on, dict.fromkeys(("uneven", "uneven_active")))
+    even = with_puts(_with(on, dict.fromkeys(UNEVEN)), effective_library(machine))
     found: Values = {}
     for name, rings in both_ways(machine, ranks, seed).items():
         shares = [s for r in rings if (done := r.performed(content, environment)) for s in _shares(even, r, done)]

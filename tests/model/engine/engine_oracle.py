@@ -148,7 +148,8 @@ class Oracle:
         # Threads that have completed their own messages meet once more.
         self.meeting = self.barrier if interface.receivers == "threads" else 0.0
         # What sharing takes longer, as a share.
-        self.share = float(self.costs[0].uneven_active if interface.active_message else self.costs[0].uneven)
+        kind = "_puts" if interface.one_sided else "_active" if interface.active_message else ""
+        self.share = float(getattr(self.costs[0], f"uneven{kind}"))
         self.queues = self.go_aheads_wait()
         self.takes = [self.taken(vci) for vci in range(len(plan.members))]
         self.needs = self.needed()

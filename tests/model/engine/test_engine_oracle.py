@@ -127,6 +127,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
                     "acknowledged_from": maybe(value(draw(any_of(1.0, 5000.0)))),
                     "uneven": maybe(value(draw(any_of(0.3, 1.5)))),
                     "uneven_active": maybe(value(0.7)),
+                    "uneven_puts": maybe(value(0.9)),
                     "backlog": maybe(CURVE.model_copy(update={"time": draw(any_of((3e-7, 3e-7), (0.0, 4e-5)))})),
                     "queue": maybe(CURVE.model_copy(update={"time": draw(any_of((3e-7, 3e-7), (0.0, 4e-5)))})),
                     "jitter": maybe(value(draw(any_of(1e-7, 4e-5)))),
