@@ -132,7 +132,7 @@ def nodes(on: Machine) -> None:
                 what, approach = workload(pattern, model), Approach(BY_KEY[key], transports, vcis)
                 steps = max(1, round(MESSAGES / 4096 / transports / (6 if pattern == "halo3d" else 26)))
                 least = dict.fromkeys(placed, math.inf)
-                for _ in range(5):  # in turns, so that what else runs on the machine meets all of them
+                for _ in range(15):  # in turns, so that what else runs on the machine meets all of them
                     for name, options in placed.items():
                         began = time.process_time()
                         simulate(both, what, approach, grid=grid, iterations=steps, **options)
