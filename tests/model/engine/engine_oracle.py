@@ -1,4 +1,4 @@
-"""The engine's recurrence once more, message by message, in plain Python and nothing but loops.
+"""The engine's recurrence once more, message by message, in plain Python and hardly anything but loops.
 
 Slow, and written to be read beside `pready/model/timeline.py`. It shares with the engine the costs of
 a message (`costs.py`), the map of messages to VCIs (`approach.py`), the draws (`arrivals.py`) and who
@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 from oracle import MAGIC, plain, ticks, warmed
 
 from pready.model import arrivals
 from pready.model.approach import Approach, issuing_threads
+from pready.model.arrays import Array
 from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
@@ -255,26 +257,25 @@ class Oracle:
             taken = next(until for since, until in reversed(before[rank].port) if ticks(since) < now)
         return min(max(taken - given, 0.0), cost.queue)
 
-    def comes(self, rank: int, sent: list[Sent]) -> list[tuple[float, float]]:
-        """From when until when each message comes to a rank, if its port takes nothing else."""
+    def comes(self, rank: int, sent: list[Sent]) -> tuple[Array, Array, Array]:
+        """From when until when each message comes to a rank, if its port takes nothing else; and from when on each has
+        come since each of them began, by row."""
         flows = []
         for q, d in self.sources[rank]:
             busy = self.messages[self.kinds[q][d]].busy
             flows += [(left, left + busy) for _, left in sent[q].towards[d]]
-        return flows
+        begun, ended = np.array(flows).reshape(-1, 2).T
+        return begun, ended, np.maximum.outer(begun, begun)
 
     def piled(self, rank: int, before: list[Sent] | None, at: float, cost: Message) -> float:
         """How long something waits that comes to a rank then, behind what came in the round before: what has come since
         any moment, less what the port has let through since, is the most of all moments."""
         if before is None or cost.backlog <= 0:
             return 0.0
-        flows = self.coming[rank]
-        since = {at, *(begun for begun, _ in flows if begun <= at)}
-
-        def came(a: float, b: float) -> float:
-            return sum(max(min(b, end) - max(a, begun), 0.0) for begun, end in flows)
-
-        return min(max(came(s, at) - (at - s) for s in since), cost.backlog)
+        begun, ended, since = self.coming[rank]
+        came = np.maximum(np.minimum(ended, at) - since, 0.0).sum(axis=1)
+        lies = (came - (at - begun))[begun <= at].max(initial=0.0)
+        return min(float(lies), cost.backlog)
 
     def uneven(self, sent: list[Sent], sources: set[int]) -> float:
         """What a rank takes longer to which several send at once that send to others, too."""

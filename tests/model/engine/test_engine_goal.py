@@ -6,12 +6,12 @@ import io
 import os
 import re
 import subprocess
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from goal_replay import replay
+from goal_replay import Replayed, replay
 from machines import ideal
 
 from pready.model.approach import PART, SINGLE, Approach
@@ -42,12 +42,14 @@ def workload(compute: str) -> Workload:
     )
 
 
+@cache
 def exported(compute: str, approach: Approach) -> tuple[str, Flags]:
     text = io.StringIO()
     flags = export_goal(text, MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS)
     return text.getvalue(), flags
 
 
+@cache
 def joins(compute: str, approach: Approach) -> list[list[int]]:
     plan = prepared(MACHINE, workload(compute), approach, grid=GRID)
     return [
@@ -56,15 +58,24 @@ def joins(compute: str, approach: Approach) -> list[list[int]]:
     ]
 
 
+@cache
+def by_rules(compute: str, approach: Approach) -> tuple[Replayed, Replayed, Replayed, Replayed]:
+    """LogGOPSim's, then with one of the engine's three rules more each."""
+    text, flags = exported(compute, approach)
+    run, at = partial(replay, text, L=flags.L, o=flags.o, g=flags.g), joins(compute, approach)
+    return (
+        run(shared=True),
+        run(shared=False),
+        run(shared=False, joins=at),
+        run(shared=False, joins=at, between=flags.o),
+    )
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
 def test_the_replay_is_loggopsim_and_three_rules_later_the_engine(case: tuple[str, Approach], end: int) -> None:
     compute, approach = case
-    text, flags = exported(compute, approach)
-    run = partial(replay, text, L=flags.L, o=flags.o, g=flags.g)
-    theirs, first = run(shared=True), run(shared=False)
-    second = run(shared=False, joins=joins(compute, approach))
-    third = run(shared=False, joins=joins(compute, approach), between=flags.o)
+    theirs, first, second, third = by_rules(compute, approach)
     ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
     assert theirs.end == end
     assert third.end == pytest.approx(ours, abs=ITERATIONS)  # text is in whole nanoseconds
@@ -81,19 +92,15 @@ def test_the_terms_of_the_largest_difference() -> None:
     # A server for receives: 48 sends, then 48 receives, posted after them: 10.0 + 4.8 + 4.8.
     # Posted at the join, 10.4: all but the first are hidden: 10.0 + 1 send + L + 48 receives.
     # Six receives between two partitions: 10.0 + 43 sends + 42 receives + L + 6 receives, 1 % below LogGOPSim's.
-    text, _ = exported("10 us", PART_8)
-
-    def per_iteration(**options: Any) -> dict[str, float]:
-        return {k: v / ITERATIONS for k, v in replay(text, L=1000, o=100, g=50, **options).terms.items() if v}
-
-    assert per_iteration(shared=True) == {"calc": 10000, "send": 4540, "recv": 4760, "wire": 1000}
-    assert per_iteration(shared=False) == {"calc": 10000, "send": 4800, "recv": 4800}
-    assert per_iteration(shared=False, joins=joins("10 us", PART_8)) == {
-        "calc": 10000, "send": 100, "recv": 4800, "wire": 1000,
-    }  # fmt: skip
-    assert per_iteration(shared=False, joins=joins("10 us", PART_8), between=100) == {
-        "calc": 10000, "send": 4300, "recv": 4800, "wire": 1000,
-    }  # fmt: skip
+    _, flags = exported("10 us", PART_8)
+    assert (flags.L, flags.o, flags.g) == (1000, 100, 50)
+    theirs, first, second, third = (
+        {k: v / ITERATIONS for k, v in r.terms.items() if v} for r in by_rules("10 us", PART_8)
+    )
+    assert theirs == {"calc": 10000, "send": 4540, "recv": 4760, "wire": 1000}
+    assert first == {"calc": 10000, "send": 4800, "recv": 4800}
+    assert second == {"calc": 10000, "send": 100, "recv": 4800, "wire": 1000}
+    assert third == {"calc": 10000, "send": 4300, "recv": 4800, "wire": 1000}
 
 
 FACES = {"faces": ["256 KiB", "64 KiB", "1 MiB"], "compute": {"time": "1 ms"}}
