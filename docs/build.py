@@ -24,7 +24,7 @@ def build(work: Path) -> int:
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return build_main(["-b", "html", "-W", "--keep-going", "-q", "-j", "auto", str(source), str(site)])
+    return build_main(["-b", "html", "-W", "--keep-going", "-q", str(source), str(site)])
 
 
 if __name__ == "__main__":
