@@ -11,6 +11,10 @@ from hypothesis import settings
 # Before NumPy is imported: the workers keep all cores busy as it is.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Ranks of real MPI share the cores, too: a thread that waits for the others of its team, and keeps its core, keeps it
+# from them for as long as the kernel lets it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # No test is about time: on a busy machine, or with a library's first import in it, an example may take long.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")

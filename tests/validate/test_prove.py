@@ -491,9 +491,10 @@ def test_real_mpi_performs_a_step(
 
 @pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    out = tmp_path / "proof"
+    # 11 iterations of a point take 0.7 s, asleep: it is killed before, between and within points.
+    out, file = tmp_path / "proof", str(file_of(tmp_path, compute='{ time = "60 ms" }'))
     words = [
-        *(sys.executable, "-m", "pready", "prove", str(file_of(tmp_path)), "--machine", "meluxina", "-o", str(out)),
+        *(sys.executable, "-m", "pready", "prove", file, "--machine", "meluxina", "-o", str(out)),
         *("--budget", "15 s", "--approach", "many", *launched("mpich", request)),
     ]
     rng, kept = np.random.default_rng(1), 0
