@@ -150,6 +150,17 @@ class Costs:
 
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
+    def each_repeated(self, rows: int, times: int) -> Costs:
+        """The first `rows` rows, each so many times, one below the other; what is the same in all of them as well."""
+
+        def one(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
+            if value.ndim == (name in BY_SHARING):
+                return np.repeat(value[None], rows * times, axis=0)
+            return np.repeat(value[:rows], times, axis=0)
+
+        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
+
     @staticmethod
     def abreast(parts: Sequence[Costs]) -> Costs:
         """Costs by peer, or of any peer if there is one part: for messages of shape (rows, VCIs, partitions, peers).

@@ -274,7 +274,7 @@ class Evaluation:
         out = []
         for approach in approaches:
             at = [costs(sampler, self.workload, size) for size in self.message_sizes(approach)]
-            each = [Costs.stack([c.row(i) for i in range(rows)], n) for c in at]
+            each = [c.each_repeated(rows, n) for c in at]
             joins = None if theirs is None else joined(theirs, each[0], approach, self.setting)
             end = run(ready, each, approach, self.setting, joins).end
             out.append(np.stack([x.reshape(rows, n).mean(axis=1) for x in (end, latest(ready) + end)], axis=1))
