@@ -59,7 +59,7 @@ class _Commands(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             meant = f' (did you mean "predict {name}"?)' if name.endswith(".toml") else did_you_mean(name, COMMANDS)
-            meant = ' (did you mean "--help"?)' if name == "help" else meant
+            meant = f' (did you mean "--{name}"?)' if name in ("help", "version") else meant
             problem = f"{shown(name)} is no command{printable(meant)}"
             raise PreadyError(problem, valid=", ".join(sorted(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -123,7 +123,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         more = f" (see {asked} --help)" if asked else ""
-        click.echo(f"pready: error: {' '.join(_said(error).split())}{more}", err=True)
+        click.echo(
+            f"pready: error: {' '.join(_said(error, sys.argv[1:] if arguments is None else arguments).split())}{more}",
+            err=True,
+        )
         return 2
     except PreadyError as error:
         click.echo(f"pready: error: {error}", err=True)
@@ -135,14 +138,22 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 141
 
 
-def _said(error: click.ClickException) -> str:
-    """What is wrong; of an option that other commands have, which they are."""
+def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
+    """What is wrong; of an option of other commands, which they are; of one without its value, a line that has one."""
     if isinstance(error, click.NoSuchOption):
         lines = import_module("pready.commands.examples").EXAMPLES.items()
         having = [name for name, some in lines if any(error.option_name in line.split() for line in some)]
         if having:
             return f"No such option '{error.option_name}' here; it is one of pready {', pready '.join(having)}."
-    return error.format_message()
+    said = error.format_message()
+    if isinstance(error, click.BadOptionUsage):
+        lines = import_module("pready.commands.examples").EXAMPLES.items()
+        called = [some for name, some in lines if name.split() == list(arguments[: len(name.split())])]
+        using = [line for some in reversed(called) for line in some if error.option_name in line.split()]
+        return said.rstrip(".") + (f", as in: {using[0]}" if using else "")
+    return said.replace("is not a valid integer range", "is no integer").replace(
+        "is not a valid integer", "is no integer"
+    )
 
 
 def _interrupted(how: BaseException | None) -> int:

@@ -86,7 +86,8 @@ def predict(
         )
     if what.exchanges is not None and output is not None:
         raise PreadyError(
-            "a page of several exchanges per step", valid="--json, --plot with --picture decides, or a file with one"
+            "no page (-o) of several exchanges per step",
+            valid="--json, --plot with --picture decides, or a file with one",
         )
     if output is not None:
         from pready.show import prediction_report  # its templates are loaded for a page alone

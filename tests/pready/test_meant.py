@@ -41,6 +41,7 @@ def test_did_you_mean(word: str, known: tuple[str, ...], said: str) -> None:
         ((HALO,), f"predict {HALO}"),
         ((f"./{HALO}",), f"predict ./{HALO}"),
         (("help",), "--help"),
+        (("version",), "--version"),
         (("predict", HALO, "--machin", "meluxina"), "--machine"),
         (("predict", HALO, "--machine", "meluxin"), "meluxina"),
         (("predict", HALO, "--library", "mpich_relase"), "mpich-release"),
@@ -65,6 +66,22 @@ def test_an_option_of_another_command_is_met_with_that(
     said = capsys.readouterr().err
     assert f"No such option '{option}' here; it is one of {of}" in said
     assert "did you mean" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("predict", HALO, "--seed", "x"), "Invalid value for '--seed': 'x' is no integer."),
+        (("prove", HALO, "--source"), "Option '--source' requires an argument, as in: pready prove "),
+        (("simulate", HALO, "--export", "goal"), "Option '--export' requires 2 arguments, as in: pready simulate "),
+    ],
+    ids=("seed", "source", "export"),
+)
+def test_a_value_that_is_missing_or_none_is_named(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(list(arguments)) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_usage_error_says_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:

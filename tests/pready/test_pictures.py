@@ -298,7 +298,7 @@ def test_of_a_step_only_what_decides_is_drawn(tmp_path: Path, capsys: pytest.Cap
     said = "--picture size of several exchanges per step; valid: --picture decides, or a file with one of them"
     assert said in capsys.readouterr().err
     assert main(["predict", step, "-o", str(tmp_path / "page")]) == 2
-    assert "a page of several exchanges per step; valid: --json, --plot with" in capsys.readouterr().err
+    assert "no page (-o) of several exchanges per step; valid: --json, --plot with" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     assert main(["predict", step, "--plot", str(out), "--picture", "decides"]) == 0
     assert "2 exchanges" in out.read_text(encoding="utf-8")
