@@ -35,6 +35,7 @@ from pready.calibrate.fit.results import (
 )
 from pready.calibrate.fit.series import derive
 from pready.calibrate.fit.sizes import default_sizes
+from pready.model.units import format_time
 
 DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three
@@ -204,7 +205,7 @@ def _segment(
         missing = [MEASURED_BY[name] for name, measured in known.items() if not measured]
         notes.append(
             f"from {start:g} B: {', '.join(guessed)} assumed within what "
-            f"t(0) = {fixed:.3g} s allows; measure {', '.join(missing)}"
+            f"t(0) = {format_time(fixed)} allows; measure {', '.join(missing)}"
         )
     for name, value in values.items():
         if value.value < 0:

@@ -491,7 +491,7 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     axes.axvline(min_gain_percent, color=NEUTRAL, lw=1, ls=":", label=f"worth a port: {min_gain_percent:g} %")
     axes.set_yticks(y, [lever.name for lever in shown])
     rest = [lever.name for lever, one in zip(levers, seen, strict=True) if not one]
-    unseen = "\n" + fill(f"too little to be seen: {', '.join(rest)}", 90) if rest else ""
+    unseen = "\n" + fill(f"too little to be seen: {', '.join(rest)}", 60) if rest else ""
     axes.set_xlabel(f"iteration shorter by, %{unseen}")
     axes.margins(x=0.12)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)

@@ -79,6 +79,12 @@ def test_osu_latency_fits_with_assumed_parameters() -> None:
     assert found.segments[-1].G.value == pytest.approx(1.67e-10, rel=0.02)  # 702.07 us/4 MiB
 
 
+def test_what_is_assumed_is_told_in_a_unit_that_people_read() -> None:
+    read = import_osu(DATA / "osu_latency_v7_full.txt")
+    notes = fit(read.observations, np.random.default_rng(1), refuse_thin=False).notes
+    assert "within what t(0) = 1.55 us allows" in " ".join(notes)
+
+
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
 def test_osu_bandwidth_is_time_per_message(name: str) -> None:
     read = import_osu(DATA / name)

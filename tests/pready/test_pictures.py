@@ -94,6 +94,13 @@ def test_what_moves_nothing_is_named_not_drawn() -> None:
     assert axes.get_xlabel().endswith("too little to be seen: latency")
 
 
+def test_the_names_of_what_moves_nothing_keep_within_the_picture() -> None:
+    names = "message overhead o_s", "the rendezvous handshake", "latency", "receive overhead and matching"
+    levers = [Lever("threads, each with as much work", "workload", ("÷ 2", "× 2"), 37.8, (22.0, 23.3), (2, 2), False)]
+    levers += [Lever(name, "machine", ("low", "high"), 37.8, (37.79, 37.81), (2.5, 2.5), False) for name in names]
+    check_readable(figures.tornado("title", levers, 1.0))
+
+
 def test_the_border_goes_around_what_is_faster() -> None:
     eta = np.array([[0.9, 0.9, 1.2], [0.9, 1.2, 1.2], [1.002, 1.2, 1.2]])  # 1.002 is written 1.00×
     figure = figures.gain_map("title", [1024, 2048, 4096], [1, 2, 4], eta, 2048)
