@@ -348,20 +348,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
 
 
 _ALIKE = (
-    *(
-        "setup",
-        "put",
-        "ack",
-        "jitter",
-        "uneven",
-        "uneven_active",
-        "uneven_puts",
-        "cooling",
-        "per_entry",
-        "control",
-        "pready",
-    ),
-    *("barrier", "waking", "poll", "epoch", "flush", "window", *BY_SHARING),
+    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "per_entry", "control"),
+    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window", *BY_SHARING),
 )
 """Costs of a message whatever its size."""
 

@@ -25,8 +25,7 @@ from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.gain import DOI, Equation
 from pready.model.machine import Machine, Segment
-from pready.model.predict import Engine, effective_library, evaluator, predict
-from pready.model.puts import with_puts
+from pready.model.predict import Engine, evaluator, predict, with_library
 from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
 from pready.model.timeline import Timeline, answers_inside, counted, received_between, receivers, run
@@ -157,8 +156,7 @@ def explain(
     PreadyError
         As `predict`.
     """
-    profile = effective_library(machine, library)
-    machine = with_puts(machine, profile)
+    machine, profile = with_library(machine, library)
     if approach is None:
         approach = predict(machine, workload, library=library, seed=seed, engine=engine).advised.approach
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)

@@ -11,9 +11,8 @@ from pready.model.advise import over_sizes
 from pready.model.break_even import Range, nearest
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
-from pready.model.predict import Engine, approaches, effective_library, evaluator, predict_step, ways_said
+from pready.model.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
 from pready.model.prediction import ApproachPrediction, Prediction, Verdict
-from pready.model.puts import with_puts
 from pready.model.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
 from pready.model.workload import Workload
 
@@ -73,8 +72,7 @@ def outcome(
             deciding=False,
         )
         return _of_a_step(step, workload, every=every)
-    profile = effective_library(machine, library)
-    machine = with_puts(machine, profile)
+    machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
     rows: tuple[ApproachPrediction, ...] = ()

@@ -67,6 +67,12 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     return replace(profile, early=measured.value, why=said)
 
 
+def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:
+    """A machine as the library to predict for uses it (`effective_library`, `puts.with_puts`), and that library."""
+    profile = effective_library(machine, name)
+    return with_puts(machine, profile), profile
+
+
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
     """Every approach to evaluate, first what the application does today."""
     n = workload.n_partitions
@@ -195,8 +201,7 @@ def predict(
     PreadyError
         An unknown library, or a workload outside what the machine describes.
     """
-    profile = effective_library(machine, library)
-    machine = with_puts(machine, profile)
+    machine, profile = with_library(machine, library)
     if workload.exchanges is not None:
         return predict_step(
             machine,
@@ -280,8 +285,7 @@ def predict_step(
 
     Arguments and errors as of `predict`; `deciding`: what decides for the step is looked for, too.
     """
-    profile = effective_library(machine, library)
-    machine = with_puts(machine, profile)
+    machine, profile = with_library(machine, library)
     abilities.check(workload, engine or "engine")
     step: WholeStep | StepByStep
     each: Sequence[Evaluation | ManyRanks]

@@ -26,7 +26,6 @@ from pready.model.libraries import library as library_profile
 from pready.model.machine import Machine
 from pready.model.predict import Engine
 from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.puts import with_puts
 from pready.model.units import Unit, fraction, parse
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
@@ -192,8 +191,7 @@ def simulate(
     on, what = as_machine(machine), as_workload(workload)
     if ranks is not None:
         what = what.changed(grid=tuple(ranks))
-    profile = predicting.effective_library(on, _library(library))
-    on = with_puts(on, profile)
+    on, profile = predicting.with_library(on, _library(library))
     if approach is None:
         made = predicting.predict(on, what, library=_library(library), seed=seed, draws=0)
         chosen = [of.advised.approach for of in made.exchanges or (made,)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -141,19 +142,21 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
     """What is wrong; of an option of other commands, which they are; of one without its value, a line that has one."""
     if isinstance(error, click.NoSuchOption):
-        lines = import_module("pready.commands.examples").EXAMPLES.items()
-        having = [name for name, some in lines if any(error.option_name in line.split() for line in some)]
+        having = [name for name, some in _examples() if any(error.option_name in line.split() for line in some)]
         if having:
             return f"No such option '{error.option_name}' here; it is one of pready {', pready '.join(having)}."
     said = error.format_message()
     if isinstance(error, click.BadOptionUsage):
-        lines = import_module("pready.commands.examples").EXAMPLES.items()
-        called = [some for name, some in lines if name.split() == list(arguments[: len(name.split())])]
+        called = [some for name, some in _examples() if name.split() == list(arguments[: len(name.split())])]
         using = [line for some in reversed(called) for line in some if error.option_name in line.split()]
         return said.rstrip(".") + (f", as in: {using[0]}" if using else "")
-    return said.replace("is not a valid integer range", "is no integer").replace(
-        "is not a valid integer", "is no integer"
-    )
+    return re.sub("is not a valid integer( range)?", "is no integer", said)
+
+
+def _examples() -> Iterable[tuple[str, Sequence[str]]]:
+    """Lines by command; loaded where something is wrong alone."""
+    examples: Mapping[str, Sequence[str]] = import_module("pready.commands.examples").EXAMPLES
+    return examples.items()
 
 
 def _interrupted(how: BaseException | None) -> int:

@@ -23,9 +23,8 @@ from pready.model.engine.many_ranks import compare, warm_up
 from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
-from pready.model.predict import effective_library, predict
+from pready.model.predict import predict, with_library
 from pready.model.prediction import Prediction
-from pready.model.puts import with_puts
 from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
 from pready.show import picture_files
@@ -143,7 +142,7 @@ def simulate(
             as_csv=as_csv,
         )
         return
-    on = with_puts(on, effective_library(on, library))
+    on, profile = with_library(on, library)
     count = iterations or min(what.iterations, MOST_ITERATIONS)
     if approach is not None:
         chosen = [options.parse_approach(approach, part) for part in what.parts]
@@ -161,7 +160,7 @@ def simulate(
     if picture is not None:
         picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
     if as_json:
-        print_json(step_report(on, what, effective_library(on, library).name, rows, by_exchange))
+        print_json(step_report(on, what, profile.name, rows, by_exchange))
     elif as_csv:
         click.echo(csv_text(per_iteration(rows)), nl=False)
     else:

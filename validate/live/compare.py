@@ -17,9 +17,8 @@ from pready.model.arrays import Array
 from pready.model.arrival_models import Measured
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
-from pready.model.predict import effective_library
+from pready.model.predict import with_library
 from pready.model.prediction import ApproachPrediction
-from pready.model.puts import with_puts
 from pready.model.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload import Workload
 from pready.validate.live.as_measured import Completed
@@ -145,8 +144,7 @@ def compare(
     """
     if BULK not in measured or len(measured) < 2:
         return None
-    profile = effective_library(machine)
-    machine = with_puts(machine, profile)
+    machine, profile = with_library(machine)
     cases: list[CaseResult] = []
     rows: list[tuple[Way, ApproachPrediction]] = []
 

@@ -28,8 +28,7 @@ from pready.model.files import validated
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
-from pready.model.predict import effective_library
-from pready.model.puts import with_puts
+from pready.model.predict import effective_library, with_library
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.live.compare import halved_bandwidth
@@ -376,7 +375,7 @@ def judged(
     lag: bool = True,
 ) -> list[Judged]:
     """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread."""
-    out, machine = [], with_puts(machine, effective_library(machine))
+    out, (machine, _) = [], with_library(machine)
     for scene, plan in zip(listed, plans, strict=True):
         every = ((way, performed_in(content, way, environment, plan, scene.first, scene.steps)) for way in scene.ways)
         seen = {way: found for way, found in every if found is not None}

@@ -19,8 +19,7 @@ from pready.model.approach import BULK, BY_KEY, RMA_SINGLE_ACTIVE, Approach, Int
 from pready.model.arrays import Array
 from pready.model.files import validated
 from pready.model.machine import Machine, SizeCurve
-from pready.model.predict import effective_library
-from pready.model.puts import with_puts
+from pready.model.predict import effective_library, with_library
 from pready.model.units import Unit, format_exact
 from pready.model.values import Value
 from pready.validate.live.session import nice
@@ -121,7 +120,7 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
     one = [(r, r.performed(content, environment)) for r in one_way(machine, ranks, seed)]
     seen = [(r, done) for r, done in one if done is not None]
     on = _with(machine, _queue(machine, ranks, seen)) if seen else machine
-    even = with_puts(_with(on, dict.fromkeys(UNEVEN)), effective_library(machine))
+    even = with_library(_with(on, dict.fromkeys(UNEVEN)))[0]
     found: Values = {}
     for name, rings in both_ways(machine, ranks, seed).items():
         shares = [s for r in rings if (done := r.performed(content, environment)) for s in _shares(even, r, done)]

@@ -21,9 +21,8 @@ from pready.model.engine.layout import of_a_step
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
-from pready.model.predict import effective_library, predict
+from pready.model.predict import predict, with_library
 from pready.model.prediction import Verdict
-from pready.model.puts import with_puts
 from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload import Workload
@@ -147,12 +146,11 @@ def prove(
         )
     _check_nodes(workload, given, prover)
     on = given if given is not None else _calibrated(workload, prover, folder, budget_s, seed, on_progress)
-    on = with_puts(on, effective_library(on, library))
+    on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
     today = design.way_of_step([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
-    profile = effective_library(on, library)
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
     wanted = [today.approaches, *named] if named else advised
     ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
