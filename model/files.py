@@ -138,6 +138,14 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
         here = elsewhere[0] if elsewhere else called_here(name, names)
         meant = f" (did you mean {here}?)" if here else did_you_mean(name, names)
         return PreadyError(f"{field} is not a field{meant}", valid=", ".join(names) or None)
+    if kind == "missing" and isinstance(first["loc"][-1], int):  # of so many values
+        whole = first["loc"][:-1]
+        wanted = len(value) + sum(p["type"] == "missing" and p["loc"][:-1] == whole for p in problems)
+        return PreadyError(f"{_dotted(whole, model)} = {shown(list(value))}", valid=f"{wanted} values")
+    if kind in ("too_short", "too_long"):
+        side, limit = ("least", context["min_length"]) if kind == "too_short" else ("most", context["max_length"])
+        valid = f"at {side} {limit} value{'s' * (limit != 1)}, not {context['actual_length']}"
+        return PreadyError(f"{field} = {shown(list(value))}", valid=valid)
     if kind == "missing":
         return PreadyError(f"{field} is missing", valid=_described(model, first["loc"]))
     if kind == "union_tag_invalid":
@@ -175,6 +183,7 @@ _PLAIN = (
     ("a valid string", "a text"),
     ("a valid boolean", "true or false"),
     ("a valid list", "a list"),
+    ("a valid tuple", "a list"),
     ("greater than or equal to", "at least"),
     ("less than or equal to", "at most"),
 )

@@ -144,13 +144,14 @@ def test_nodes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (HALO + 'faces = ["2 MiB", "512 KiB"]', "faces[2] is missing"),
+        (HALO + 'faces = ["2 MiB", "512 KiB"]', "faces = ['2 MiB', '512 KiB']; valid: 3 values"),
+        (HALO + 'faces = ["1 B", "1 B", "1 B", "1 B"]', "'1 B']; valid: at most 3 values, not 4"),
+        (HALO + 'faces = "2 MiB"', "faces = '2 MiB'; valid: a list"),
         (HALO + 'faces = ["2 MiB", "512 KiB", 8]', "faces[2] = 8 has no unit"),
         (HALO + 'faces = ["2 MiB", "512 KiB", "0 B"]', "faces[2] = '0 B' is not greater than 0"),
         (HALO + 'faces = ["2 MiB", "512 KiB", "0.5 B"]', "faces[2] = 0.5 B; valid: whole bytes"),
-        (HALO + 'faces = "2 MiB"', "faces = '2 MiB'; valid: a valid tuple"),
         (HALO + 'buffer = "1 MiB"\n' + FACES, "buffer = 1.04858e+06 B beside faces; valid: faces alone"),
-        (HALO + "faces = []", "faces[0] is missing"),
+        (HALO + "faces = []", "faces = []; valid: 3 values"),
         (LISTED + "neighbours = 2\n" + FACES, "faces = (2097152.0, 524288.0, 8.0) with pattern = 'neighbours'"),
         (STENCIL + FACES, "say nothing of edges and corners; valid: edges and corner beside them"),
         (HALO + FACES + 'edges = ["1 B", "1 B", "1 B"]', "edges = (1.0, 1.0, 1.0) with pattern = 'halo3d'; valid"),
