@@ -202,7 +202,7 @@ def test_nodes(tmp_path: Path) -> None:
         ),
         (STEP.replace("share", "blocks = 2\nshare"), "blocks beside exchanges; valid: blocks in each of [[exchanges]]"),
         (STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
-        (HALO + "exchanges = []", "exchanges = ()"),
+        (HALO + "exchanges = []", "exchanges = []; valid: at least 1 value, not 0"),
         (HALO + "exchanges = 3", "exchanges = 3"),
         (HALO + "exchanges = [3]", "exchanges[0] = 3 is not a table"),
     ],
