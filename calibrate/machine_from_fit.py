@@ -121,7 +121,7 @@ def describe(
         "requests": {"setup": _setup(probes)},
         "begin": _begin(probes),
     }
-    data = refined(data, probes.exchanges, active_messages=probes.early_send is False)
+    data = refined(data, probes.exchanges, active_messages=probes.early_send is False, cores=cores_per_rank(about))
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
 
 

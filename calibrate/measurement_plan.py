@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any
 
 from pready.calibrate import send_completion
 from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
@@ -152,7 +153,8 @@ def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
 def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for size in sizes(largest):
         yield ping(size)
-    for size in _powers(1, min(largest, 1 << 20), 2):
+    # Of a link with a bucket the segment from 256 B on has no larger trains that pass at once (`rested`).
+    for size in sorted({*_powers(1, min(largest, 1 << 20), 2), 1 << 9, 1 << 11}):
         yield from trains(size)
     for size in _powers(1, LARGEST_RECEIVED, 1):
         yield Point.of("receive", bytes=size)
@@ -160,6 +162,7 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for window in (1, 2, 4, 8, 16, 32, 64):
         for size in _powers(1 << 12, min(largest, 1 << 20), 4):
             yield Point.of("bandwidth", bytes=size, window=window)
+    yield from after_pauses(1)
     for size in _powers(1 << 10, largest, 4):
         yield Point.of("bandwidth", bytes=size, window=16)
     for mechanism in ("one", "tags", "windows"):
@@ -168,6 +171,7 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for team in (team for team in teams if team > 1):
         yield from bursts(team, "window")
         yield from bursts(team, "one", 1)
+    yield from after_pauses(2)
     for size in PERSISTENT_SIZES:
         yield ping(size, "persistent")
     for what in ("persistent", "partitioned", "window", "communicator"):
@@ -217,6 +221,14 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
     )
 
 
+def after_pauses(round_: int) -> Iterator[Point]:
+    """A send after pauses. One minute's waking up is not another's: 65 us, then 150 us, after 3 ms on a virtual core."""
+    for size in COLD_SIZES:
+        for delay in (0.0, *COLD_PAUSES):
+            when: dict[str, Any] = {"delay_s": delay} | ({"round": round_} if round_ else {})
+            yield exchange("single", size, **when)
+
+
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     """Whole exchanges, each for what it has more than another (`terms_from_exchanges`).
 
@@ -237,9 +249,8 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
             yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
         if approach.startswith("rma-single"):
             yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
+    yield from after_pauses(round_)
     for size in COLD_SIZES:
-        for delay in (0.0, *COLD_PAUSES):
-            yield one("single", size, delay_s=delay)
         for delay in ACTIVE_PAUSES:
             yield one("part", size, delay_s=delay)
     for size in () if round_ else EARLY_SIZES:

@@ -38,6 +38,7 @@ SOON_S = 0.3e-3
 """Before that, threads have slept for nothing; all that have slept have done so for longer than twice that."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
+TURNS = "sends by the threads of a team that had nothing to wait for, one each, on fewer cores than threads"
 SURE = 0.95
 """What share of exchanges an interval shall hold."""
 WIDEST = 0.95
@@ -86,7 +87,9 @@ def _middle(rounds: Sequence[Exchange]) -> Exchange | None:
     return replace(rounds[0], total=total, after=after)
 
 
-def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messages: bool) -> dict[str, Any]:
+def refined(
+    data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messages: bool, cores: int | None = None
+) -> dict[str, Any]:
     """The machine's data with what exchanges add to them; `data` stays as it is.
 
     Parameters
@@ -95,6 +98,8 @@ def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messa
         As `Machine` takes them.
     active_messages
         Does ``MPI_Psend`` travel as an active message here?
+    cores
+        Of a rank, if that is known: threads that outnumber them take turns.
     """
     out, found = copy.deepcopy(data), Found(exchanges)
     out |= _cold(found)
@@ -103,6 +108,7 @@ def refined(data: dict[str, Any], exchanges: Sequence[Exchange], *, active_messa
     _meeting(out, found)
     _put(out, found)
     _epochs(out, found)
+    _turns(out, found, cores)
     _waking(out, found)
     _epochs_of_teams(out, found)
     return out
@@ -291,6 +297,28 @@ def _epochs(data: dict[str, Any], found: Found) -> None:
     if further:
         why = f"after the last of {PUTS} windows less after an only one, both synchronisations"
         data["one_sided"]["window"] = _between(further, why)
+
+
+def _turns(data: dict[str, Any], found: Found, cores: int | None) -> None:
+    """What a thread's turn takes on a core that it shares: of teams with nothing to wait for, one message each.
+
+    When their partitions were ready tells nothing here: the later turns have made them late. All could have begun at
+    once, and so they are modelled.
+    """
+    machine = validated(Machine, data, "calibration")
+    each = [
+        (e.total.value - modelled(machine, replace(e, ready=((0.0,) * e.threads,)))) / (e.threads - 1)
+        for e in found.teams("many")
+        if cores is not None and cores < e.threads and e.theta == 1 and _together(e)
+    ]
+    if each:
+        middle = format_exact(max(float(np.median(each)), SHORTEST_S), Unit.TIME)
+        data["threads"]["turn"] = {**_between(each, TURNS), "value": middle}
+
+
+def _together(e: Exchange) -> bool:
+    """Had the threads of a team nothing to wait for?"""
+    return e.delay_s == 0 and float(np.median([max(row) for row in e.ready])) < SOON_S
 
 
 def _waking(data: dict[str, Any], found: Found) -> None:

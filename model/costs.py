@@ -114,7 +114,8 @@ class Costs:
     window: Array
     """As `epoch`, for each window after the first."""
     contention: Array
-    """Shape (threads + 1,) or (rows, threads + 1): what finding the lock taken costs where k threads share it."""
+    """Shape (threads + 1,) or (rows, threads + 1): what finding the lock taken costs where k threads share it, or the
+    core."""
     contention_put: Array
     """The same for puts."""
 
@@ -343,13 +344,14 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         unmatched=unmatched,
         copy_out=copy,
         wake=_wake(sampler, workload.threads, np.minimum(control, hold + copy_in + stream + wire)),
+        contention=alike["contention"] + _turn(sampler, workload, size),
         **{name: alike[name] for name in _ALIKE},
     )
 
 
 _ALIKE = (
     *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "per_entry", "control"),
-    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window", *BY_SHARING),
+    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window", "contention_put"),
 )
 """Costs of a message whatever its size."""
 
@@ -410,6 +412,19 @@ def _like_others(sampler: Sampler, at: str, path: NetworkPath, name: str) -> Arr
     """How unevenly flows of one kind share ports: as all others, where the path does not say."""
     own: Value[float] | None = getattr(path, name)
     return _optional(sampler, f"{at}.{'uneven' if own is None else name}", own or path.uneven)
+
+
+def _turn(sampler: Sampler, workload: Workload, size: float) -> Array:
+    """What a send pays for its thread's turn of a core, shape as `Costs.contention`: the sends of a turn share it.
+
+    Puts have none of their own: what a team's put takes is known with its turns (`one_sided.put`).
+    """
+    turn = sampler.machine.threads.turn
+    if turn is None or workload.threads == 1:
+        return np.asarray(0.0)
+    sends = min(max(workload.buffer / size / workload.threads, 1.0), workload.partitions_per_thread)
+    several = np.arange(workload.threads + 1) > 1
+    return several * (sampler("threads.turn", turn)[..., None] / sends)
 
 
 def _contention_put(sampler: Sampler, threads: int) -> Array:

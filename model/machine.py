@@ -268,6 +268,8 @@ class Threads(Strict):
     """The same for MPI_Put; absent, as for sends."""
     wake: Wake | None = None
     """What a message takes longer that a thread of a team issues itself; absent: nothing."""
+    turn: Value[units.Time] | None = None
+    """Until the next thread sends where threads take turns on a core; absent: each has a core of its own."""
     meet: Value[units.SignedTime] | None = None
     """By how much a team's meeting before a bulk send differs from `barrier` without a known cause: 0, give or take
     its interval; absent: not at all."""

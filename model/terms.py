@@ -111,9 +111,9 @@ TERMS: tuple[Term, ...] = (
         name="contention for the VCI's lock",
         symbol="contention",
         latex="c",
-        says="what it costs to find a VCI's lock taken that several threads share",
+        says="what it costs to find a VCI's lock taken that several threads share, or their core",
         costs=("contention",),
-        values={"threads.contention": Unit.TIME},
+        values={"threads.contention": Unit.TIME, "threads.turn": Unit.TIME},
         steps=("issue",),
     ),
     Term(

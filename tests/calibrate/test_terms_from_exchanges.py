@@ -19,7 +19,8 @@ from pready.calibrate.terms_from_exchanges import _next_within, modelled, refine
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine, Wake
 from pready.model.machine_file import dumps
-from pready.model.units import Unit, parse
+from pready.model.units import Time, Unit, parse
+from pready.model.values import Value
 
 US = 1e-6
 PUT, EPOCH, MEETING, COLD, AFTER = 4 * US, 12 * US, 25 * US, 150 * US, 4e-3
@@ -82,6 +83,7 @@ def plain(m: Machine) -> dict[str, Any]:
     for name in ("cold", "active_message"):
         data.pop(name, None)
     data["threads"].pop("wake")
+    data["threads"].pop("turn", None)
     data["one_sided"] = {n: {"value": "1 us", "source": "assumed", "why": "not measured"} for n in ("put", "epoch")}
     return data
 
@@ -170,6 +172,24 @@ def test_rounds_are_one_exchange_where_it_matters_and_many_where_they_differ() -
     assert time(thrice["threads"]["wake"]["within"]) == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
     again = [p for p in exchanges(TEAMS, 1) if p.get("round") == 1]
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES)
+
+
+@pytest.mark.parametrize(("cores", "known_turn"), [(1, True), (2, True), (4, False), (None, False)])
+def test_turns_on_a_core_come_back(cores: int | None, known_turn: bool) -> None:
+    turn, plain_machine = 7 * US, known()
+    value = validated(Value[Time], {"value": f"{turn!r} s", "source": "assumed", "why": "test"}, "turn")
+    m = plain_machine.model_copy(update={"threads": plain_machine.threads.model_copy(update={"turn": value})})
+    seen = []
+    for e in measured(plain_machine):
+        if e.approach == "many" and e.theta == 1 and e.delay_s == 0 and max(e.ready[0]) < 1e-3:
+            # Marked when a thread had the core, which says nothing of when it could have begun.
+            once = modelled(m, replace(e, ready=((0.0,) * e.threads,)))
+            e = replace(e, total=Sample(once, once, once))
+        seen.append(e)
+    found = refined(plain(m), seen, active_messages=False, cores=cores)["threads"]
+    assert ("turn" in found) == known_turn
+    if known_turn:
+        assert time(found["turn"]["value"]) == pytest.approx(turn, rel=0.05)
 
 
 def test_an_active_message_is_measured_after_several_pauses() -> None:

@@ -34,6 +34,8 @@ from pready.model.files import validated
 from pready.model.line import fifo_starts
 from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
 from pready.model.timeline import Setting, run
+from pready.model.units import Time
+from pready.model.values import Value
 from pready.model.workload import Workload
 
 PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
@@ -129,6 +131,26 @@ def test_one_transport_partition_differs_by_when_the_barrier_is_paid(
     marked = theta * pready
     # Bulk pays the barrier before its message, the partitioned one never ends before its threads have met.
     assert part == pytest.approx(max(single + marked - crossed, marked + crossed), rel=1e-9, abs=1e-12)
+
+
+def test_threads_that_take_turns_on_a_core_pay_for_each() -> None:
+    # 3 threads of 2 partitions, ready at once: 6 sends of 1 us, and 6 us for each turn but the first. The two sends of
+    # a turn share it, so that the first turn's second and the five after it cost 3 us: 6 + 5 * 3. Of one message per
+    # thread each is a turn: 3 + 2 * 6. Puts have theirs in `put`; one thread hands its core to nobody.
+    turn = {"turn": validated(Value[Time], {"value": "6 us", "source": "assumed", "why": "test"}, "turn")}
+    plain = ideal(o_s=1e-6, put=1e-6)
+    machine = plain.model_copy(update={"threads": plain.threads.model_copy(update=turn)})
+    zero, w = np.zeros(6), workload(3, 2, 6e-9)
+
+    def took(approach: Approach, of: Workload = w, on: Machine = machine) -> float:
+        return 1e6 * float(time(on, of, approach, zero)[0])
+
+    assert took(Approach(MANY, 6)) == pytest.approx(6 + 5 * 3)
+    assert took(Approach(MANY, 3)) == pytest.approx(3 + 2 * 6)
+    assert took(Approach(RMA_SINGLE_ACTIVE, 6)) == took(Approach(RMA_SINGLE_ACTIVE, 6), on=plain)
+    assert took(Approach(MANY, 6), workload(1, 6, 6e-9)) == pytest.approx(6)
+    # On a VCI of their own they meet no lock, and the model no core.
+    assert took(Approach(MANY, 6, 3)) == pytest.approx(2)
 
 
 # Monotonicity
