@@ -222,7 +222,7 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
 
 
 def after_pauses(round_: int) -> Iterator[Point]:
-    """A send after pauses. One minute's waking up is not another's: 65 us, then 150 us, after 3 ms on a virtual core."""
+    """A send after pauses. Waking up differs by the minute: 65 us, then 150 us, after 3 ms on a virtual core."""
     for size in COLD_SIZES:
         for delay in (0.0, *COLD_PAUSES):
             when: dict[str, Any] = {"delay_s": delay} | ({"round": round_} if round_ else {})

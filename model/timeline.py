@@ -487,17 +487,23 @@ def _handshake(
         if approach.interface.sender_returns:
             answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
-            waiting = costs.link * approach.transport_partitions / setting.threads
+            waiting = own_wait(costs, approach.transport_partitions, setting.threads)
             ends = latest(marked.reshape(len(marked), setting.threads, -1))
             answered = np.maximum(answered, held(_next_waiting(issued, ends, waiting)))
     return np.asarray(answered)
+
+
+def own_wait(costs: Costs, transports: int, threads: int) -> Array:
+    """How long a thread waits inside MPI for its own messages: what is left of them on the link once the system has
+    buffered what it can, and the last one at least, which asks first."""
+    return np.maximum(costs.link * transports / threads - costs.buffered, costs.link)
 
 
 def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     """When a thread next waits inside MPI, for every message: shape of `issued`.
 
     A thread with several partitions goes on computing after it has started a message; it waits when
-    its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take.
+    its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take (`own_wait`).
     """
     seen = np.maximum(_beside(latest(ends), issued), issued)
     for end in -np.sort(-ends, axis=1).T:

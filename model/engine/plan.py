@@ -32,6 +32,7 @@ from pready.model.timeline import (
     epochs,
     holding,
     marked_by_threads,
+    own_wait,
     receivers,
     taken_in,
     unevenness,
@@ -518,7 +519,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half": x.each(lambda c: c.half_shake(interface)),
-        "waiting": x.each(lambda c: c.link) * x.transports / x.workload.threads,
+        "waiting": x.each(lambda c: own_wait(c, x.transports, x.workload.threads)),
         "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
         "crosses": np.clip(x.each(lambda c: c.stream + c.wire - c.ack), 0.0, x.service),

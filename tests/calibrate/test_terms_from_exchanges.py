@@ -181,11 +181,12 @@ def test_turns_on_a_core_come_back(cores: int | None, known_turn: bool) -> None:
     m = plain_machine.model_copy(update={"threads": plain_machine.threads.model_copy(update={"turn": value})})
     seen = []
     for e in measured(plain_machine):
+        total = e.total
         if e.approach == "many" and e.theta == 1 and e.delay_s == 0 and max(e.ready[0]) < 1e-3:
             # Marked when a thread had the core, which says nothing of when it could have begun.
             once = modelled(m, replace(e, ready=((0.0,) * e.threads,)))
-            e = replace(e, total=Sample(once, once, once))
-        seen.append(e)
+            total = Sample(once, once, once)
+        seen.append(replace(e, total=total))
     found = refined(plain(m), seen, active_messages=False, cores=cores)["threads"]
     assert ("turn" in found) == known_turn
     if known_turn:

@@ -189,7 +189,7 @@ def end_of_exchange(
             if setting.sender_progress == "on-call" and i.sender_returns:
                 when = max(when, max(marked) + cost("barrier"))
             elif setting.sender_progress == "on-call" and i.splits and theta > 1:
-                waits = float(of.link) * transports / n
+                waits = max(float(of.link) * transports / n - float(of.buffered), float(of.link))
                 ends = [max(marked[t * theta : (t + 1) * theta]) for t in range(n)]
                 seen = [max(end, issued) for end in ends if end + waits >= issued]
                 when = max(when, min(seen, default=issued))

@@ -34,7 +34,7 @@ from pready.model.files import validated
 from pready.model.line import fifo_starts
 from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
 from pready.model.timeline import Setting, run
-from pready.model.units import Time
+from pready.model.units import Offset, Time
 from pready.model.values import Value
 from pready.model.workload import Workload
 
@@ -151,6 +151,26 @@ def test_threads_that_take_turns_on_a_core_pay_for_each() -> None:
     assert took(Approach(MANY, 6), workload(1, 6, 6e-9)) == pytest.approx(6)
     # On a VCI of their own they meet no lock, and the model no core.
     assert took(Approach(MANY, 6, 3)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize(("buffered", "ends"), [(0.0, 21.0), (2e6, 22.0), (1.2e6, 21.0)])
+def test_a_thread_waits_for_its_own_sends_until_the_system_has_buffered_them(buffered: float, ends: float) -> None:
+    # Messages of 1 ms that ask first; somebody has to be inside MPI to see the answer. Thread 1 waits there from 2 ms
+    # on for its three: until 5 ms, or until 3 ms, its last one's answer, where the system buffers two. Then nobody sees
+    # the answer to what thread 0 sends at 3.5 before 20 ms, and two messages are left, not one. With 1.2 MB it is 3.8.
+    plain = ideal(handshake=1e-12, G=1e-9)
+    about = {"source": "assumed", "why": "test"}
+    room = validated(Value[Offset], {"value": f"{buffered!r} B", **about}, "room")
+    machine = plain.model_copy(
+        update={
+            "sender_progress": plain.progress.model_copy(update={"value": "on-call"}),
+            "inter": plain.inter.model_copy(update={"send_buffer": room}),
+        }
+    )
+    ready = 1e-3 * np.array([0.0, 3.5, 20.0, 1.0, 1.5, 2.0])
+    w, approach = workload(2, 3, 6e6), Approach(MANY, 6)
+    line = run(ready[None], costs(Sampler(machine), w, 1e6), approach, setting_of(machine, w))
+    assert 1e3 * float(line.end[0]) + 20 == pytest.approx(ends)
 
 
 # Monotonicity

@@ -667,7 +667,7 @@ class Oracle:
             return join
         if not interface.splits or w.partitions_per_thread == 1:
             return NEVER  # a thread waits there
-        waits = cost.link * self.plan.transports / w.threads
+        waits = max(cost.link * self.plan.transports / w.threads - cost.buffered, cost.link)
         return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
 
     def attended(
