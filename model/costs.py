@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pready.model import normal
 from pready.model.approach import Interface
 from pready.model.arrays import Array, spread
-from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
+from pready.model.machine import Contention, Machine, Memory, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value
 from pready.model.workload import Workload
@@ -312,7 +312,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
     wire = np.maximum(line["L"], -stream)
     link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
-    hold, unmatched = line["o_s"], line["o_r"] + _copy(segment, segment.O_r, size, copy)
+    hold, unmatched = line["o_s"], line["o_r"] + _received(m.memory, workload, segment, size, copy)
     copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
@@ -464,3 +464,15 @@ def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Ar
     if per_byte is not None:
         return np.asarray(size * per_byte.value)
     return copy if segment.protocol == "bcopy" else np.asarray(0.0)
+
+
+def _received(memory: Memory, workload: Workload, segment: Segment, size: float, copy: Array) -> Array:
+    """O_r m: what a rank's cache holds of an exchange at O_r, the rest at O_r_beyond, as a mean of all its messages.
+
+    What comes first fills the cache. What comes then displaces it, which is written to memory meanwhile.
+    """
+    within = _copy(segment, segment.O_r, size, copy)
+    if segment.O_r is None or segment.O_r_beyond is None:
+        return within
+    beyond = max(0.0, 1 - memory.room(workload.ranks_of_a_node or 1) / workload.received)
+    return np.asarray(within + beyond * size * (segment.O_r_beyond.value - segment.O_r.value))
