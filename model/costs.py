@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pready.model import normal
 from pready.model.approach import Interface
 from pready.model.arrays import Array, spread
-from pready.model.machine import Contention, Machine, Memory, NetworkPath, Segment, SizeCurve
+from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value
 from pready.model.workload import Workload
@@ -312,7 +312,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
     wire = np.maximum(line["L"], -stream)
     link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
-    hold, unmatched = line["o_s"], line["o_r"] + _received(m.memory, workload, segment, size, copy)
+    hold, unmatched = line["o_s"], line["o_r"] + _received(sampler, workload, path, size, copy)
     copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
@@ -466,13 +466,25 @@ def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Ar
     return copy if segment.protocol == "bcopy" else np.asarray(0.0)
 
 
-def _received(memory: Memory, workload: Workload, segment: Segment, size: float, copy: Array) -> Array:
-    """O_r m: what a rank's cache holds of an exchange at O_r, the rest at O_r_beyond, as a mean of all its messages.
-
-    What comes first fills the cache. What comes then displaces it, which is written to memory meanwhile.
-    """
+def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
+    """O_r m: what finds room in the cache at O_r, the rest at O_r_beyond; a mean over the messages of an exchange."""
+    index = path.place(size)
+    segment = path.segments[index]
     within = _copy(segment, segment.O_r, size, copy)
     if segment.O_r is None or segment.O_r_beyond is None:
         return within
-    beyond = max(0.0, 1 - memory.room(workload.ranks_of_a_node or 1) / workload.received)
-    return np.asarray(within + beyond * size * (segment.O_r_beyond.value - segment.O_r.value))
+    beyond = sampler(f"{workload.path}.segments[{index}].O_r_beyond", segment.O_r_beyond)
+    share = beyond_the_cache(sampler, workload)
+    return np.asarray(within + share * size * np.maximum(beyond - segment.O_r.value, 0.0))
+
+
+def beyond_the_cache(sampler: Sampler, workload: Workload) -> Array:
+    """The share of what a rank receives in an exchange that finds no room in its last-level cache.
+
+    What comes first fills the cache. What comes then displaces it, which is written to memory meanwhile.
+    """
+    memory = sampler.machine.memory
+    if memory.cache is None:
+        return np.asarray(0.0)
+    room = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
+    return np.maximum(1 - room / workload.received, 0.0)

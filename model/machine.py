@@ -346,11 +346,9 @@ class Memory(Strict):
     caches: Value[Annotated[int, Field(ge=1)]] | None = None
     """How many of them a node has; ranks of a node share them evenly, but no rank receives into two. Absent: one."""
 
-    def room(self, ranks: int) -> float:
-        """Bytes of cache for what a rank receives, of so many that share a node."""
-        if self.cache is None:
-            return math.inf
-        return self.cache.value * min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
+    def part(self, ranks: int) -> float:
+        """What of a cache is for a rank, of so many that share a node."""
+        return min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
 
 
 class Network(Provenance):

@@ -18,6 +18,7 @@ from pready.model.costs import Costs, Sampler, costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
+from pready.model.explanation import explain
 from pready.model.files import validated
 from pready.model.machine import Machine, load
 from pready.model.workload import Workload
@@ -124,6 +125,18 @@ def test_what_a_rank_receives(fields_: dict[str, Any], received: float) -> None:
     assert Workload.model_validate({"threads": 4, **fields_}).received == received
 
 
+def test_what_is_unsure_is_drawn() -> None:
+    sure = machine()
+    assert sure.memory.cache is not None
+    memory = sure.memory.model_copy(update={"cache": sure.memory.cache.model_copy(update={"interval": (3e6, 5e6)})})
+    unsure = sure.model_copy(update={"memory": memory})
+    drawn = costs(Sampler(unsure, draws=200, seed=1, lead=1), workload(2e6), 2e6).receive
+    assert drawn[0] == costs(Sampler(sure), workload(2e6), 2e6).receive
+    # 95 % of the draws have room for 3 to 5 of 8 MB.
+    low, high = (float(costs(Sampler(machine(c)), workload(2e6), 2e6).receive) for c in (5e6, 3e6))
+    assert 0.9 < np.mean((low <= drawn) & (drawn <= high)) < 0.99
+
+
 @pytest.mark.parametrize("approach", [Approach(SINGLE), Approach(MANY, 4)])
 def test_timeline_and_engine_pay_it(approach: Approach) -> None:
     # A pair: what the receiver pays last, message by message, is the last of the exchange. The whole of 16 MB is
@@ -134,6 +147,15 @@ def test_timeline_and_engine_pay_it(approach: Approach) -> None:
     ring = workload(4e6, neighbour_list=[[1, 2], [2, 0], [0, 1]], neighbours=None)  # 8 MB each, half of them beyond
     slower, faster = (ManyRanks(m, ring, draws=0).mean_time(approach) for m in (machine(), machine(1e9)))
     assert slower - faster == pytest.approx(4e6 * (BEYOND - WITHIN), rel=1e-6)
+
+
+def test_explanations_say_how_much_finds_no_room() -> None:
+    def receiving(w: Workload) -> str:
+        return next(s.rule for s in explain(machine(), w, Approach(SINGLE)).bulk.steps if s.name == "receive")
+
+    large, small = (Workload.model_validate({"threads": 4, "buffer": b}) for b in ("16 MB", "4 MB"))
+    assert receiving(large).endswith("; 75 % of what comes finds no room in the cache")  # 12 of 16 MB
+    assert "cache" not in receiving(small)
 
 
 def test_puts_that_an_adapter_takes_in_do_not() -> None:
