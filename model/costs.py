@@ -312,7 +312,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
     wire = np.maximum(line["L"], -stream)
     link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
-    hold, unmatched = line["o_s"], line["o_r"] + _copy(segment, segment.O_r, size, copy)
+    hold, unmatched = line["o_s"], line["o_r"] + _received(sampler, workload, path, size, copy)
     copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
@@ -464,3 +464,27 @@ def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Ar
     if per_byte is not None:
         return np.asarray(size * per_byte.value)
     return copy if segment.protocol == "bcopy" else np.asarray(0.0)
+
+
+def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
+    """O_r m: what finds room in the cache at O_r, the rest at O_r_beyond; a mean over the messages of an exchange."""
+    index = path.place(size)
+    segment = path.segments[index]
+    within = _copy(segment, segment.O_r, size, copy)
+    if segment.O_r is None or segment.O_r_beyond is None:
+        return within
+    beyond = sampler(f"{workload.path}.segments[{index}].O_r_beyond", segment.O_r_beyond)
+    share = beyond_the_cache(sampler, workload)
+    return np.asarray(within + share * size * np.maximum(beyond - segment.O_r.value, 0.0))
+
+
+def beyond_the_cache(sampler: Sampler, workload: Workload) -> Array:
+    """The share of what a rank receives in an exchange that finds no room in its last-level cache.
+
+    What comes first fills the cache. What comes then displaces it, which is written to memory meanwhile.
+    """
+    memory = sampler.machine.memory
+    if memory.cache is None:
+        return np.asarray(0.0)
+    room = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
+    return np.maximum(1 - room / workload.received, 0.0)

@@ -20,7 +20,7 @@ from pready.model import gain
 from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.arrival_models import Gaussian
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler
+from pready.model.costs import Costs, Sampler, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.gain import DOI, Equation
@@ -370,7 +370,11 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         if i.active_message:
             terms += term("copy_out")
         puts = ", since puts are active messages here" if i.one_sided else ""
-        yield "receive", f"{who}, one message after the other{puts}", terms
+        beyond = float(beyond_the_cache(Sampler(evaluation.machine), evaluation.workload))
+        slower = ""
+        if segment.O_r_beyond is not None and beyond:
+            slower = f"; {100 * beyond:.0f} % of what comes finds no room in the cache"
+        yield "receive", f"{who}, one message after the other{puts}{slower}", terms
 
     finish, terms = [], []
     if by == "master" and len(members) > 1:

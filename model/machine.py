@@ -58,6 +58,9 @@ class Segment(Strict):
     """G when many messages are in flight; absent, what the path's link bandwidth says."""
     O_s: Value[units.TimePerByte] | None = None
     O_r: Value[units.TimePerByte] | None = None
+    O_r_beyond: Value[units.TimePerByte] | None = None
+    """O_r of bytes that the cache of `[memory]` has no room for: of all that a rank receives in an exchange. Absent,
+    as of others."""
     handshake: Value[units.Time] | None = None
 
     @model_validator(mode="after")
@@ -71,6 +74,12 @@ class Segment(Strict):
             raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
         if self.handshake is not None and self.handshake.value <= 0:
             raise PreadyError(f"handshake = {self.handshake.value!r}", valid="greater than 0")
+        if self.O_r_beyond is not None and (self.O_r is None or self.O_r_beyond.value < self.O_r.value):
+            raise PreadyError(
+                f"O_r_beyond = {self.O_r_beyond.value:g} s/B beside "
+                + ("no O_r" if self.O_r is None else f"O_r = {self.O_r.value:g} s/B"),
+                valid="an O_r, of what the cache holds, that is not slower",
+            )
         if self.G_link is not None and self.G_link.value > self.G.value * (1 + 1e-6):
             raise PreadyError(
                 f"G_link = {self.G_link.value:g} s/B is slower than one message alone",
@@ -327,10 +336,19 @@ class OneSided(Strict):
 
 
 class Memory(Strict):
-    """Copy bandwidth of one core."""
+    """Copy bandwidth of one core, and the cache that it receives into."""
 
     copy_hot: Value[units.Bandwidth]
     copy_cold: Value[units.Bandwidth]
+    cache: Value[units.Size] | None = None
+    """The last-level cache of the core that receives: of a socket, or of a part of one. What a rank receives beyond it
+    in an exchange costs a segment's `O_r_beyond`. Absent: it holds all."""
+    caches: Value[Annotated[int, Field(ge=1)]] | None = None
+    """How many of them a node has; ranks of a node share them evenly, but no rank receives into two. Absent: one."""
+
+    def part(self, ranks: int) -> float:
+        """What of a cache is for a rank, of so many that share a node."""
+        return min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
 
 
 class Network(Provenance):
@@ -442,6 +460,19 @@ class Machine(Strict):
             "paid by who finds the lock taken",
             valid=f"time = {json.dumps(times)} in its place (stretch less 1, times the first segment's o_s)",
         )
+
+    @model_validator(mode="after")
+    def _cache_with_what_is_beyond(self) -> Machine:
+        paths = [p for p in (self.inter, self.intra) if p is not None]
+        beyond = any(s.O_r_beyond is not None for p in paths for s in p.segments)
+        if beyond != (self.memory.cache is not None):
+            raise PreadyError(
+                "O_r_beyond without memory.cache" if beyond else "memory.cache without O_r_beyond in any segment",
+                valid="both, or neither: what is received beyond the cache, and how large that is",
+            )
+        if self.memory.caches is not None and not beyond:
+            raise PreadyError("memory.caches without memory.cache", valid="how large each of them is")
+        return self
 
     def path(self, name: PathName) -> NetworkPath:
         """The inter- or intra-node path.

@@ -258,6 +258,8 @@ TERMS: tuple[Term, ...] = (
         values={
             "path.segments[].o_r": Unit.TIME,
             "path.segments[].O_r": Unit.TIME_PER_BYTE,
+            "path.segments[].O_r_beyond": Unit.TIME_PER_BYTE,
+            "memory.cache": Unit.SIZE,
             "matching.base": Unit.TIME,
         },
         steps=("receive",),
@@ -371,6 +373,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "progress": None,
     "sender_progress": None,
     "contexts": None,
+    "memory.caches": None,
     "one_sided.unattended": Unit.SIZE,
     "one_sided.received_by": None,
     "one_sided.completes": None,

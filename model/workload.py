@@ -503,6 +503,22 @@ class Workload(Strict):
         return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
 
     @property
+    def received(self) -> float:
+        """Bytes that a rank receives in an exchange: as many as it sends, away from open boundaries.
+
+        Of a list, the rank that receives most.
+        """
+        lists = self.neighbour_lists
+        if lists is None:
+            return sum(self.sends)
+        sizes = self.neighbour_sizes or tuple((self.buffer,) * len(to) for to in lists)
+        into: dict[int, float] = {}
+        for to, row in zip(lists, sizes, strict=True):
+            for rank, size in zip(to, row, strict=True):
+                into[rank] = into.get(rank, 0.0) + size
+        return max(into.values())
+
+    @property
     def in_step(self) -> bool:
         """Does every listed rank send as many bytes to its first neighbour as all others to theirs, to its second, ...,
         and receive each of these once? Then ranks that start together stay so; where nothing is listed, all do."""

@@ -68,7 +68,7 @@ def gap_from(size: float, gap: str) -> Change:
 
 
 def received(*us_per_mb: float) -> Change:
-    """O_r of Manzano's three ways to receive a rendezvous."""
+    """O_r of Manzano's three ways to receive a rendezvous that its cache holds."""
     names = (f"inter__segments__{i}__O_r" for i in (PIECES, HALVES, WHOLE))
     return with_values(**{n: f"{v:g} us/MB" for n, v in zip(names, us_per_mb, strict=True)})
 
@@ -89,7 +89,7 @@ def alone(factor: float) -> Change:
 TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
     "O_s": (with_values(inter__segments__0__O_s="0 us/MB"), ("gillis2023/verdict-small",)),
     "o_r": (every_segment("o_r", 3), ("jammer2022/eager",)),
-    "G": (alone(3), ("marts2024/mutrino-rma-27-lag-large", "marts2024/safe-manzano-best")),
+    "G": (alone(3), ("marts2024/mutrino-rma-27-lag-large",)),
     "g of messages": (every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
     "g of sends": (
         gap_from(2.0**16, "2.5 us"),
@@ -103,14 +103,12 @@ TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
     "copy_hot": (with_values(memory__copy_hot="0.5 GB/s"), ("zambre2021/hypre-tags-everywhere",)),
     "contention_put": (scaled_curve("contention_put", 1 / 3), ("marts2024/mutrino-rma-27-lag-small",)),
     "epoch": (with_values(one_sided__epoch="55 us"), ("marts2024/mutrino-rma-7-nor",)),
-    "O_r of what a cache holds": (
-        received(113, 113, 113),
-        tuple(f"marts2024/manzano-rma-7-{a}-{c}" for a in ("lag", "nor") for c in ("large", "best")),
-    ),
-    "O_r without its step at 512 KiB": (
-        received(145, 145, 167),
+    "O_r with less of a step at 512 KiB": (
+        received(100, 125, 125),
         ("marts2024/manzano-p2p-7-lag-best", "marts2024/manzano-p2p-7-nor-best"),
     ),
+    "O_r from 512 KiB on": (received(95, 115, 115), ("marts2024/manzano-rma-7-lag-large",)),
+    "O_r of halves of 4 MiB": (received(95, 95, 125), ("marts2024/safe-manzano-best",)),
 }
 
 

@@ -14,7 +14,7 @@ from pready.model.values import Strict
 
 WRONG = 3.0
 """What overheads and contention are multiplied with, or divided by."""
-CPU = ("o_s", "o_r", "O_s", "O_r", "handshake")
+CPU = ("o_s", "o_r", "O_s", "O_r", "O_r_beyond", "handshake")
 """A segment's terms that a CPU pays."""
 
 Change = Callable[[Machine], Machine]
