@@ -371,6 +371,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "progress": None,
     "sender_progress": None,
     "contexts": None,
+    "path.unattended": Unit.SIZE,
     "one_sided.unattended": Unit.SIZE,
     "one_sided.received_by": None,
     "one_sided.completes": None,
