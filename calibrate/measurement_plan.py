@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from pready.calibrate import send_completion
@@ -196,7 +196,8 @@ COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
 COLD_PAUSES = (1e-3, 4e-3, 16e-3)
 ACTIVE_PAUSES = (0.0, *COLD_PAUSES[:2])
 EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (64 << 10, 1 << 20, 4 << 20), 4, 0.15
-"""Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
+"""Bytes of a put or send; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
+EARLY_APPROACHES = ("rma-single-passive", "many")
 TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
 TEAM_LATE_S = 1e-3
 """Small exchanges have short delays, and a core that has slept for long wakes up slower than one that has not."""
@@ -233,7 +234,7 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     """Whole exchanges, each for what it has more than another (`terms_from_exchanges`).
 
     One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
-    last one late: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.
+    last one late, and sends: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.
     Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up to send,
     cost, and how much that differs from one exchange to the next. Rounds after the first repeat all but the long ones,
     at other times: a machine may be colder in one minute than in the next.
@@ -253,9 +254,9 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     for size in COLD_SIZES:
         for delay in ACTIVE_PAUSES:
             yield one("part", size, delay_s=delay)
-    for size in () if round_ else EARLY_SIZES:
+    for approach, size in () if round_ else product(EARLY_APPROACHES, EARLY_SIZES):
         for delay in (0.0, EARLY_DELAY_S):
-            yield one("rma-single-passive", size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
+            yield one(approach, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
     for team in (team for team in teams if team > 1):
         in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
         for approach in ("single", "many"):

@@ -15,7 +15,16 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.from_records import Exchange, Sample
-from pready.calibrate.measurement_plan import EARLY_PUTS, EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
+from pready.calibrate.measurement_plan import (
+    EARLY_APPROACHES,
+    EARLY_DELAY_S,
+    EARLY_PUTS,
+    EARLY_SIZES,
+    MORE_PUTS,
+    PUTS,
+    SMALL_EXCHANGE,
+    SMALLER_PUT,
+)
 from pready.model.arrays import Array
 from pready.model.costs import Sampler, costs
 from pready.model.evaluate import setting_of
@@ -107,6 +116,7 @@ def refined(
         out |= _active_message(found)
     _meeting(out, found)
     _put(out, found)
+    _unattended(out, found)
     _epochs(out, found)
     _turns(out, found, cores)
     _waking(out, found)
@@ -255,18 +265,24 @@ def _put(data: dict[str, Any], found: Found) -> None:
     if puts:
         why = f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, by one thread and by each of a team"
         data["one_sided"]["put"] = _between(puts, why)
-    _unattended(data, found)
 
 
 def _unattended(data: dict[str, Any], found: Found) -> None:
-    """Puts before a long pause outside MPI, and one more after it: what is left then had not moved in the pause.
+    """How much of puts moves with nobody inside MPI, and of sends, unless these wait for an answer to be seen there."""
+    puts, sends = EARLY_APPROACHES
+    if (moved := _moved(found, puts, "puts")) is not None:
+        data["one_sided"]["unattended"] = moved
+    if data.get("sender_progress", {}).get("value") != "on-call" and (moved := _moved(found, sends, "sends")):
+        data["inter"]["unattended"] = moved
 
-    The smallest puts that did not all move say it best: what is left of larger ones is mostly their own.
+
+def _moved(found: Found, approach: str, what: str) -> dict[str, Any] | None:
+    """Some before a long pause outside MPI, and one more after it: what is left then had not moved in the pause.
+
+    The smallest that did not all move say it best: what is left of larger ones is mostly their own.
     """
     for size in sorted(EARLY_SIZES):
-        late = [e for e in found.all if (e.bytes, e.theta) == (size * EARLY_PUTS, EARLY_PUTS) and e.threads == 1]
-        together = next((e for e in late if e.delay_s == 0), None)
-        delayed = next((e for e in late if e.delay_s > 0), None)
+        together, delayed = (found.one(approach, size * EARLY_PUTS, EARLY_PUTS, d) for d in (0.0, EARLY_DELAY_S))
         if together is None or delayed is None or together.total.value < SETTLES_S:
             continue
         left = delayed.after.value / together.total.value
@@ -274,9 +290,9 @@ def _unattended(data: dict[str, Any], found: Found) -> None:
         if 1 - left >= MOVED * before:
             continue
         moved = 0 if 1 - left < STUCK * before else round((1 - left) * size * EARLY_PUTS)
-        why = f"{left:.0%} of the time of {EARLY_PUTS} puts of {size} B was left after a pause before the last"
-        data["one_sided"]["unattended"] = {"value": f"{moved} B", "source": "measured", "why": why}
-        return
+        why = f"{left:.0%} of the time of {EARLY_PUTS} {what} of {size} B was left after a pause before the last"
+        return {"value": f"{moved} B", "source": "measured", "why": why}
+    return None
 
 
 def _epochs(data: dict[str, Any], found: Found) -> None:

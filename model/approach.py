@@ -79,8 +79,9 @@ class Interface:
 
     @property
     def needs_room(self) -> bool:
-        """Does one thread end the epoch of all, so that puts which find no room to wait move only then?"""
-        return self.one_sided and not self.windows_per_thread
+        """Does it hand over several messages while threads compute, so that what finds no room to wait for the link
+        moves when somebody is inside MPI again? Windows per thread: not said."""
+        return self.splits and not self.windows_per_thread and not self.two_sided_rendezvous
 
     @property
     def partitioned(self) -> bool:

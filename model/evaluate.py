@@ -372,6 +372,7 @@ class Evaluation:
 
 def setting_of(machine: Machine, workload: Workload) -> Setting:
     """What the timeline needs of a machine and a workload, besides times and costs."""
+    path = machine.path(workload.path)
     return Setting(
         workload.threads,
         workload.partitions_per_thread,
@@ -384,6 +385,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         machine.one_sided.completes is not None and machine.one_sided.completes.value == "delivered",
         workload.two_way,
         workload.scattered,
+        sends_unattended=math.inf if path.unattended is None else path.unattended.value,
     )
 
 

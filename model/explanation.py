@@ -28,7 +28,17 @@ from pready.model.machine import Machine, Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
 from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
-from pready.model.timeline import Timeline, answers_inside, counted, received_between, receivers, run
+from pready.model.timeline import (
+    Timeline,
+    answers_inside,
+    counted,
+    late_puts,
+    met_first,
+    received_between,
+    receivers,
+    room,
+    run,
+)
 from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Workload
 
@@ -306,7 +316,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     if i.opens:
         ready.append("the receiver's go-ahead for this iteration must have come")
         terms += term("control")
-    if i.needs_room and setting.unattended == 0:
+    if late_puts(i, setting):
         ready.append("puts move only in the call that ends the epoch, after the threads have met")
     if np.any(costs.wake) and not i.joins:
         ready.append("a thread of a team wakes up to send")
@@ -348,9 +358,10 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
     terms = term("gap") + term("link")
     rule = "a message waits for those before it, this far apart each"
-    if i.needs_room and 0 < setting.unattended < math.inf:
-        room = format_size(setting.peers * setting.unattended)
-        rule += f"; puts that find more than {room} waiting move when the threads have met"
+    if (free := room(i, setting)) < math.inf:
+        when = "the threads have met" if met_first(i) else "the first thread waits inside MPI"
+        what = "puts" if i.one_sided else "sends"
+        rule += f"; {what} that find more than {format_size(setting.peers * free)} waiting move when {when}"
     if np.any(costs.drain):
         rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
         terms += term("drain") + term("credit")

@@ -374,6 +374,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "sender_progress": None,
     "contexts": None,
     "memory.caches": None,
+    "path.unattended": Unit.SIZE,
     "one_sided.unattended": Unit.SIZE,
     "one_sided.received_by": None,
     "one_sided.completes": None,

@@ -15,8 +15,8 @@ partitions and an Approach, seven steps follow, each a FIFO server or a shift:
    receiver fetches the data from a size on (`Interface.fetched_from`), inside MPI.
 4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
    streams at 1/G, several together at the link's bandwidth. A shaped link lets a burst through
-   first: a message may leave early by what is left in the token bucket. Puts that find
-   no room to wait for it move when someone is inside MPI again (`Setting.unattended`).
+   first: a message may leave early by what is left in the token bucket. What finds
+   no room to wait for it moves when someone is inside MPI again (`room`).
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
 7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness; not before the
@@ -80,6 +80,8 @@ class Setting:
     """Ranks send to several others, and receive from several."""
     receivers_meet: bool = True
     """Threads that have each received their own messages meet; False: one thread receives all of them."""
+    sends_unattended: float = math.inf
+    """As `unattended`, of sends."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +182,9 @@ def run(
     # 4. NIC and 5. wire.
     line = line_up(sent, each, interface, last_ready)
     goes = line.goes
-    if interface.needs_room and 0 < setting.unattended < math.inf:
-        goes = _attended(line, each, join, setting.peers * setting.unattended)
+    if room(interface, setting) < math.inf:
+        inside = join if met_first(interface) else latest_by_thread(marked, setting).min(axis=1)
+        goes = _attended(line, each, inside, setting.peers * room(interface, setting))
     left = through(goes, line.of(_service(each)), line.of(each.drain), line.of(each.credit))
     early = _early(left, line, each, join)
     # 6. Receive.
@@ -221,8 +224,7 @@ def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approac
         starts = np.maximum(starts, (costs.control - last_ready + epoch)[:, None])
     if not interface.joins:
         starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
-    if interface.needs_room and setting.unattended == 0:
-        # The puts themselves are put off, by the library.
+    if late_puts(interface, setting):
         starts = np.maximum(starts, join[:, None])
     return _warmed(starts, -last_ready, costs) if np.any(costs.cold) else starts
 
@@ -488,7 +490,7 @@ def _handshake(
             answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
             waiting = own_wait(costs, approach.transport_partitions, setting.threads)
-            ends = latest(marked.reshape(len(marked), setting.threads, -1))
+            ends = latest_by_thread(marked, setting)
             answered = np.maximum(answered, held(_next_waiting(issued, ends, waiting)))
     return np.asarray(answered)
 
@@ -512,18 +514,42 @@ def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
     return np.asarray(seen)
 
 
-def _attended(line: Line, each: Costs, join: Array, room: float) -> Array:
-    """When puts may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
+def latest_by_thread(marked: Array, setting: Setting) -> Array:
+    """When each thread's last partition is ready: shape (rows, threads)."""
+    return latest(marked.reshape(len(marked), setting.threads, -1))
 
-    The first put that finds too little room is early by what of it found some; with it, all that
-    follow wait until the threads have met.
+
+def late_puts(interface: Interface, setting: Setting) -> bool:
+    """Are puts put off, by the library, until one thread ends the epoch of all?"""
+    return interface.one_sided and interface.needs_room and setting.unattended == 0
+
+
+def met_first(interface: Interface) -> bool:
+    """Is nobody inside MPI, to move what waits, before the threads have met? Else each waits there for its own."""
+    return interface.one_sided or interface.sender_returns
+
+
+def room(interface: Interface, setting: Setting) -> float:
+    """Bytes to one peer that can wait for the link while nobody is inside MPI; infinite: no less than there may be."""
+    if not interface.needs_room or late_puts(interface, setting):
+        return math.inf
+    if not met_first(interface) and setting.partitions_per_thread == 1:
+        return math.inf  # who sends waits at once
+    return setting.unattended if interface.one_sided else setting.sends_unattended
+
+
+def _attended(line: Line, each: Costs, inside: Array, room: float) -> Array:
+    """When messages may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
+
+    The first that finds too little room is early by what of it found some; with it, all that
+    follow wait until somebody is `inside`, shape (rows,), and from then on somebody is.
     """
     goes, service, link = line.goes, line.of(_service(each)), line.of(each.link)
     over = fifo_starts(goes, service) + service - goes - line.of(room / each.size * each.link)
     stuck = np.logical_or.accumulate(over > 0, axis=1)
     first = np.argmax(stuck, axis=1)[:, None]
     found = np.take_along_axis(np.broadcast_to(link, goes.shape) - over, first, axis=1)
-    return np.maximum(goes, np.where(stuck, join[:, None] - np.maximum(found, 0.0), -np.inf))
+    return np.maximum(goes, np.where(stuck, inside[:, None] - np.maximum(found, 0.0), -np.inf))
 
 
 def answers_inside(interface: Interface, progress: Progress) -> bool:

@@ -31,9 +31,13 @@ from pready.model.timeline import (
     delivered,
     epochs,
     holding,
+    late_puts,
+    latest_by_thread,
     marked_by_threads,
+    met_first,
     own_wait,
     receivers,
+    room,
     taken_in,
     unevenness,
 )
@@ -340,9 +344,14 @@ class _Exchange:
         return _overrun(self.pattern, tuple(float(np.ravel(c.size)[0]) for c in self.by_class))
 
     @property
+    def room(self) -> float:
+        """Bytes to one peer that can wait for the link while nobody is inside MPI."""
+        return room(self.interface, self.setting)
+
+    @property
     def attended(self) -> bool:
-        """Do puts that find no room to wait for the link go when the threads have met?"""
-        return self.interface.needs_room and 0 < self.setting.unattended < math.inf
+        """Does what finds no room to wait for the link go when somebody is inside MPI?"""
+        return self.room < math.inf
 
     @cached_property
     def shaped(self) -> bool:
@@ -460,7 +469,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "counts_down": x.counter.any(),
         "opens": interface.one_sided,
         "granted": interface.active_message,
-        "late_puts": interface.needs_room and x.setting.unattended == 0,
+        "late_puts": late_puts(interface, x.setting),
         "burst": x.mapping is None
         and len(x.members) == 1
         and len(x.by_class) == 1
@@ -489,6 +498,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not interface.sender_returns
         and x.workload.partitions_per_thread > 1,
         "attended": x.attended,
+        "attended_first": x.attended and not met_first(interface),
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
@@ -520,7 +530,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half": x.each(lambda c: c.half_shake(interface)),
         "waiting": x.each(lambda c: own_wait(c, x.transports, x.workload.threads)),
-        "room": x.each(lambda c: x.setting.unattended * c.link / c.size) if x.attended else np.zeros(x.service.shape),
+        "room": x.each(lambda c: x.room * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
         "crosses": np.clip(x.each(lambda c: c.stream + c.wire - c.ack), 0.0, x.service),
         "unevenness": unevenness(first, x.approach) if x.shares_ports else np.asarray(0.0),
@@ -673,8 +683,7 @@ def _table(times: Array, x: _Exchange, pready: float) -> Array:
     else:
         starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
     head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1)]
-    ends = marked.reshape(len(times), x.workload.threads, -1).max(axis=2)
-    return np.concatenate([np.stack(head, axis=1), starts, ends], axis=1)
+    return np.concatenate([np.stack(head, axis=1), starts, latest_by_thread(marked, setting)], axis=1)
 
 
 def _density(times: Array) -> dict[str, object]:

@@ -217,16 +217,21 @@ def end_of_exchange(
         line.sort(key=lambda m: (((sent[m] - first) / long - 0.5) + MAGIC) - MAGIC)
     elif len(set(vci)) > 1:
         line.sort(key=lambda m: ticks(sent[m]) if answered or not plain else sent[m])
-    if i.one_sided and not i.windows_per_thread and 0 < setting.unattended < math.inf:
-        free, met, stuck, found = -1e300, max(marked) + cost("barrier"), False, 0.0
+    early = i.splits and not (i.windows_per_thread or i.two_sided_rendezvous)
+    waiting_room = setting.unattended if i.one_sided else setting.sends_unattended
+    if early and waiting_room < math.inf and (waiting_room > 0 or not i.one_sided):
+        inside = max(marked) + cost("barrier")  # of one thread that completes all
+        if i.receivers == "threads":
+            inside = min(max(marked[t * theta : (t + 1) * theta]) for t in range(n))
+        free, stuck, found = -1e300, False, 0.0
         for m in line:
             of = to[m[1]]
             free = max(sent[m], free) + float(of.gap + of.link)
-            too_much = (free - sent[m]) - peers * setting.unattended / float(of.size) * float(of.link)
+            too_much = (free - sent[m]) - peers * waiting_room / float(of.size) * float(of.link)
             if not stuck and too_much > 0:  # with what is left of it, all that follow wait
                 stuck, found = True, max(float(of.link) - too_much, 0.0)
             if stuck:
-                sent[m] = max(sent[m], met - found)
+                sent[m] = max(sent[m], inside - found)
     begun = pass_in_order(line, sent, to)
 
     # The receiver is sent the same by others: one port for all of it, as fast as the one it left through.

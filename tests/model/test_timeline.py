@@ -25,6 +25,7 @@ from pready.model.approach import (
     RMA_SINGLE_ACTIVE,
     SINGLE,
     Approach,
+    Interface,
     transport_counts,
 )
 from pready.model.arrays import Array
@@ -493,6 +494,7 @@ def exchanges(draw: st.DrawFn) -> Exchange:
         puts_delivered=draw(EITHER),
         two_way=draw(EITHER),
         scattered=draw(EITHER),
+        sends_unattended=draw(any_of(math.inf, 0.0, 1.37e3, 1.37e6)),
     )
     c = random_costs_by_peer(draw, threads, peers)
     rows = [draw(several(times(1e-4), n_part, n_part)) for _ in range(2)]
@@ -645,6 +647,29 @@ def test_puts_wait_where_there_is_no_room_for_them(room: float | None, end: floa
         machine = machine.model_copy(update={"one_sided": one_sided})
     c = costs(Sampler(machine), w, 1e6)
     line = run(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+    assert line.end[0] == pytest.approx(end)
+
+
+@pytest.mark.parametrize(
+    ("interface", "room", "end"),
+    [
+        (MANY, None, 80e-6),  # what is ready last, alone: 2 MB at 25 GB/s
+        # Of four messages of 2 MB, 3 MB had moved when the first thread was done and waited. The other 5 MB and its own
+        # began then, 100 us before the last partition, and the other thread's follows them: 200 + 80 + 80 - 100.
+        (MANY, 3e6, 260e-6),
+        (MANY, 0.0, 380e-6),  # 8 MB, 320 us, and two more
+        (PART, 3e6, 360e-6),  # one thread completes all, once they have met
+    ],
+)
+def test_sends_wait_where_there_is_no_room_for_them(interface: Interface, room: float | None, end: float) -> None:
+    # Two threads with three partitions each, two of them ready at once; the first waits 1 ms later, the other 1.1 ms.
+    machine, w = ideal(), workload(2, 3, 12e6)
+    if room is not None:
+        found = machine.one_sided.put.model_copy(update={"value": room})
+        machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"unattended": found})})
+    c = costs(Sampler(machine), w, 2e6)
+    ready = np.array([[0.0, 0.0, 1e-3, 0.0, 0.0, 1.1e-3]])
+    line = run(ready, c, Approach(interface, 6), setting_of(machine, w))
     assert line.end[0] == pytest.approx(end)
 
 

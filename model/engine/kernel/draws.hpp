@@ -130,7 +130,7 @@ struct Marker {
             thread_free = time;
         }
         marked = larger(marked, time);
-        if (plan.seen_later) out.ends[threads - 1] = larger(out.ends[threads - 1], time);
+        if (plan.keeps_ends) out.ends[threads - 1] = larger(out.ends[threads - 1], time);
         if (plan.mapped) {
             for (std::int32_t e = plan.part_start[part]; e < plan.part_start[part + 1]; ++e) {
                 V& start = out.starts[plan.part_job[e]];
@@ -188,7 +188,7 @@ inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iterati
         const double* line[W];
         for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (3 + p.jobs + p.threads);
         for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 3 + t);
-        for (int n = 0; p.seen_later && n < p.threads; ++n) out.ends[n] = collect(line, 3 + p.jobs + n);
+        for (int n = 0; p.keeps_ends && n < p.threads; ++n) out.ends[n] = collect(line, 3 + p.jobs + n);
         return {collect(line, 0), collect(line, 1), collect(line, 2)};
     }
     Marker m{p, out};
@@ -243,7 +243,7 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
     if (!(p.jitter > 0)) return ready;
     const V late = 2 * p.jitter * uniforms(p.seed, numbers(rank), static_cast<std::uint64_t>(iteration), 0, kJitter).first;
     for (int t = 0; t < p.jobs; ++t) out.starts[t] += late;
-    for (int n = 0; p.seen_later && n < p.threads; ++n) out.ends[n] += late;
+    for (int n = 0; p.keeps_ends && n < p.threads; ++n) out.ends[n] += late;
     return {ready.first + late, ready.last + late, ready.marked + late};
 }
 

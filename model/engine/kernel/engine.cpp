@@ -35,6 +35,7 @@ Plan decoded(const Fields& fields) {
     }
     p.jobs = static_cast<int>(fields.jobs());
     p.needs_out = p.opens || p.granted || p.two_sided || p.rendezvous;
+    p.keeps_ends = p.seen_later || p.attended_first;
     p.gates = p.gate_is_join || p.acknowledged_at_join;
     p.cools = cools(p);
     return p;

@@ -163,6 +163,7 @@ struct Exchange {
     V nic;       // when the NIC is free
     V turn;      // when a shaped link would be, had all left at its rate
     V join;      // when the threads have met
+    V attended;  // when one of them is inside MPI, so that what waits for the link moves
     V messages;  // to how many neighbours
     V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged

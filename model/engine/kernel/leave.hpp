@@ -363,7 +363,7 @@ inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::
     y = x;
 }
 
-// Puts that can wait for the link without anyone inside MPI, in one lane.
+// What can wait for the link without anyone inside MPI, in one lane.
 struct Room {
     double free = -kInf;   // when the link would be, did all find room
     double until = -kInf;  // what finds none waits so long
@@ -374,7 +374,7 @@ struct Room {
         const double over = free - sent - x.messages[lane] * p.room[c];
         if (!(until > -kInf) && over > 0) {  // it is early by what of it found some
             const double found = p.link[c] - over;
-            until = x.join[lane] - (found > 0 ? found : 0.0);
+            until = x.attended[lane] - (found > 0 ? found : 0.0);
         }
         return sent > until ? sent : until;
     }
@@ -425,7 +425,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             const std::int32_t d = p.message_direction[number];
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
             const std::int32_t c = class_of(p, g.profile[l], d);
-            const double goes = p.attended ? rooms[l].goes(p, x, l, c, sent[l]) : sent[l];
+            const double goes = p.attended && !p.inside[c] ? rooms[l].goes(p, x, l, c, sent[l]) : sent[l];
             if (p.nodes > 0 && !p.inside[c]) {
                 queue_outside(p, s, g, l, number, x.start[l] + goes);
                 continue;

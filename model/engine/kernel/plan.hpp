@@ -63,6 +63,7 @@ struct Plan {
     int outer;       // the outermost axis with more than one rank; it never wraps in window coordinates
     int jobs;        // what queues for a VCI: transport partitions, or single messages if `mapped`
     bool needs_out;  // go-aheads or handshakes: a send looks at its receivers
+    bool keeps_ends;  // a send looks at each thread's last mark
     bool everywhere;  // every rank has a neighbour in every direction
     bool gates;      // when ranks' threads meet is known before anyone sends
     bool send_sorts;

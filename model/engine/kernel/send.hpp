@@ -70,7 +70,8 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     const V opened = p.needs_out ? go_aheads(p, s, x.start) : wide(-kInf);
     release(p, s, x.join, opened);
     if (p.cools) warm(p, g, s);
-    if (p.seen_later) insertion_sort(s.ends, p.threads);
+    if (p.keeps_ends) insertion_sort(s.ends, p.threads);
+    x.attended = p.attended_first ? s.ends[0] : x.join;
 
     // 2. to 5. Issue, protocol, NIC, wire.
     fill_holds(p, g, s);

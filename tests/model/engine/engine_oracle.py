@@ -609,8 +609,12 @@ class Oracle:
         gated = interface.two_sided_rendezvous or handshakes
         if queue and gated and len(self.plan.members) == 1 and len(to) > 1 and self.plan.pattern.name != "sweep3d":
             leaving = self.in_rounds(queue, len(peers))
-        if interface.needs_room and 0 < self.setting.unattended < math.inf:
-            leaving = self.attended(leaving, len(peers), join, costs)
+        early = interface.splits and not (interface.windows_per_thread or interface.two_sided_rendezvous)
+        room = self.setting.unattended if interface.one_sided else self.setting.sends_unattended
+        if early and room < math.inf and (room > 0 or not interface.one_sided):
+            inside = min(ends) if interface.receivers == "threads" else join
+            outside = [not self.inside[kind] for kind in kinds]
+            leaving = self.attended(leaving, len(peers) * room, inside, costs, outside)
         out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
         out.port.append((NEVER, start + nic))
         out.peers = 1 if interface.one_by_one else len(peers)
@@ -671,17 +675,25 @@ class Oracle:
         return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
 
     def attended(
-        self, leaving: list[tuple[float, int, int, int, float]], peers: int, join: float, costs: list[Message]
+        self,
+        leaving: list[tuple[float, int, int, int, float]],
+        bytes_: float,
+        inside: float,
+        costs: list[Message],
+        outside: list[bool],
     ) -> list[tuple[float, int, int, int, float]]:
-        """Puts of which only some find room to wait for the link with nobody inside MPI."""
+        """Messages of which only some find room to wait for the link before somebody is inside MPI."""
         free, until = NEVER, NEVER
         out = []
         for order, number, d, vci, time in leaving:
+            if not outside[d]:
+                out.append((order, number, d, vci, time))
+                continue
             cost = costs[d]
             free = max(time, free) + cost.busy
-            room = peers * self.setting.unattended / cost.size * cost.link
+            room = bytes_ / cost.size * cost.link
             if until == NEVER and free - time > room:
-                until = join - max(cost.link - (free - time - room), 0.0)
+                until = inside - max(cost.link - (free - time - room), 0.0)
             out.append((order, number, d, vci, max(time, until)))
         return out
 

@@ -132,6 +132,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
                     "queue": maybe(CURVE.model_copy(update={"time": draw(any_of((3e-7, 3e-7), (0.0, 4e-5)))})),
                     "jitter": maybe(value(draw(any_of(1e-7, 4e-5)))),
                     "send_buffer": maybe(value(draw(any_of(4e3, 3e5)))),
+                    "unattended": maybe(value(draw(any_of(0.0, 3e3, 2e5)))),
                 }
             ),
             "active_message": maybe(CURVE),
