@@ -279,8 +279,10 @@ def _unattended(data: dict[str, Any], found: Found) -> None:
 def _moved(found: Found, approach: str, what: str) -> dict[str, Any] | None:
     """Some before a long pause outside MPI, and one more after it: what is left then had not moved in the pause.
 
-    The smallest that did not all move say it best: what is left of larger ones is mostly their own.
+    The smallest that did not all move say it best: what is left of larger ones is mostly their own. As much as smaller
+    ones moved has room.
     """
+    least = 0
     for size in sorted(EARLY_SIZES):
         together, delayed = (found.one(approach, size * EARLY_PUTS, EARLY_PUTS, d) for d in (0.0, EARLY_DELAY_S))
         if together is None or delayed is None or together.total.value < SETTLES_S:
@@ -288,8 +290,9 @@ def _moved(found: Found, approach: str, what: str) -> dict[str, Any] | None:
         left = delayed.after.value / together.total.value
         before = (EARLY_PUTS - 1) / EARLY_PUTS
         if 1 - left >= MOVED * before:
+            least = size * (EARLY_PUTS - 1)
             continue
-        moved = 0 if 1 - left < STUCK * before else round((1 - left) * size * EARLY_PUTS)
+        moved = 0 if 1 - left < STUCK * before else max(round((1 - left) * size * EARLY_PUTS), least)
         why = f"{left:.0%} of the time of {EARLY_PUTS} {what} of {size} B was left after a pause before the last"
         return {"value": f"{moved} B", "source": "measured", "why": why}
     return None

@@ -541,15 +541,31 @@ def room(interface: Interface, setting: Setting) -> float:
 def _attended(line: Line, each: Costs, inside: Array, room: float) -> Array:
     """When messages may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
 
-    The first that finds too little room is early by what of it found some; with it, all that
-    follow wait until somebody is `inside`, shape (rows,), and from then on somebody is.
+    Every call hands over what the link has made room for since the one before; a message of which some finds none
+    waits for the next call, or until somebody is `inside`, shape (rows,), and from then on somebody is.
     """
-    goes, service, link = line.goes, line.of(_service(each)), line.of(each.link)
-    over = fifo_starts(goes, service) + service - goes - line.of(room / each.size * each.link)
-    stuck = np.logical_or.accumulate(over > 0, axis=1)
-    first = np.argmax(stuck, axis=1)[:, None]
-    found = np.take_along_axis(np.broadcast_to(link, goes.shape) - over, first, axis=1)
-    return np.maximum(goes, np.where(stuck, inside[:, None] - np.maximum(found, 0.0), -np.inf))
+    goes = line.goes
+    service = np.broadcast_to(line.of(_service(each)), goes.shape)
+    rooms = np.broadcast_to(line.of(room / each.size * each.link), goes.shape)
+    work = np.cumsum(service, axis=1)
+    calls = np.minimum(np.maximum.accumulate(goes, axis=1), inside[:, None])
+    calls = np.concatenate([calls, inside[:, None]], axis=1)
+    passed, taken = np.zeros_like(calls), np.full_like(calls, np.inf)
+    through, held, before = np.zeros_like(inside), np.zeros_like(inside), calls[:, 0]
+    for i, now in enumerate(calls.T):
+        through = passed[:, i] = np.minimum(through + (now - before), held)
+        if i < goes.shape[1]:
+            room_for = np.maximum(held, np.minimum(work[:, i], through + rooms[:, i]))
+            held = taken[:, i] = np.where(now < inside, room_for, np.inf)
+        before = now
+    out, rows, at = goes.copy(), np.arange(len(goes)), np.zeros(len(goes), dtype=np.intp)
+    for i, ends in enumerate(work.T):
+        at = np.maximum(at, i)
+        while np.any(short := taken[rows, at] < ends):
+            at = at + short
+        later = calls[rows, at] + ends - passed[rows, at] - service[:, i]
+        out[:, i] = np.where(at > i, np.maximum(goes[:, i], later), goes[:, i])
+    return out
 
 
 def answers_inside(interface: Interface, progress: Progress) -> bool:

@@ -223,15 +223,27 @@ def end_of_exchange(
         inside = max(marked) + cost("barrier")  # of one thread that completes all
         if i.receivers == "threads":
             inside = min(max(marked[t * theta : (t + 1) * theta]) for t in range(n))
-        free, stuck, found = -1e300, False, 0.0
-        for m in line:
-            of = to[m[1]]
-            free = max(sent[m], free) + float(of.gap + of.link)
-            too_much = (free - sent[m]) - peers * waiting_room / float(of.size) * float(of.link)
-            if not stuck and too_much > 0:  # with what is left of it, all that follow wait
-                stuck, found = True, max(float(of.link) - too_much, 0.0)
-            if stuck:
-                sent[m] = max(sent[m], inside - found)
+        behind: list[
+            tuple[tuple[int, int], float]
+        ] = []  # what has not all been handed over, and where in the line it ends
+        at, passed, taken, total = -1e300, 0.0, 0.0, 0.0
+        handed: list[tuple[tuple[int, int] | None, float]] = [(m, sent[m]) for m in line]
+        for m, when in [*handed, (None, inside)]:
+            now = min(max(at, when), inside)
+            passed = min(passed + now - at, taken) if at > -1e300 else 0.0
+            at = now
+            if m is not None:
+                of = to[m[1]]
+                total += float(of.gap + of.link)
+                behind.append((m, total))
+                taken = max(taken, min(total, passed + peers * waiting_room / float(of.size) * float(of.link)))
+            if now >= inside:
+                taken = math.inf
+            while behind and behind[0][1] <= taken:
+                whose, ends = behind.pop(0)
+                if whose != m:
+                    own = float(to[whose[1]].gap + to[whose[1]].link)
+                    sent[whose] = max(sent[whose], now + ends - passed - own)
     begun = pass_in_order(line, sent, to)
 
     # The receiver is sent the same by others: one port for all of it, as fast as the one it left through.

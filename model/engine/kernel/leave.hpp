@@ -1,6 +1,9 @@
 // Steps 4 and 5 of the timeline for W ranks: through the NIC and over the wire.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "port.hpp"
 
 namespace pready {
@@ -363,21 +366,51 @@ inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::
     y = x;
 }
 
-// What can wait for the link without anyone inside MPI, in one lane.
-struct Room {
-    double free = -kInf;   // when the link would be, did all find room
-    double until = -kInf;  // what finds none waits so long
-
-    // When the next one goes, of class c, that was issued at `sent`.
-    double goes(const Plan& p, const Exchange& x, int lane, int c, double sent) {
-        free = (sent > free ? sent : free) + p.service[c];
-        const double over = free - sent - x.messages[lane] * p.room[c];
-        if (!(until > -kInf) && over > 0) {  // it is early by what of it found some
-            const double found = p.link[c] - over;
-            until = x.attended[lane] - (found > 0 ? found : 0.0);
+// What can wait for the link without anyone inside MPI, in one lane. Every call hands over what the link has made room
+// for since the one before.
+class Room {
+public:
+    // The next message was issued at `sent`, of class c.
+    void call(const Plan& p, const Exchange& x, int lane, int c, double sent) {
+        const double inside = x.attended[lane];
+        work_ += p.service[c];
+        step(std::min(std::max(sent, before_), inside));
+        if (before_ < inside) {
+            taken_ = std::max(taken_, std::min(work_, passed_ + x.messages[lane] * p.room[c]));
+        } else {
+            taken_ = kInf;
         }
-        return sent > until ? sent : until;
+        calls_.push_back({before_, passed_, taken_, work_});
     }
+
+    // Somebody is inside MPI from now on.
+    void close(double inside) {
+        step(inside);
+        calls_.push_back({before_, passed_, kInf, work_});
+    }
+
+    // When the next one goes, in the same order.
+    double goes(const Plan& p, int c, double sent) {
+        const std::size_t own = seen_++;
+        if (calls_[own].taken >= calls_[own].work) return sent;
+        for (at_ = std::max(at_, own); calls_[at_].taken < calls_[own].work;) ++at_;
+        return std::max(sent, calls_[at_].now + calls_[own].work - calls_[at_].passed - p.service[c]);
+    }
+
+private:
+    struct Call {
+        double now, passed, taken, work;
+    };
+
+    void step(double now) {
+        if (calls_.empty()) before_ = now;
+        passed_ = std::min(passed_ + (now - before_), taken_);
+        before_ = now;
+    }
+
+    std::vector<Call> calls_;
+    std::size_t seen_ = 0, at_ = 0;
+    double before_ = -kInf, passed_ = 0, taken_ = 0, work_ = 0;
 };
 
 // Flows to both peers of a sweep's rank share its cable, message by message: the last to one of them is as much later as
@@ -410,6 +443,21 @@ inline void queue_outside(const Plan& p, Scratch& s, const Senders& g, int lane,
     *count += 1;
 }
 
+// All calls of an exchange, before it is known when anything goes.
+inline void hand_over(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, const Exchange& x, Room* rooms) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        V sent;
+        const I numbers = nth_send(p, s, i, sent);
+        for (int l = 0; l < g.count; ++l) {
+            const std::int32_t d = p.message_direction[numbers[l]];
+            if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
+            const std::int32_t c = class_of(p, g.profile[l], d);
+            if (!p.inside[c]) rooms[l].call(p, x, l, c, sent[l]);
+        }
+    }
+    for (int l = 0; l < g.count; ++l) rooms[l].close(x.attended[l]);
+}
+
 // Any sizes and directions, any link.
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
@@ -417,6 +465,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
     CableShared cables[W];
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l] = {p, g.record[l], x, l};
     for (int l = 0; p.lists_leaving && l < g.count; ++l) g.record[l][p.leaving] = 0;
+    if (p.attended) hand_over(p, s, g, n, x, rooms);
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I numbers = nth_send(p, s, i, sent);
@@ -425,7 +474,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             const std::int32_t d = p.message_direction[number];
             if (!p.present[std::int64_t{g.profile[l]} * p.directions + d]) continue;
             const std::int32_t c = class_of(p, g.profile[l], d);
-            const double goes = p.attended && !p.inside[c] ? rooms[l].goes(p, x, l, c, sent[l]) : sent[l];
+            const double goes = p.attended && !p.inside[c] ? rooms[l].goes(p, c, sent[l]) : sent[l];
             if (p.nodes > 0 && !p.inside[c]) {
                 queue_outside(p, s, g, l, number, x.start[l] + goes);
                 continue;

@@ -682,19 +682,25 @@ class Oracle:
         costs: list[Message],
         outside: list[bool],
     ) -> list[tuple[float, int, int, int, float]]:
-        """Messages of which only some find room to wait for the link before somebody is inside MPI."""
-        free, until = NEVER, NEVER
-        out = []
-        for order, number, d, vci, time in leaving:
-            if not outside[d]:
-                out.append((order, number, d, vci, time))
-                continue
-            cost = costs[d]
-            free = max(time, free) + cost.busy
-            room = bytes_ / cost.size * cost.link
-            if until == NEVER and free - time > room:
-                until = inside - max(cost.link - (free - time - room), 0.0)
-            out.append((order, number, d, vci, max(time, until)))
+        """Messages of which calls hand over what finds room to wait for the link, until somebody is inside MPI."""
+        waiting: list[tuple[int, float, float]] = []  # place, work up to its end, its own
+        out = list(leaving)
+        now, passed, taken, work = NEVER, 0.0, 0.0, 0.0
+        calls = [(place, time, d) for place, (*_, d, _, time) in enumerate(leaving) if outside[d]]
+        for place, time, d in [*calls, (-1, inside, -1)]:
+            before, now = now, min(max(now, time), inside)
+            passed = min(passed + now - before, taken) if before > NEVER else 0.0
+            if place >= 0:
+                work += costs[d].busy
+                waiting.append((place, work, costs[d].busy))
+                taken = max(taken, min(work, passed + bytes_ / costs[d].size * costs[d].link))
+            if now >= inside:
+                taken = math.inf
+            while waiting and waiting[0][1] <= taken:
+                mine, end, busy = waiting.pop(0)
+                order, number, to, vci, issued = leaving[mine]
+                if mine != place:  # all of it has found room only now
+                    out[mine] = order, number, to, vci, max(issued, now + end - passed - busy)
         return out
 
     def receive(
