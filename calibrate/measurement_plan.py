@@ -222,10 +222,10 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     """Whole exchanges, each for what it has more than another (`terms_from_exchanges`).
 
     One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
-    last one late, and sends: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after pauses.
-    Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up to send,
-    cost, and how much that differs from one exchange to the next. Rounds after the first repeat all but the long ones,
-    at other times: a machine may be colder in one minute than in the next.
+    last one late, and sends: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send after
+    pauses. Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and waking up
+    to send, cost, and how much that differs from one exchange to the next. Rounds after the first repeat all but the
+    long ones, at other times: a machine may be colder in one minute than in the next.
     """
     again: dict[str, Value] = {"round": round_} if round_ else {}
 

@@ -133,8 +133,8 @@ class NetworkPath(Strict):
     """A send that asked first is complete when all but so many bytes have left: what each peer's socket takes. Absent:
     0."""
     unattended: Value[units.Offset] | None = None
-    """Bytes of sends to one peer that can wait for the link, and move, while no thread is inside MPI; what finds no room
-    moves when one waits there for its own messages. Absent: all find room."""
+    """Bytes of sends to one peer that can wait for the link, and move, while no thread is inside MPI; what finds no
+    room moves when one waits there for its own messages. Absent: all find room."""
 
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:
