@@ -219,7 +219,7 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
-    # Caches gone cold, a shaped link, puts without room, senders that make progress on call: each costs time.
+    # Caches gone cold, a shaped link, puts and sends without room, senders that make progress on call: each costs time.
     value = {"source": "assumed", "why": "test"}
     cold = machine.Cold(sizes=("8 B",), time=("1 us",), after={"value": "1 ms", **value}, **value)  # type: ignore[arg-type]
     half = MELUXINA.inter.link_bandwidth.model_copy(update={"value": 1e4})
@@ -228,15 +228,18 @@ def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
     open_path = MELUXINA.inter.model_copy(update={"segments": (*MELUXINA.inter.segments[:-1], slower)})
     shaped = open_path.model_copy(update={"burst": half})
     little = MELUXINA.one_sided.model_copy(update={"unattended": half})
+    crowded = open_path.model_copy(update={"unattended": half})
     one_by_one = {"partitions_per_thread": 2, "buffer": "16 MiB", "receiver": "waiting"}
+    in_turn = Uniform(model="uniform", up_to=0.5, partitions="in turn")
     for changed, what, approach in (
         ({"cold": cold}, workload(), PART_8),
         ({"cold": cold}, workload(thread_grid=(2, 2, 2)), Approach(PART, 1)),
         ({"inter": shaped}, workload(buffer="16 MiB"), PART_8),
         ({"one_sided": little}, workload(buffer="16 MiB"), Approach(BY_KEY["rma-single-active"], 8)),
+        ({"inter": crowded}, workload("halo3d", in_turn, **one_by_one), Approach(MANY, 16)),
         (
             {"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})},
-            workload("halo3d", Uniform(model="uniform", up_to=0.5, partitions="in turn"), **one_by_one),
+            workload("halo3d", in_turn, **one_by_one),
             Approach(MANY, 16),
         ),
     ):
