@@ -96,6 +96,26 @@ def test_what_is_received_between_sends_is_a_term_of_the_issue() -> None:
         assert ("received" in issue.rule) == (received is not None)
 
 
+@pytest.mark.parametrize(
+    ("key", "theta", "rule"),
+    [
+        ("many", 2, "; sends that find more than 1 MiB waiting move when the first thread waits inside MPI"),
+        ("part", 2, "; sends that find more than 1 MiB waiting move when the threads have met"),
+        ("many", 1, ""),  # who sends waits at once
+        ("single", 2, ""),
+        ("rma-single-active", 2, ""),
+    ],
+)
+def test_what_waits_for_room_is_a_rule_of_the_nic(key: str, theta: int, rule: str) -> None:
+    on = ideal()
+    room = on.inter.link_bandwidth.model_copy(update={"value": float(1 << 20), "interval": None})
+    on = on.model_copy(update={"inter": on.inter.model_copy(update={"unattended": room})})
+    buffer = {"threads": 2, "partitions_per_thread": theta, "buffer": "8 MiB"}
+    approach = BY_KEY[key].into(2 * theta)
+    nic = next(s for s in explain(on, pready.Workload.model_validate(buffer), approach).way.steps if s.name == "NIC")
+    assert nic.rule == f"a message waits for those before it, this far apart each{rule}"
+
+
 def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     """gillis2023 A.2.1: AI = 5, CI = 1, F = 3.5 GHz, ε = 0.04, θ = 8 give γ = 1263.672954 us/MB."""
     data = {
