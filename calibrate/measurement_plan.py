@@ -244,6 +244,11 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
         return exchange(approach, size, theta, threads, **when, **again)
 
+    def early(approach: str) -> Iterator[Point]:  # seconds each on a slow link
+        for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):
+            yield one(approach, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
+
+    puts, sends = EARLY_APPROACHES
     for approach in APPROACHES:
         if approach.startswith("rma"):
             yield one(approach, SMALL_EXCHANGE)
@@ -254,9 +259,7 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     for size in COLD_SIZES:
         for delay in ACTIVE_PAUSES:
             yield one("part", size, delay_s=delay)
-    for approach, size in () if round_ else product(EARLY_APPROACHES, EARLY_SIZES):
-        for delay in (0.0, EARLY_DELAY_S):
-            yield one(approach, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
+    yield from early(puts)
     for team in (team for team in teams if team > 1):
         in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
         for approach in ("single", "many"):
@@ -270,6 +273,7 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
                 yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
             if approach.startswith("rma-single"):
                 yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
+    yield from early(sends)
 
 
 def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
