@@ -386,6 +386,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         workload.two_way,
         workload.scattered,
         sends_unattended=math.inf if path.unattended is None else path.unattended.value,
+        answers_between=machine.answers is not None and machine.answers.value == "between sends",
     )
 
 

@@ -30,6 +30,7 @@ from pready.model.values import Provenance, Strict, Value
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
 Progress = Literal["hardware", "thread", "on-call"]
+Answers = Literal["at once", "between sends"]
 PathName = Literal["inter", "intra"]
 Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
 
@@ -429,6 +430,9 @@ class Machine(Strict):
     """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
     sender_progress: Value[Progress] | None = None
     """When the sender's half of a rendezvous moves; absent, without the sender (the receiver reads)."""
+    answers: Value[Answers] | None = None
+    """With progress "on-call", how a rank inside MPI answers who asks for a go-ahead: at once, beside its own sends; or
+    by the CPU that sends, in its calls, o_r each, between one send and the next. Absent, at once."""
     contexts: Value[Annotated[int, Field(ge=1)]]
     """Hardware contexts of the adapter: VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath

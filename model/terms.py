@@ -372,6 +372,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "library.early_send": None,
     "progress": None,
     "sender_progress": None,
+    "answers": None,
     "contexts": None,
     "memory.caches": None,
     "path.unattended": Unit.SIZE,

@@ -78,6 +78,8 @@ class Setting:
     """A rank's peers send to it while it sends to them."""
     scattered: bool = False
     """Ranks send to several others, and receive from several."""
+    answers_between: bool = False
+    """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
     receivers_meet: bool = True
     """Threads that have each received their own messages meet; False: one thread receives all of them."""
     sends_unattended: float = math.inf

@@ -33,6 +33,12 @@ it, and S_r(k+1) is when all its receives and its own sends are complete and its
   several others send to the same rank: of what has come since any moment, what its port cannot have let through since,
   at most `backlog`. What one rank alone sends leaves nothing there. Not said of sweeps, pairs and ranks that share a
   node.
+  Go-aheads then come late, and a cable is never idle for one of them while another message may go (see below).
+- Where a machine `answers` "between sends", a rank that computes is one CPU: whenever it is about to send, or has sent,
+  it first answers all that has asked by then, o_r each, and its sends are that much later; from its join on it answers
+  whoever asks. A request reaches it as a message without payload does, after L, and the go-ahead takes the rest of the
+  handshake; the message then costs its receiver nothing when it is there. Said of several ranks, each with its own
+  adapter, which send through one VCI, without a thread grid.
 - The backlog of the NIC, and of a shaped link's bucket, is carried into the next iteration; the other servers are
   idle by then.
 - In a sweep a rank first receives from upstream, then computes, then sends downstream; it receives
@@ -47,10 +53,11 @@ An event queue orders events because any of them might influence any later one. 
 1. *Layers.* All times of iteration k are functions of the starts S(k) and the NIC backlogs at it. A
    message of iteration k cannot influence any send of iteration k, because every partition's ready
    time is a start plus a draw. (In a sweep it can, but only downstream: layers are diagonals.) So one
-   pass over the ranks per layer is enough, in any order within the layer. Go-aheads that wait in ports are the
-   exception: a rank's payload holds up the go-ahead for another's, which holds up the next. There ranks send in rounds,
-   each with the ports as the round before left them, until nothing changes: what waited for k others is right after
-   k + 1 rounds. Five are most often enough; in a ring the ends are those of an event simulation (tests).
+   pass over the ranks per layer is enough, in any order within the layer. Go-aheads that wait in ports, and CPUs that
+   answer between sends, are the exception: a rank's payload holds up the go-ahead for another's, which holds up the
+   next. There ranks send in rounds, each with ports and requests as the round before left them, until nothing changes:
+   what waited for k others is right after k + 1 rounds. Five are most often enough; in a ring the ends are those of an
+   event simulation (tests).
 2. *No overtaking between iterations.* A receive is posted at S_r(k), after everything of iteration
    k − 1 has been received, so a fast neighbour's messages of iteration k cannot occupy a server that
    still works for k − 1. Messages are matched by neighbour, partition and iteration.
@@ -92,7 +99,8 @@ Assumptions, and where they end
 - The arrivals' distribution does not depend on the simulation.
 - Where payloads wait for receivers' go-aheads, one VCI sends in rounds that begin with the first that may go: those
   that may go before a round is over, which is as long as a message to each neighbour takes, leave in the order in which
-  they were issued, for flows to several peers share a cable (in a sweep each goes when it may). Strictly by their
+  they were issued, for flows to several peers share a cable (in a sweep each goes when it may; with a `backlog`, of all
+  that may go when the cable is free what was issued first). Strictly by their
   go-aheads, ranks that are 2 us apart would all send to the earliest first and queue at its port: bulk of 27 points
   and 4 MiB would take 20 % more than in marts2024 IV.C. With rounds, 64 ranks out of step on SST's router are met
   within 3 % (192 KiB, one and two messages)

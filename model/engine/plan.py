@@ -302,8 +302,20 @@ class _Exchange:
     def receive(self) -> Array:
         """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
         interface = self.interface
-        own = self.each(lambda c: c.receive if interface.matches else c.unmatched)
+        own = np.where(self.asks, 0.0, self.answer) if self.one_cpu else self.answer
         return own + self.each(lambda c: c.copy_out) if interface.active_message else own
+
+    @cached_property
+    def request(self) -> Array:
+        """From a message's issue until its receiver is asked, shape (rows, classes): half a handshake, or, where a CPU
+        hears of it, as long as a message without payload takes, and no longer than the handshake."""
+        half = self.each(lambda c: c.half_shake(self.interface))
+        return np.minimum(self.each(attrgetter("ack")), 2 * half) if self.one_cpu else half
+
+    @cached_property
+    def answer(self) -> Array:
+        """The same of an answer, with `one_cpu` in place of what arrives then: shape (rows, classes)."""
+        return self.each(lambda c: c.receive if self.interface.matches else c.unmatched)
 
     @cached_property
     def per_entry(self) -> Array:
@@ -332,11 +344,36 @@ class _Exchange:
         return not self.sweeps and any(bool(c.backlog.any()) for c in self.by_class)
 
     @property
+    def apart(self) -> bool:
+        """Are there several ranks, each with its own adapter, which send while others send to them?"""
+        return self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
+
+    @cached_property
+    def one_cpu(self) -> bool:
+        """Are requests answered between a rank's own sends? Said of one VCI, whose partitions go to all peers."""
+        interface = self.interface
+        alone = (
+            not (interface.active_message or interface.one_by_one) and self.mapping is None and len(self.members) == 1
+        )
+        return (
+            self.setting.answers_between
+            and self.answers_at_join
+            and self.apart
+            and not self.sweeps
+            and alone
+            and bool(self.asks.any())
+        )
+
+    @property
+    def answers_at_join(self) -> bool:
+        """Is a request answered only when its receiver's threads have met?"""
+        return answers_inside(self.interface, self.setting.progress) and self.computing and not self.sweeps
+
+    @property
     def queues(self) -> bool:
         """Do go-aheads wait behind payloads? Between two ranks they do not: each begins when the other answers."""
         some = self.backs_up or any(bool(c.queue.any()) for c in self.by_class)
-        apart = self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
-        return some and (self.sweeps or apart) and bool(self.asks.any())
+        return self.one_cpu or (some and (self.sweeps or self.apart) and bool(self.asks.any()))
 
     @cached_property
     def overrun(self) -> bool:
@@ -491,7 +528,8 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "asks": x.asks,
         "queues": x.queues,
         "backs_up": x.queues and x.backs_up,
-        "gate_is_join": asks and answers_inside(interface, x.setting.progress) and x.computing and not x.sweeps,
+        "one_cpu": x.one_cpu,
+        "gate_is_join": asks and x.answers_at_join,
         "seen_later": asks
         and x.setting.sender_progress == "on-call"
         and interface.splits
@@ -528,7 +566,9 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "burst_hold": x.hold[:, 0],
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
-        "half": x.each(lambda c: c.half_shake(interface)),
+        "answer": x.answer,
+        "request": x.request,
+        "go_ahead": x.each(lambda c: 2 * c.half_shake(interface)) - x.request,
         "waiting": x.each(lambda c: own_wait(c, x.transports, x.workload.threads)),
         "room": x.each(lambda c: x.room * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
@@ -553,6 +593,8 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
 
 def _returned(x: _Exchange) -> Array:
     """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
+    if x.one_cpu:  # what asked was received when it was answered
+        return np.where(x.asks, 0.0, x.each(lambda c: taken_in(c, x.interface, x.setting))) + x.each(attrgetter("ack"))
     return x.each(lambda c: taken_in(c, x.interface, x.setting) + c.ack)
 
 

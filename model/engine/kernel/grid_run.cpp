@@ -244,16 +244,16 @@ class GridRun {
             if (round > 0 && ports_changed(me, t, window)) changed_[number % 2].store(number);
             if (!barrier_.wait([&] { return progress_.go_on(); })) return false;
             if (round > 0 && changed_[number % 2].load() != number) break;
-            if (t.plan.backs_up && !pile_up(me, t, window)) return false;
+            if ((t.plan.backs_up || t.plan.one_cpu) && !settle(me, t, window, round)) return false;
         }
         return true;
     }
 
-    // What came in this round lies in the way in the next. False: the run is stopped.
-    bool pile_up(const Worker& me, const Turn& t, const Window& window) {
+    // What came in this round lies in the way in the next, and what asked is answered. False: the run is stopped.
+    bool settle(const Worker& me, const Turn& t, const Window& window, int round) {
         chunks(me, [&](std::int64_t first, std::int64_t last) {
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
-                passes_.backlog(t.plan, window, me.scratch, a, b);
+                passes_.settle(t.plan, window, me.scratch, round, a, b);
             });
         });
         return barrier_.wait([&] { return progress_.go_on(); });

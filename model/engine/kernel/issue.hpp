@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backlog.hpp"
+#include "cpu.hpp"
 #include "port.hpp"
 
 namespace pready {
@@ -121,22 +122,32 @@ inline double answered(const Plan& p, const Scratch& s, int d, int lane, double 
     return std::max(asked, s.gate[d][lane]);
 }
 
-// When the go-ahead of one lane is there for what was issued at `time`.
+// The same where the receiver's CPU has said it, of message `nth` to that one, having heard of it in the round before.
+inline double answered_by_cpu(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, int nth,
+                              int lane, double asked) {
+    double* record = g.record[lane];
+    const int message = d * p.transports + nth;
+    record[asked_of(p, x.round) + message] = x.start[lane] + asked;
+    return x.round > 0 ? record[answered_of(p) + message] - x.start[lane] : answered(p, s, d, lane, asked);
+}
+
+// When the go-ahead of one lane is there for what was issued at `time`, as message `nth` to its receiver.
 inline double let_go(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, std::int32_t c,
-                     int lane, double time) {
+                     int nth, int lane, double time) {
     const double* port = s.ports[d * W + lane];
-    const bool asks_there = x.waits && p.backs_up && port != s.nobody;
+    const bool there = port != s.nobody, asks_there = x.waits && p.backs_up && there;
     const double start = x.start[lane];
     if (asks_there) time += behind(p, port - port_of(p, x.round + 1), c, start + time);
-    time = answered(p, s, d, lane, time + p.half[c]);
+    time += p.request[c];
+    time = p.one_cpu && there ? answered_by_cpu(p, s, g, x, d, nth, lane, time) : answered(p, s, d, lane, time);
     if (x.waits) time += waits(p, port, c, start + time);
     if (asks_there) time += behind(p, g.record[lane], c, start + time);
-    return time + p.half[c];
+    return time + p.go_ahead[c];
 }
 
 // When a payload of one lane may leave that was issued at `time`.
 inline double allowed_lane(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, std::int32_t c,
-                           int lane, double time) {
+                           int nth, int lane, double time) {
     if (p.two_sided) {
         time = std::max(time, s.gate[d][lane] + p.wire[c]);
     } else if (p.rendezvous && p.asks[c]) {
@@ -148,7 +159,7 @@ inline double allowed_lane(const Plan& p, const Scratch& s, const Senders& g, co
                 if (end + p.waiting[c] >= time) seen = end > time ? end : time;
             }
         }
-        time = let_go(p, s, g, x, d, c, lane, time);
+        time = let_go(p, s, g, x, d, c, nth, lane, time);
         if (p.sender_waits && x.join[lane] > time) time = x.join[lane];
         if (seen > time) time = seen;
     }
@@ -156,21 +167,21 @@ inline double allowed_lane(const Plan& p, const Scratch& s, const Senders& g, co
 }
 
 // The same in all lanes.
-inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, V issued) {
+inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, int nth, V issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
     if (p.classes > 1 && !g.alike) {
         for (int l = 0; l < W; ++l)
-            issued[l] = allowed_lane(p, s, g, x, d, class_of(p, g.profile[l], d), l, issued[l]);
+            issued[l] = allowed_lane(p, s, g, x, d, class_of(p, g.profile[l], d), nth, l, issued[l]);
         return issued;
     }
     const std::int32_t c = class_of(p, g.profile[0], d);
     if (p.two_sided) return larger(issued, s.gate[d] + p.wire[c]);
     if (!p.asks[c]) return issued;
     V sent;
-    if (x.waits) {
-        for (int l = 0; l < W; ++l) sent[l] = let_go(p, s, g, x, d, c, l, issued[l]);
+    if (x.waits || p.one_cpu) {
+        for (int l = 0; l < W; ++l) sent[l] = let_go(p, s, g, x, d, c, nth, l, issued[l]);
     } else {
-        sent = answered(p, s, d, issued + p.half[c]) + p.half[c];
+        sent = answered(p, s, d, issued + p.request[c]) + p.go_ahead[c];
     }
     if (p.sender_waits) sent = larger(sent, x.join);
     if (p.seen_later) sent = larger(sent, next_waiting(p, s, c, issued));
@@ -180,6 +191,7 @@ inline V allowed(const Plan& p, const Scratch& s, const Senders& g, const Exchan
 // Fills key in the order of issue.
 inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     std::int64_t n = 0;
+    int turn = 0;
     V granted = wide(-kInf);
     x.issued = take_turns(p, s, [&](V begun) {
         for (int d = 0; d < p.directions; ++d, ++n) {
@@ -189,10 +201,32 @@ inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
                 issued = larger(issued, at + s.hold[d]);
                 granted = at > -kInf ? larger(granted, issued) : granted;
             }
-            s.key[n] = allowed(p, s, g, x, d, issued);
+            s.key[n] = allowed(p, s, g, x, d, turn, issued);
         }
+        ++turn;
     });
     x.issued = larger(x.issued, granted);
+}
+
+// The same of one VCI, whose CPU has said when it issues each message, having heard in the round before of who asks.
+inline void issue_by_cpu(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
+    const std::int64_t n = std::int64_t{p.transports} * p.directions;
+    for (std::int64_t i = 0; i < n; ++i) store(g, static_cast<int>(asked_of(p, x.round) + i), wide(kInf));
+    if (x.round == 0) {
+        issue(p, s, g, x);
+        for (int t = 0; t < p.transports; ++t) store(g, turns_of(p) + t, x.start + s.queue[t]);
+        return;
+    }
+    const double* records[W];
+    std::copy_n(g.record, W, records);
+    int at = 0;
+    for (int t = 0; t < p.transports; ++t) {
+        for (int d = 0; d < p.directions; ++d, ++at) {
+            const V issued = collect(records, issued_of(p) + at) - x.start;
+            s.key[at] = allowed(p, s, g, x, d, t, issued);
+            x.issued = larger(x.issued, issued);
+        }
+    }
 }
 
 // Fills key with when each turn begins, where all that is issued in it may leave at once.
@@ -207,7 +241,7 @@ inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchan
     for (int d = 0; d < p.directions; ++d) {
         const V begun = at + (s.hold[d] - held);
         held = s.hold[d];
-        s.key[d] = allowed(p, s, g, x, d, begun);
+        s.key[d] = allowed(p, s, g, x, d, 0, begun);
         V left = larger(s.key[d], nic);
         const V bucket = larger(s.key[d], turn);
         if (p.shaped) {
@@ -297,7 +331,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
-                s.sent[number][l] = allowed_lane(p, s, g, x, d, c, l, time);
+                s.sent[number][l] = allowed_lane(p, s, g, x, d, c, 0, l, time);
             }
         }
         for (int l = 0; l < W; ++l) {

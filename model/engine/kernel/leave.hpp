@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "port.hpp"
@@ -74,6 +75,53 @@ inline void order_sends(const Plan& p, Scratch& s, const Senders& g, const Excha
         sort_numbered(p.send_network, s.along, s.id);
     } else {
         sort_values(p.send_network, s.along);
+    }
+}
+
+// The same where go-aheads come late behind what others send: whenever the cable is free, of all that may go by then what
+// was issued first, so that it is never idle while something may.
+inline void order_busy(const Plan& p, Scratch& s, const Senders& g, const Exchange& x, std::int64_t n) {
+    struct Payload {
+        double tick;
+        std::int64_t number;
+        bool operator<(const Payload& other) const {
+            return tick < other.tick || (tick == other.tick && number < other.number);
+        }
+    };
+    std::vector<Payload> all;
+    std::vector<std::int64_t> may, nowhere;  // a heap: the first issued on top
+    const V* const keys = p.mapped ? s.sent : s.key;
+    for (int l = 0; l < W; ++l) {
+        const std::int64_t first = std::int64_t{g.profile[l]} * p.directions;
+        all.clear();
+        nowhere.clear();
+        for (std::int64_t i = 0; i < n; ++i) {
+            const bool there = p.present[first + p.message_direction[i]];
+            if (there) all.push_back({ticks(keys[i][l]), i});
+            if (!there) nowhere.push_back(i);
+        }
+        std::sort(all.begin(), all.end());
+        std::int64_t place = 0;
+        const auto take = [&](std::int64_t number) {
+            const std::int64_t at = p.send_network.order[place++];
+            if (p.mapped) s.id[at][l] = number;
+            if (!p.mapped) reinterpret_cast<I*>(s.along)[at][l] = number;
+        };
+        double nic = x.nic[l];
+        auto next = all.begin();
+        while (next != all.end() || !may.empty()) {
+            if (may.empty() && keys[next->number][l] > nic) nic = keys[next->number][l];
+            for (; next != all.end() && next->tick <= ticks(nic); ++next) {
+                may.push_back(next->number);
+                std::push_heap(may.begin(), may.end(), std::greater<>());
+            }
+            std::pop_heap(may.begin(), may.end(), std::greater<>());
+            const std::int64_t number = may.back();
+            may.pop_back();
+            take(number);
+            nic = std::max(nic, keys[number][l]) + p.service[class_of(p, g.profile[l], p.message_direction[number])];
+        }
+        for (const std::int64_t number : nowhere) take(number);
     }
 }
 
@@ -508,7 +556,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
 // The NIC is one server.
 inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
-    if (p.send_sorts) order_sends(p, s, g, x, n);
+    if (p.send_sorts) (p.rounds && p.backs_up ? order_busy : order_sends)(p, s, g, x, n);
     const bool numbered = p.send_sorts || p.mapped;
     const bool alike = p.classes == 1 && g.alike && !p.shaped && !p.attended && p.nodes == 0 && !p.keeps_ports && !p.shared;
     begin_notes(p, s, g);

@@ -436,24 +436,52 @@ void ports_pass(const Plan& p, const State& state, const Window& window, std::in
     }
 }
 
-// What came to ranks in this round.
-void backlog_pass(const Plan& p, const Window& window, void* memory, std::int64_t first, std::int64_t last) {
-    Scratch s = carved(p, memory);
+// What comes to a rank, and when each of it begins and ends.
+inline void coming(const Plan& p, const Scratch& s, std::vector<std::pair<double, double>>& changes) {
     const int there = p.overrun ? kHead - p.through : 0;  // from where their ports note it to where senders do
-    std::vector<std::pair<double, double>> changes;
-    for (std::int64_t rank = first; rank < last; ++rank) {
-        changes.clear();
-        find_sources(p, window, s, rank, 0);
-        for (int j = 0; j < p.sources; ++j) {
-            if (s.source[j * W] == s.nobody) continue;
-            const std::int32_t c = s.kind[j * W];
-            for (int i = 0; i < p.transports; ++i) {
-                const double left = untagged(p, s.arrivals[j * W][i + there]) - p.travel[c];
-                changes.emplace_back(left, 1.0);
-                changes.emplace_back(left + p.service[c], -1.0);
-            }
+    changes.clear();
+    for (int j = 0; j < p.sources; ++j) {
+        if (s.source[j * W] == s.nobody) continue;
+        const std::int32_t c = s.kind[j * W];
+        for (int i = 0; i < p.transports; ++i) {
+            const double left = untagged(p, s.arrivals[j * W][i + there]) - p.travel[c];
+            changes.emplace_back(left, 1.0);
+            changes.emplace_back(left + p.service[c], -1.0);
         }
-        pile_up(p, record_at(window, rank), changes);
+    }
+}
+
+// Who asks a rank, in the order in which they do.
+inline void asking(const Plan& p, const Scratch& s, int round, std::vector<Request>& requests) {
+    const int here = p.overrun ? p.through : kHead;
+    requests.clear();
+    for (int j = 0; j < p.sources; ++j) {
+        if (s.source[j * W] == s.nobody || !p.asks[s.kind[j * W]]) continue;
+        auto* sender = const_cast<double*>(s.source[j * W]);
+        const std::int64_t first = s.arrivals[j * W] - sender - here;
+        const double* asks = sender + asked_of(p, round) + first;
+        double* answers = sender + answered_of(p) + first;
+        for (int i = 0; i < p.transports; ++i) requests.push_back({ticks(asks[i]), asks[i], answers + i, s.kind[j * W]});
+    }
+    std::stable_sort(requests.begin(), requests.end());
+}
+
+// What came to ranks in a round, and what asked them.
+void settle_pass(const Plan& p, const Window& window, void* memory, int round, std::int64_t first, std::int64_t last) {
+    Scratch s = carved(p, memory);
+    std::vector<std::pair<double, double>> changes;
+    std::vector<Request> requests;
+    for (std::int64_t rank = first; rank < last; ++rank) {
+        find_sources(p, window, s, rank, 0);
+        double* record = record_at(window, rank);
+        if (p.backs_up) {
+            coming(p, s, changes);
+            pile_up(p, record, changes);
+        }
+        if (p.one_cpu) {
+            asking(p, s, round, requests);
+            Cpu(requests).run(p, record, profile_of(p, wrapped(rank, p.ranks)));
+        }
     }
 }
 
@@ -544,7 +572,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
 }
 
 const Passes kPasses = {PREADY_NAME, W,          scratch_size, send_pass,        receive_pass, gate_pass,
-                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, backlog_pass, draw_one, times_pass};
+                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, settle_pass, draw_one, times_pass};
 
 }  // namespace
 

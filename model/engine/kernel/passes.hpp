@@ -23,7 +23,10 @@ constexpr int kRounds = 32;
 // What lies in a port (see port.hpp), in doubles.
 // In a sweep receivers have sent all when they answer: nothing but until when their ports are taken.
 inline int listed(const Plan& p) { return p.keeps_ports ? p.transports * p.directions : 0; }
-inline int port_size(const Plan& p) { return 2 * listed(p) + 1; }
+inline int port_size(const Plan& p) { return (p.one_cpu ? 3 : 2) * listed(p) + 1; }
+
+// What a CPU does that answers between its sends (see cpu.hpp), in doubles.
+inline int cpu_size(const Plan& p) { return p.transports + 2 * p.transports * p.directions; }
 
 // What comes to a rank and lies in its port (see backlog.hpp), in doubles: a message begins to come, and ends.
 inline int comings(const Plan& p) { return 2 * p.sources * p.transports; }
@@ -79,8 +82,8 @@ struct Passes {
     std::int64_t (*node_scratch)(const Plan&);  // bytes
     void (*ports)(const Plan&, const State&, const Window&, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ports are overrun
-    void (*backlog)(const Plan&, const Window&, void* scratch, std::int64_t first,
-                    std::int64_t last);  // between two rounds of sends, where what asks waits behind what comes
+    void (*settle)(const Plan&, const Window&, void* scratch, int round, std::int64_t first,
+                   std::int64_t last);  // between two rounds of sends, where what asks waits behind what comes, or for a CPU
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
     void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };

@@ -81,6 +81,7 @@ struct Plan {
     int through;  // where in a record stands when messages are through their receivers' ports, if some are `overrun`
     bool keeps_ports;  // go-aheads wait behind what leaves in the same exchange: ranks send in rounds
     int port;  // where in a record stands what lies in its port, for this round and the next, if so
+    int cpu;  // where in a record stands what the rank's CPU does between its sends, if it answers there
     int coming;  // where in a record stands what comes to the rank and lies there, if that counts
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 

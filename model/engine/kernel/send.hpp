@@ -88,6 +88,8 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
             issue_mapped(p, s, g, x);
         } else if (p.one_by_one) {
             issue_one_by_one(p, s, g, x);
+        } else if (p.one_cpu) {
+            issue_by_cpu(p, s, g, x);
         } else {
             issue(p, s, g, x);
         }

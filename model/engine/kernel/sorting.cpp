@@ -38,6 +38,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.port = p.record;
     p.keeps_ports = p.queues && p.pattern != Pattern::sweep;
     if (p.keeps_ports) p.record += 2 * port_size(p);
+    p.cpu = p.record;
+    if (p.one_cpu) p.record += cpu_size(p);
     p.coming = p.record;
     if (p.backs_up) p.record += coming_size(p);
     p.numbers = 1;

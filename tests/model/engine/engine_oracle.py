@@ -56,6 +56,10 @@ class Sent:
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
     shared: dict[int, float] = field(default_factory=dict)
     """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
+    asked: dict[int, list[float]] = field(default_factory=dict)
+    """By direction, in the order of issue: when each message that asks is heard of."""
+    turns: list[float] = field(default_factory=list)
+    """When each transport partition queues for its VCI, in order."""
     port: list[tuple[float, float]] = field(default_factory=list)
     """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
     before them, by what went before."""
@@ -94,8 +98,9 @@ class Message:
     buffered: float
     queue: float
     backlog: float
-    half: float
-    """Of a handshake."""
+    request: float
+    """The way of one that asks, and the way back: a handshake."""
+    go_ahead: float
     asks: bool
     """Does it wait for its receiver's answer?"""
     delivered: bool
@@ -113,6 +118,16 @@ def through_port(cost: Message, comes: float, free: float, turn: float) -> tuple
         begun = max(begun, turn - cost.credit)
         turn += cost.drain
     return begun, free, turn
+
+
+@dataclass
+class Attended:
+    """What a CPU does that answers between its sends; absolute times."""
+
+    issued: list[list[float]] = field(default_factory=list)
+    """By turn, then by peer."""
+    answered: dict[tuple[int, int, int], float] = field(default_factory=dict)
+    """By sender, direction and number."""
 
 
 class Oracle:
@@ -142,6 +157,7 @@ class Oracle:
         self.windows = plan.workload.threads if interface.windows_per_thread else 1
         self.pattern, self.node = plan.pattern, None if plan.pattern.node is None else plan.pattern.node.tolist()
         self.inside = [kind.inside for kind in plan.pattern.kinds]
+        self.one_cpu = self.answers_between()
         self.messages = [self.message(cost) for cost in self.costs]
         # One barrier and one overhead of Pready, whatever the message.
         self.barrier, self.pready = float(self.costs[0].barrier), float(self.costs[0].pready)
@@ -189,8 +205,10 @@ class Oracle:
         for _ in range(ROUNDS - 1 if self.queues else 0):
             before = sent
             self.coming = [self.comes(r, sent) for r in ranks]
+            if self.one_cpu:
+                self.cpus = [self.attend(r, joins[r], sent) for r in ranks]
             sent = [self.send(r, k, ready[r], self.start[r], to[r], posted, enters, before) for r in ranks]
-            if [s.port for s in sent] == [s.port for s in before]:
+            if [(s.port, s.asked) for s in sent] == [(s.port, s.asked) for s in before]:
                 break
         self.leave_nodes(sent)
         if self.passes:
@@ -243,8 +261,54 @@ class Oracle:
         pattern = self.plan.pattern
         asks = any(m.asks for m in self.messages)
         known = asks and any(m.queue > 0 or (m.backlog > 0 and pattern.name != "sweep3d") for m in self.messages)
+        known = known or self.one_cpu
         apart = self.setting.two_way and pattern.node is None and pattern.name != "pt2pt"
         return known and (apart or pattern.name == "sweep3d")
+
+    def answers_between(self) -> bool:
+        """Does a CPU answer who asks between its own sends? Among several ranks, through one VCI that all share."""
+        interface, pattern = self.approach.interface, self.plan.pattern
+        alone = len(self.plan.members) == 1 and self.plan.mapping is None and pattern.node is None
+        several = pattern.name not in ("sweep3d", "pt2pt") and self.setting.two_way
+        inside = self.computing and self.progress == "on-call"
+        between = self.machine.answers is not None and self.machine.answers.value == "between sends"
+        plain = not (interface.active_message or interface.one_by_one)
+        return between and alone and several and inside and plain and any(self.asks(cost) for cost in self.costs)
+
+    def attend(self, rank: int, join: float, before: list[Sent]) -> Attended:
+        """A rank's CPU sends, and between two sends answers all that has asked by then, as in the round before."""
+        out = Attended()
+        waiting = []
+        for place, (q, d) in enumerate(self.sources[rank]):
+            for nth, at in enumerate(before[q].asked.get(d, [])):
+                waiting.append((ticks(at), place, nth, at, q, d))
+        waiting.sort()
+        while waiting and waiting[0][0] < ticks(self.start[rank]):  # as it posts its receives
+            _, _, nth, _, q, d = waiting.pop(0)
+            out.answered[q, d, nth] = self.start[rank]
+
+        def answer(now: float) -> float:
+            while waiting and waiting[0][0] <= ticks(now):
+                _, _, nth, _, q, d = waiting.pop(0)
+                now += self.answering(self.costs[self.kinds[q][d]])
+                out.answered[q, d, nth] = now
+            return now
+
+        kinds = [self.kinds[rank][d] for d, r in enumerate(self.to[rank]) if r is not None]
+        now = NEVER
+        for ready in before[rank].turns:
+            found_taken = sum(self.between(kind, len(kinds)) for kind in kinds) + len(kinds) * self.takes[0]
+            now = max(ready, now + found_taken)
+            out.issued.append([])
+            for kind in kinds:
+                now = answer(now) + self.messages[kind].hold
+                out.issued[-1].append(now)
+            if kinds:
+                now = answer(now)
+        now = max(now, join)
+        while waiting:
+            now = answer(max(now, waiting[0][3]))
+        return out
 
     def behind(self, rank: int, before: list[Sent] | None, given: float, cost: Message) -> float:
         """How long a go-ahead waits that is given then, behind what lay in its rank's port in the round before, or in
@@ -376,7 +440,8 @@ class Oracle:
             s.early += 1
         s.acknowledged = max(s.acknowledged, since + (arrived + cost.ack))
         if cost.delivered:
-            s.done = max(s.done, since + (arrived + cost.returned))
+            # On a wire that gives time back (a shaped link's), what goes late arrives before it goes.
+            s.done = max(s.done, since + max(goes, arrived + cost.returned))
         elif cost.asks or self.approach.interface.two_sided_rendezvous:
             sockets = s.peers if self.node is None else 1
             s.done = max(s.done, since + max(goes, left + (cost.stream - sockets * cost.buffered)))
@@ -387,6 +452,9 @@ class Oracle:
         s.slowed = max(s.slowed, leaves) + cost.busy * (1 + self.share)
 
     def message(self, cost: Costs) -> Message:
+        handshake = 0.0 if self.approach.interface.active_message else float(cost.handshake)
+        # What a CPU hears of takes as long as a message without payload.
+        request = min(float(cost.ack), handshake) if self.one_cpu else 0.5 * handshake
         return Message(
             size=float(cost.size),
             hold=self.hold(cost),
@@ -401,7 +469,8 @@ class Oracle:
             buffered=float(cost.buffered),
             queue=float(cost.queue),
             backlog=float(cost.backlog),
-            half=0.0 if self.approach.interface.active_message else 0.5 * float(cost.handshake),
+            request=request,
+            go_ahead=handshake - request,
             asks=self.asks(cost),
             delivered=self.delivered(cost),
             returned=(0.0 if self.receivers == "none" else self.receiving(cost, 1)) + float(cost.ack),
@@ -491,12 +560,22 @@ class Oracle:
         hold = float(cost.put) if interface.one_sided else issue + float(cost.copy_in)
         return hold + (float(cost.copy_out + cost.active) if interface.active_message else 0.0)
 
+    def answering(self, cost: Costs) -> float:
+        """CPU time to take a message in, or with one CPU to answer who asks, but for the search for its receive."""
+        return float(cost.receive if self.approach.interface.matches else cost.unmatched)
+
+    def between(self, kind: int, peers: int) -> float:
+        """What a rank receives before its next turn for each message that it sent: as much."""
+        if not self.setting.two_way or self.receivers == "none":
+            return 0.0
+        return self.receiving(self.costs[kind], peers * self.plan.transports / len(self.plan.members))
+
     def receiving(self, cost: Costs, queued: float) -> float:
         """CPU time to receive one message, of `queued` per VCI."""
         interface = self.approach.interface
-        service = float(cost.unmatched)
+        service = 0.0 if self.one_cpu and self.asks(cost) else self.answering(cost)
         if interface.matches:
-            service = float(cost.receive) + float(self.costs[0].per_entry) * (queued - 1) / 2
+            service += float(self.costs[0].per_entry) * (queued - 1) / 2
         return service + (float(cost.copy_out) if interface.active_message else 0.0)
 
     def send(
@@ -548,10 +627,10 @@ class Oracle:
         compete = len(to) > 1 and (not plain or handshakes)
 
         # Where traffic is two-way, as many messages are received under the lock before the next turn.
-        between = [0.0] * len(kinds)  # by direction
-        if self.setting.two_way and self.receivers != "none":
-            queued = len(peers) * self.plan.transports / len(self.plan.members)
-            between = [self.receiving(self.costs[kind], queued) for kind in kinds]
+        between = [self.between(kind, len(peers)) for kind in kinds]  # by direction
+        by_cpu = self.cpus[rank] if self.one_cpu and before is not None else None
+        asked: dict[int, list[float]] = {}
+        begun: list[float] = []
 
         issued, adapter, bucket = NEVER, self.nic[rank] - start, self.turn[rank] - start
         queue: list[tuple[float, int, int, int, float]] = []  # order, number, direction, VCI, sent
@@ -565,14 +644,16 @@ class Oracle:
                 to_all = dict(peers)
                 each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
-            for ready, number, targets in turns:
+            for turn, (ready, number, targets) in enumerate(turns):
                 # Each of the messages waits for others where the first does.
                 behind = free + len(targets) * self.takes[vci]
                 left = max(ready, behind)
                 at, held = left, 0.0
-                for d, r in targets:
+                begun.append(start + ready)
+                for nth, (d, r) in enumerate(targets):
                     cost = costs[d]
-                    time = at = at + cost.hold
+                    at = at + cost.hold if by_cpu is None else by_cpu.issued[turn][nth] - start
+                    time = at
                     held += cost.hold
                     if self.plan.mapping is None:
                         time = max(time, granted.get(d, NEVER) + held)
@@ -581,10 +662,15 @@ class Oracle:
                         time = max(time, posted[r] - start + cost.wire)
                     elif cost.asks:
                         time += self.piled(r, before, start + time, cost)
-                        time = self.answered(time + cost.half, posted[r] - start, enters[r] - start)
+                        time += cost.request
+                        asked.setdefault(d, []).append(start + time)
+                        if by_cpu is None:
+                            time = self.answered(time, posted[r] - start, enters[r] - start)
+                        else:
+                            time = self.cpus[r].answered[rank, d, turn] - start
                         time += self.behind(r, before, start + time, cost)
                         time += self.piled(rank, before, start + time, cost)
-                        time += cost.half
+                        time += cost.go_ahead
                         if self.setting.sender_progress == "on-call":
                             time = max(time, self.seen(left, join, ends, cost))
                     queue.append((ticks(time) if compete else time, number * len(to) + d, d, vci, time))
@@ -608,7 +694,8 @@ class Oracle:
         leaving = sorted(queue)
         gated = interface.two_sided_rendezvous or handshakes
         if queue and gated and len(self.plan.members) == 1 and len(to) > 1 and self.plan.pattern.name != "sweep3d":
-            leaving = self.in_rounds(queue, len(peers))
+            late = any(m.backlog > 0 for m in self.messages) and self.queues
+            leaving = self.never_idle(queue, costs, nic) if late else self.in_rounds(queue, len(peers))
         early = interface.splits and not (interface.windows_per_thread or interface.two_sided_rendezvous)
         room = self.setting.unattended if interface.one_sided else self.setting.sends_unattended
         if early and room < math.inf and (room > 0 or not interface.one_sided):
@@ -617,6 +704,7 @@ class Oracle:
             leaving = self.attended(leaving, len(peers) * room, inside, costs, outside)
         out = Sent(start + first, start + last, start + join, start + issued, start + issued, 0.0)
         out.port.append((NEVER, start + nic))
+        out.asked, out.turns = asked, begun
         out.peers = 1 if interface.one_by_one else len(peers)
         for _, _, d, vci, time in leaving:
             if self.node is not None and not self.inside[kinds[d]]:
@@ -663,6 +751,19 @@ class Oracle:
         first = min(time for *_, time in queue)
         long = max(peers * (self.messages[0].busy * (1 + 1e-6)), 1e-12)
         return sorted((((t - first) / long - 0.5) + MAGIC - MAGIC, n, d, vci, t) for _, n, d, vci, t in queue)
+
+    def never_idle(
+        self, queue: list[tuple[float, int, int, int, float]], costs: list[Message], free: float
+    ) -> list[tuple[float, int, int, int, float]]:
+        """Of all that may go when the cable is free, what was issued first goes; if nothing may, what may first."""
+        waiting, out = sorted(queue, key=lambda each: each[1]), []
+        while waiting:
+            free = max(free, min(time for *_, time in waiting))
+            chosen = next(each for each in waiting if ticks(each[4]) <= ticks(free))
+            waiting.remove(chosen)
+            out.append(chosen)
+            free = max(free, chosen[4]) + costs[chosen[2]].busy
+        return out
 
     def seen(self, issued: float, join: float, ends: list[float], cost: Message) -> float:
         """When the sender sees the answer to a rendezvous, where it makes progress only inside MPI."""

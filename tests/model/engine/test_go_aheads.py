@@ -90,6 +90,16 @@ def test_what_asks_and_a_go_ahead_wait_behind_what_comes_to_the_same_rank(
     np.testing.assert_allclose(ends[1], 12e-6 + BYTES * G, rtol=1e-9)  # nothing lay there when it asked
 
 
+def test_a_cable_is_never_idle_while_something_may_go() -> None:
+    # Ranks 1 and 2 send to 0, as above. Rank 3 sends 100 B to 5 and to 6, and then asks 0, at 30 us, when 18 us lie
+    # there: that message may go at 50. The next, to 4, is issued at 40 and may go at 42: it does not wait for that one.
+    to = [[], [0], [0], [5, 6, 0, 4], [], [], []]
+    sizes: list[list[float]] = [[], [BYTES], [BYTES], [100.0, 100.0, BYTES, BYTES], [], [], []]
+    out = run(on(None, backlog=1e-3), to, sizes)
+    np.testing.assert_allclose(out.received_s[0][4] - COMPUTE, 42e-6 + BYTES * G + WIRE, rtol=1e-9)
+    np.testing.assert_allclose(out.ends_s[0][3] - COMPUTE, 42e-6 + 2 * BYTES * G, rtol=1e-9)
+
+
 def test_what_one_rank_alone_sends_does_not_pile_up() -> None:
     ring = [[1], [2], [3], [0]]
     np.testing.assert_array_equal(
