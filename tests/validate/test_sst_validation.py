@@ -179,7 +179,11 @@ def test_out_of_step_requests_wait_behind_data_in_a_port_of_sst_and_in_step_they
     noise, step = (Scene("x", halo("48 KiB", n), bulk, "single", ranks, 2) for n in (0.04, None))
     at_once = load("meluxina")
     assert predicted(noise, there(), 0).time > 1.1 * predicted(noise, at_once, 0).time
-    assert predicted(step, there(), 0).time == predicted(step, at_once, 0).time
+    # In step the CPU that answers between its sends takes its time, and nothing lies in ports.
+    without = there().model_copy(update={"inter": at_once.inter})
+    assert (
+        predicted(step, there(), 0).time == predicted(step, without, 0).time > 1.03 * predicted(step, at_once, 0).time
+    )
 
 
 def test_without_sst_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

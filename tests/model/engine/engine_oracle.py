@@ -644,7 +644,7 @@ class Oracle:
                 to_all = dict(peers)
                 each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
-            for turn, (ready, number, targets) in enumerate(turns):
+            for place, (ready, number, targets) in enumerate(turns):
                 # Each of the messages waits for others where the first does.
                 behind = free + len(targets) * self.takes[vci]
                 left = max(ready, behind)
@@ -652,7 +652,7 @@ class Oracle:
                 begun.append(start + ready)
                 for nth, (d, r) in enumerate(targets):
                     cost = costs[d]
-                    at = at + cost.hold if by_cpu is None else by_cpu.issued[turn][nth] - start
+                    at = at + cost.hold if by_cpu is None else by_cpu.issued[place][nth] - start
                     time = at
                     held += cost.hold
                     if self.plan.mapping is None:
@@ -667,7 +667,7 @@ class Oracle:
                         if by_cpu is None:
                             time = self.answered(time, posted[r] - start, enters[r] - start)
                         else:
-                            time = self.cpus[r].answered[rank, d, turn] - start
+                            time = self.cpus[r].answered[rank, d, place] - start
                         time += self.behind(r, before, start + time, cost)
                         time += self.piled(rank, before, start + time, cost)
                         time += cost.go_ahead

@@ -86,7 +86,7 @@ def with_one_cpu(draw: st.DrawFn) -> dict[str, Any]:
     machine = answering(case["machine"], "between sends")
     path = machine.inter.model_copy(update={"backlog": CURVE if draw(EITHER) else None})
     asking = tuple(s for s in path.segments if s.protocol == "rendezvous")
-    if asking and draw(EITHER):  # else only large messages ask
+    if draw(EITHER) and asking:  # else only large messages ask
         path = path.model_copy(update={"segments": (asking[0].model_copy(update={"from_": 0.0}), *asking[1:])})
     interface = BY_KEY[draw(any_of("single", "many", "part", "persistent"))]
     messages = case["approach"].transport_partitions
