@@ -44,8 +44,8 @@ class Calibration:
     """Key of the environment in the raw file."""
     lacking: tuple[str, ...]
     """What of the plan was not measured."""
-    short_of_cores: str | None
-    """What a reader has to know if a rank had fewer cores than threads."""
+    warnings: tuple[str, ...]
+    """What a reader has to know of where it was measured."""
 
 
 def run_measurements(
@@ -173,8 +173,9 @@ def calibrate(
     probes = from_records.probes(content, key)
     fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
-    short = _short_of_cores(about, max(probes.barrier, default=1))
-    return Calibration(described, fitted, observed, probes, key, lacking(content, key), short)
+    said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
+    warnings = tuple(warning for warning in said if warning is not None)
+    return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)
 
 
 def _short_of_cores(about: from_records.Record, threads: int) -> str | None:
@@ -185,6 +186,17 @@ def _short_of_cores(about: from_records.Record, threads: int) -> str | None:
         f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
         f"teams are those of threads that take turns; give each rank {threads} cores (srun -c {threads}, "
         f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
+    )
+
+
+def _paced(about: from_records.Record) -> str | None:
+    control = str(about.get("tcp", ""))
+    if not control.startswith("bbr"):
+        return None
+    return (
+        f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI uses TCP, "
+        "long messages take up to 1.7 times as long from one exchange to the next; measure with "
+        "net.ipv4.tcp_congestion_control = cubic or reno"
     )
 
 
@@ -201,7 +213,7 @@ def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
             *(f"Note: {note}" for note in calibration.described.notes),
             *(f"Lacks: {what}" for what in calibration.lacking),
             UNMEASURED,
-            *(f"Warning: {what}" for what in [calibration.short_of_cores] if what is not None),
+            *(f"Warning: {what}" for what in calibration.warnings),
         ]
     )
 

@@ -111,7 +111,7 @@ def environment_key(record: Mapping[str, Any], launcher: str, settings: Mapping[
     """
     kept = {name: record.get(name) for name in ("library", "mpi_version", "thread_level")}
     kept["cpus"] = sorted(set(record.get("cpus", [])))
-    kept |= {name: record[name] for name in ("cores", "pinned") if name in record}
+    kept |= {name: record[name] for name in ("cores", "pinned", "tcp") if name in record}
     return digest({"record": kept, "launcher": launcher, "settings": dict(settings), "program": program})
 
 

@@ -128,7 +128,7 @@ bool exchange_choose(Exchange *e, int number);
 int windows_of_phase(const Exchange *e);
 
 /* measure_exchange.c */
-void let_others_run(const Exchange *e);
+void let_others_run(const Exchange *e, double since);
 void exchange_wait(const Exchange *e, int count, MPI_Request *requests);
 
 static inline char *bin_of(const Exchange *e, const Edge *edge, char *arena, int bin)

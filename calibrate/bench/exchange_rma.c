@@ -128,11 +128,12 @@ static void active_receives(Exchange *e)
 static void wait_for(const Exchange *e, MPI_Win window)
 {
     int done = 0;
+    double began = now_s();
     if (e->patience == POLLING) {
         MPI_Win_wait(window);
     }
     while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
-        let_others_run(e);
+        let_others_run(e, began);
     }
 }
 

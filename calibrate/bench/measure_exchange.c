@@ -11,9 +11,10 @@
  * Before the timed iterations and after them one is checked: every byte of every buffer.
  *
  * Threads compute by spinning where each has a core, else by sleeping. Where there are fewer cores than ranks, ranks
- * that polled would take each other's time slices. There they yield between two looks; where the kernel keeps them in
- * groups apart (a session each, sched_autogroup), sched_yield gives nothing away, and they nap. A nap of 20 us takes 30
- * to 100: it makes small exchanges longer, and most those that take several looks.
+ * that polled would take each other's time slices. There they yield between two looks, and after 2 ms nap a hundredth of
+ * what they have waited; where the kernel keeps them in groups apart (a session each, sched_autogroup), sched_yield gives
+ * nothing away, and they nap from the start. A nap of 20 us takes 30 to 100: it makes small exchanges longer, and most
+ * those that take several looks.
  *
  * `cores`: of this rank's host, over its ranks' threads. `core_wait_s`: what of an iteration's communication a rank,
  * its threads joined, could run but had no core, mean over the ranks.
@@ -30,6 +31,8 @@
 
 enum { FIELDS = 3, FIELDS_OF_EACH = 2, MAX_WINDOWS = 256 };
 static const long NAP_NS = 20000;
+static const double YIELDING_S = 2e-3; /* of waiting; then a rank that yields naps as well */
+static const double NAP_SHARE = 0.01, LONGEST_NAP_S = 1e-3; /* of what it has waited */
 
 #define WAY(variable, name) "|" name
 static const char names[] = /* with a | before each */
@@ -51,12 +54,14 @@ static const Parameter parameters[] = {
     END_OF_PARAMETERS,
 };
 
-void let_others_run(const Exchange *e)
+void let_others_run(const Exchange *e, double since)
 {
-    const struct timespec some = {.tv_sec = 0, .tv_nsec = NAP_NS};
-    if (e->patience == YIELDING) {
+    double waited = now_s() - since;
+    if (e->patience == YIELDING && waited < YIELDING_S) {
         sched_yield();
     } else {
+        long nap = (long)(1e9 * fmin(waited * NAP_SHARE, LONGEST_NAP_S));
+        const struct timespec some = {.tv_sec = 0, .tv_nsec = nap > NAP_NS ? nap : NAP_NS};
         nanosleep(&some, NULL);
     }
 }
@@ -67,9 +72,10 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
         MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         return;
     }
+    double began = now_s();
     for (int i = 0; i < count; i++) {
         for (int done = 0; MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE), !done;) {
-            let_others_run(e);
+            let_others_run(e, began);
         }
     }
 }

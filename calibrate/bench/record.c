@@ -216,6 +216,19 @@ static void cpu_model(char *model, size_t size)
     }
 }
 
+/* Of this host's connections (tcp(7)), for what goes over them. */
+static void congestion_control(char *name, size_t size)
+{
+    FILE *said = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
+    if (said == NULL || fgets(name, (int)size, said) == NULL) {
+        name[0] = '\0';
+    }
+    name[strcspn(name, "\n")] = '\0';
+    if (said != NULL) {
+        fclose(said);
+    }
+}
+
 static const char *level_name(int level)
 {
     switch (level) {
@@ -275,6 +288,12 @@ void record_environment(const Bench *bench)
     }
     free(shares);
     fprintf(out, "],\"pinned\":%s", binding_pins() ? "true" : "false");
+    char tcp[64] = "";
+    congestion_control(tcp, sizeof tcp);
+    if (tcp[0] != '\0') {
+        fputs(",\"tcp\":", out);
+        put_string(out, tcp);
+    }
     fprintf(out, ",\"cores_online\":%ld,\"compiler\":", sysconf(_SC_NPROCESSORS_ONLN));
 #ifdef __clang__
     put_string(out, __VERSION__);

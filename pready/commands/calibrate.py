@@ -261,8 +261,8 @@ def _warn(done: Calibration) -> None:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
         click.echo("warning: the plan was not measured to its end; the same command goes on with it", err=True)
-    if done.short_of_cores is not None:
-        click.echo(f"warning: {done.short_of_cores}", err=True)
+    for warning in done.warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 @calibrate.command(name="import")

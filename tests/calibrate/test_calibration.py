@@ -528,7 +528,19 @@ def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> N
             file.add_point(point, "e", simulated.get(str(point), refused))
     done = calibrate(path, name="paper")
     assert done.lacking == ()
-    assert done.short_of_cores is None
+    assert done.warnings == ()
+
+
+@pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), ("reno", False), (None, False)])
+def test_tcp_that_paces_by_its_own_estimates_is_said(control: str | None, said: bool, tmp_path: Path) -> None:
+    path = tmp_path / "paced.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | ({} if control is None else {"tcp": control}))
+        for point, record in records():
+            out.add_point(point, "e", record)
+    done = calibrate(path, name="paper")
+    assert any("TCP goes by bbr there" in warning for warning in done.warnings) == said
+    assert ("Warning: TCP goes by bbr" in provenance(path, done, 0)) == said
 
 
 @pytest.mark.parametrize(

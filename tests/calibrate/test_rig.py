@@ -133,6 +133,11 @@ def test_made_shaped_and_removed() -> None:
             ).stdout
             assert "tbf" in shape
             assert "rate 500Mbit" in shape
+            control = subprocess.run(
+                ["ip", "netns", "exec", namespace, "cat", "/proc/sys/net/ipv4/tcp_congestion_control"],
+                capture_output=True, text=True, check=True,
+            ).stdout  # fmt: skip
+            assert control.strip() == "reno", "whatever this machine's own is"
     assert not set(rig.namespaces) & namespaces()
     rig.close()  # twice is fine
 
