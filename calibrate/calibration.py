@@ -194,8 +194,8 @@ def _paced(about: from_records.Record) -> str | None:
     if not control.startswith("bbr"):
         return None
     return (
-        f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI uses TCP, "
-        "long messages take up to 1.7 times as long from one exchange to the next; measure with "
+        f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI uses "
+        "TCP, long messages take up to 1.7 times as long from one exchange to the next; measure with "
         "net.ipv4.tcp_congestion_control = cubic or reno"
     )
 

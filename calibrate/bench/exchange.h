@@ -73,6 +73,7 @@ typedef struct Exchange {
     char *out, *in;
     size_t out_bytes, in_bytes;
     double *ready; /* per iteration, phase and user partition: seconds after the start of the phase */
+    double *moments; /* per phase and user partition: when it really was, in this iteration */
     Waiting computing;
     Patience patience;
     bool wait_in_thread; /* a thread completes its own messages, or the master all of them */

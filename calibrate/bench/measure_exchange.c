@@ -6,7 +6,8 @@
  *
  * lists.ranks_s, a row per iteration: for each rank when it began, how long it computed, and when it ended; in seconds
  * on that rank's clock since all ranks began together. Then, where there are several exchanges, for each rank how long
- * it computed in each of them, and when it ended it.
+ * it computed in each of them, and when it ended it; of bulk alone, for each rank when each user partition was ready in
+ * each phase, in seconds after that began (`moments` of them).
  *
  * Before the timed iterations and after them one is checked: every byte of every buffer.
  *
@@ -122,6 +123,7 @@ static void set_up(Exchange *e)
     e->out = allocate(e->out_bytes);
     e->in = allocate(e->in_bytes);
     e->missing = allocate((size_t)e->most_jobs * sizeof *e->missing);
+    e->moments = allocate((size_t)e->phases * (size_t)e->partitions * sizeof *e->moments);
     e->team = allocate((size_t)e->threads * sizeof *e->team);
     for (int i = 0; i < e->threads; i++) {
         e->team[i].sent = allocate((size_t)e->most_jobs * sizeof(int));
@@ -140,6 +142,7 @@ static void tear_down(Exchange *e)
         free(e->team[i].sent);
     }
     free(e->team);
+    free(e->moments);
     free(e->missing);
     free(e->out);
     free(e->in);
@@ -164,6 +167,7 @@ static void compute(Exchange *e, int thread, double start, const double *ready)
             wait_until(start + ready[partition], e->computing, e->bench->data);
         }
         self->last = now_s();
+        e->moments[e->step * e->partitions + partition] = self->last - start;
         for (int i = e->now->waiting_from[partition]; i < e->now->waiting_from[partition + 1]; i++) {
             int job = e->now->waiting[i];
             if (atomic_fetch_sub(&e->missing[job], 1) == 1) {
@@ -313,10 +317,17 @@ static void misbehave(const Exchange *e, long iteration)
     }
 }
 
-/* Of one rank and iteration, FIELDS for the whole and as many as these for each of several exchanges. */
+/* Of one rank and iteration of bulk, which is what an application knows before it is ported; 0 of other ways. */
+static size_t moments(const Exchanges *step)
+{
+    const Exchange *e = step->each;
+    return step->count == 1 && e->way->ready == NULL ? (size_t)e->phases * (size_t)e->partitions : 0;
+}
+
+/* Of one rank and iteration, FIELDS for the whole, then as many as these for each of several exchanges, or moments. */
 static size_t fields(const Exchanges *step)
 {
-    return FIELDS + (step->count > 1 ? (size_t)step->count * FIELDS_OF_EACH : 0);
+    return FIELDS + (step->count > 1 ? (size_t)step->count * FIELDS_OF_EACH : moments(step));
 }
 
 /* `all` is [rank][iteration][field]. */
@@ -338,6 +349,7 @@ static void record(Run *run, const Exchanges *step, const double *all)
     Samples samples = {.count = (long)n, .quantities = 2, .inner = 1};
     samples.values[0] = iteration;
     samples.values[1] = communication;
+    run_derive(run, "moments", (double)moments(step));
     run_list(run, "ranks_s", rows, (long)n, (long)(ranks * width));
     record_samples(run, &samples);
     free(iteration);
@@ -359,6 +371,7 @@ static void time_one(const Exchanges *step, long i, double zero, double *into)
             *each++ = into[2];
         }
     }
+    memcpy(each, step->each->moments, moments(step) * sizeof *each);
 }
 
 /* Of an iteration, mean over the ranks; 0 where every rank has a core. */

@@ -312,8 +312,14 @@ def test_every_way_performs_it_and_every_byte_is_right(
     assert outcome.failures == {}
     for line in read(tmp_path / "raw.jsonl").points.values():
         record = line["record"]
-        times = np.array(record["lists"]["ranks_s"]).reshape(4, RANKS, 3)
-        begun, computed, ended = np.moveaxis(times, 2, 0)
+        rows = np.array(record["lists"]["ranks_s"])
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(4, RANKS, 3), 2, 0)
+        bulk = record["parameters"]["approach"] in ("single", "blocking", "persistent")
+        assert (record["derived"]["moments"] > 0) == bulk
+        if bulk:  # when each partition was ready
+            ready = rows[:, 3 * RANKS :].reshape(4, RANKS, len(plan.phases), -1)
+            np.testing.assert_allclose(ready.max(axis=3).sum(axis=2), computed, rtol=1e-6)
+            assert ready.shape[3] == plan.ready.shape[3]
         late = 3e-3 * len(plan.phases)  # one partition of every exchange is late by 3 ms
         assert (computed >= late).all()
         assert (ended - begun >= computed).all()
@@ -442,7 +448,7 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
     assert simulated.tolist() == [0, 0, 1, 2]
     assert performed(started, exchange_plan(what, iterations, 0), tmp_path, [{"approach": "single"}]).failures == {}
     (line,) = read(tmp_path / "raw.jsonl").points.values()
-    times = np.array(line["record"]["lists"]["ranks_s"]).reshape(iterations, RANKS, 3)
+    times = np.array(line["record"]["lists"]["ranks_s"])[:, : 3 * RANKS].reshape(iterations, RANKS, 3)
     assert (times[:, :, 2] - times[:, :, 0]).argmax(axis=0).tolist() == simulated.tolist()
 
 

@@ -21,6 +21,7 @@ from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
+from pready.model.approach import BY_KEY
 from pready.model.arrays import Array
 from pready.model.engine.layout import layout
 from pready.model.machine import Machine
@@ -30,6 +31,7 @@ from pready.validate.live.session import nice
 from pready.validate.prove import design, many
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.many_checks import Judged, checks
+from pready.validate.prove.performed import of_records
 from pready.validate.result import Comparison
 
 SEED = 5
@@ -149,3 +151,41 @@ def test_two_nodes_send_both_ways() -> None:
         (first, *_) = step_plan(scene.workload, 1, SEED).exchanges[0].phases
         ways = {(e.sender, e.receiver) for e in first.edges}
         assert ways == ({(0, 1), (1, 0)} if "pair" in scene.workload.name else {(0, 1)})
+
+
+def exchanged(began: Array, ready: Array) -> dict[str, Any]:
+    """A record of bulk, shape of `ready`: (iterations, ranks, steps, partitions)."""
+    iterations, ranks, steps, partitions = ready.shape
+    times = np.stack([began, ready.max(axis=3).sum(axis=2), began + 1.0], axis=2)
+    columns = [times.reshape(iterations, -1), ready.reshape(iterations, -1)]
+    return {"derived": {"moments": steps * partitions}, "lists": {"ranks_s": np.hstack(columns).tolist()}}
+
+
+def test_moments_are_replayed_from_one_rank_after_the_other() -> None:
+    iterations, ranks, steps, partitions = 4, 3, 2, 5
+    ready = np.arange(2.0 * iterations * ranks * steps * partitions).reshape(2, iterations, ranks, steps, partitions)
+    began = np.zeros((iterations, ranks))
+    found = of_records([exchanged(began, r) for r in ready], 1, steps)
+    assert found.ready is not None
+    np.testing.assert_array_equal(found.ready, ready)
+    assert found.times.shape == (2, iterations, ranks, 3)
+    assert found.trace is not None
+    order = [(r, i, s) for r in range(2) for i in range(1, iterations) for s in range(steps)]
+    expected = [ready[r, i, n % ranks, s] for n, (r, i, s) in enumerate(order)]
+    np.testing.assert_array_equal(found.trace, expected)
+    alone = [{"lists": {"ranks_s": np.zeros((iterations, 3 * ranks)).tolist()}}]
+    assert of_records(alone, 1, steps).trace is None  # an older benchmark's
+
+
+def test_threads_that_wake_up_one_after_the_other_gain_by_parts(tmp_path: Path) -> None:
+    """Planned at once, but half of the partitions come when a fifth of the buffer has passed: so much is saved."""
+    scene = next(s for s in listed(2) if s.workload.threads == 2 and s.workload.arrivals.model == "none")
+    workload = scene.workload.model_copy(update={"buffer": 250_000.0, "pattern": "pt2pt", "both_ways": True})
+    n, begin = workload.n_partitions, workload.thread_time
+    rows = np.full((6, n), begin)
+    rows[:, n // 2 :] += 2e-3  # of 10 ms on the cable
+    late = many.replayed(workload, rows, tmp_path / "moments.npy")
+    parts = BY_KEY["many"].into(2)
+    saved = [Expected(machine(), w, SEED, scene.first, scene.iterations).of(parts).saving for w in (workload, late)]
+    assert abs(saved[0]) < 0.003
+    assert saved[1] == pytest.approx(2e-3 / (begin + 12e-3), abs=0.005)

@@ -21,7 +21,7 @@ from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
 from pready.model.approach import BY_KEY
 from pready.model.arrays import Array
-from pready.model.arrival_models import NoArrivals
+from pready.model.arrival_models import Measured, NoArrivals
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.files import validated
@@ -31,7 +31,7 @@ from pready.model.machine_file import dumps
 from pready.model.predict import effective_library, with_library
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.validate.live.compare import halved_bandwidth
+from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.session import CALIBRATING, Told, nice
 from pready.validate.prove import crowd, ports
 from pready.validate.prove import design as proving
@@ -323,12 +323,14 @@ def concluded(
 ) -> Comparison:
     """The comparison from what the raw file holds."""
     content, key = from_records.load(raw), calibration.environment
-    found = judged(machine, listed, plans, content, key, library, seed)
+    moments = raw.parent / ARRIVALS
+    moments.mkdir(exist_ok=True)
+    found = judged(machine, listed, plans, content, key, library, seed, moments)
     if not found:
         raise NothingMeasured("no exchange was measured in every round", valid="a larger budget", source=str(raw))
     cases = tuple(c for one in found for c in one.cases)
-    half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed)
-    calm = judged(machine, listed, plans, content, key, library, seed, lag=False)
+    half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
+    calm = judged(machine, listed, plans, content, key, library, seed, moments, lag=False)
     about = content.environments[key]
     steady = sum(c.spread < 0.05 for c in cases)
     notes = [
@@ -363,6 +365,13 @@ def concluded(
     )
 
 
+def replayed(workload: Workload, ready: Array, file: Path) -> Workload:
+    """The workload with the moments of a run, shape (rows, user partitions), seconds, kept in `file`."""
+    np.save(file, ready)
+    arrivals = Measured(model="trace", file=file.name, unit="s")
+    return workload.model_copy(update={"arrivals": arrivals, "folder": str(file.parent)})
+
+
 def judged(
     machine: Machine,
     listed: Sequence[Scene],
@@ -371,24 +380,32 @@ def judged(
     environment: str,
     library: str,
     seed: int,
+    folder: Path,
     *,
     lag: bool = True,
 ) -> list[Judged]:
-    """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread."""
+    """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread.
+
+    Predicted from when bulk's partitions were really ready, which `folder` keeps: before porting nothing else is known,
+    and threads that sleep for want of cores wake up later than the plan says, and not all at once.
+    """
     out, (machine, _) = [], with_library(machine)
     for scene, plan in zip(listed, plans, strict=True):
         every = ((way, performed_in(content, way, environment, plan, scene.first, scene.steps)) for way in scene.ways)
         seen = {way: found for way, found in every if found is not None}
         if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
             continue
-        workload = scene.workload
+        workload, rounds = scene.workload, 1
+        trace = next(p.trace for w, p in seen.items() if w.approach == workload.baseline)
+        if trace is not None:
+            workload, rounds = replayed(workload, trace, folder / f"{library}-{scene.workload.name}.npy"), ROUNDS
         if not lag:
             base = max(float(np.median([p.computing_s for p in seen.values()])), 1e-9)
             workload = workload.model_copy(
                 update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
             )
         threads_wait = all(p.threads_wait for p in seen.values())
-        expected = Expected(machine, workload, seed, scene.first, scene.iterations, threads_wait)
-        cases = cases_of(workload, expected, seen, library)
+        expected = Expected(machine, workload, seed, scene.first, rounds * scene.iterations, threads_wait)
+        cases = cases_of(scene.workload, expected, seen, library)
         out.append(Judged(tuple(c.result for c in cases), tuple(c.iteration_s for c in cases)))
     return out

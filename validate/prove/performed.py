@@ -33,6 +33,9 @@ class Performed:
         What of an iteration's communication a rank could run but had no core.
     threads_wait
         Did each thread wait for the messages that it sent, or one for all?
+    ready
+        Shape (rounds, iterations, ranks, steps, user partitions): when each was ready, seconds after its step began, of
+        bulk; where threads sleep for want of cores that is later than the plan says. None: not known.
     """
 
     times: Array
@@ -43,6 +46,7 @@ class Performed:
     cores: int = 1
     core_wait_s: float = 0.0
     threads_wait: bool = True
+    ready: Array | None = None
 
     @cached_property
     def _counted(self) -> Array:
@@ -72,6 +76,16 @@ class Performed:
         return float(np.median(self._counted[..., 1].mean(axis=2))) / self.steps
 
     @property
+    def trace(self) -> Array | None:
+        """Shape (rows, user partitions): `ready` of what counts, a row per step, from one rank after the other."""
+        if self.ready is None:
+            return None
+        rows = np.moveaxis(self.ready[:, self.first :], 2, 3)  # rounds, iterations, steps, ranks, partitions
+        rows = rows.reshape(-1, *rows.shape[3:])
+        each = np.arange(len(rows))
+        return np.asarray(rows[each, each % rows.shape[1]])
+
+    @property
     def spread(self) -> float:
         """Half the range of the rounds over their median."""
         centres = self.communication_s
@@ -81,11 +95,13 @@ class Performed:
 def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges: int = 1) -> Performed:
     """The rounds of one way, of so many exchanges in an iteration."""
     rows = np.stack([np.array(r["lists"]["ranks_s"]) for r in records])
-    ranks = rows.shape[2] // (3 + (2 * exchanges if exchanges > 1 else 0))
+    moments = int(records[0].get("derived", {}).get("moments", 0))
+    ranks = rows.shape[2] // (3 + (2 * exchanges if exchanges > 1 else moments))
     times = rows[:, :, : 3 * ranks].reshape(*rows.shape[:2], ranks, 3)
     here = _cores(records)
     if exchanges == 1:
-        return Performed(times, first, steps, **here)
+        ready = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, steps, -1) if moments else None
+        return Performed(times, first, steps, ready=ready, **here)
     each = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, exchanges, 2)
     ends = each[..., 1]
     begins = np.concatenate([times[..., :1], ends[..., :-1]], axis=-1)
