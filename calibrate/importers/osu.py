@@ -37,7 +37,8 @@ from pready.calibrate.importers.text import (
 from pready.model.errors import shown
 
 TITLE = re.compile(
-    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-\w+)?\s+(?P<test>.+?)\s+Test\s+v(?P<version>[0-9][0-9.]*\S*)", re.IGNORECASE
+    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-\w+)?\s+(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
+    re.IGNORECASE,
 )
 TESTS = {
     "latency": "osu_latency",
@@ -219,7 +220,7 @@ def _opened(title: re.Match[str], line: Line, threads: Mapping[str, int]) -> _Se
     name = " ".join(said.lower().split())
     if name not in TESTS:
         raise line.error(f"test = {shown(said)} is not supported", ", ".join(TESTS.values()))
-    section = _Section(TESTS[name], title.group("version"), line)
+    section = _Section(TESTS[name], title.group("version") or "", line)
     section.with_threads(threads)
     return section
 

@@ -193,6 +193,18 @@ def test_formats_are_recognised(path: Path) -> None:
 
 # --- or one clear line ------------------------------------------------------------------------------
 
+
+def test_a_build_that_does_not_say_its_version_is_read() -> None:
+    """Built by hand, OSU's programs say none."""
+    rows = "# Size          Latency (us)\n8 1.5\n16 1.6\n"
+    bare = parse_osu(b"# OSU MPI Latency Test\n" + rows.encode(), "osu.txt")
+    named = parse_osu(b"# OSU MPI Latency Test v5.3.2\n" + rows.encode(), "osu.txt")
+    assert (bare.provenance.version, named.provenance.version) == ("", "5.3.2")
+    assert bare.observations.ping_pong is not None
+    assert named.observations.ping_pong is not None
+    np.testing.assert_array_equal(bare.observations.ping_pong.repeats, named.observations.ping_pong.repeats)
+
+
 OSU = "# OSU MPI Latency Test v7.3\n# Size       Avg Latency(us)\n"
 MR = (
     "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3\n# [ pairs: 1 ] [ window size: 64 ]\n"

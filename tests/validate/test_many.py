@@ -155,7 +155,7 @@ def test_two_nodes_send_both_ways() -> None:
 
 def exchanged(began: Array, ready: Array) -> dict[str, Any]:
     """A record of bulk, shape of `ready`: (iterations, ranks, steps, partitions)."""
-    iterations, ranks, steps, partitions = ready.shape
+    iterations, _, steps, partitions = ready.shape
     times = np.stack([began, ready.max(axis=3).sum(axis=2), began + 1.0], axis=2)
     columns = [times.reshape(iterations, -1), ready.reshape(iterations, -1)]
     return {"derived": {"moments": steps * partitions}, "lists": {"ranks_s": np.hstack(columns).tolist()}}
