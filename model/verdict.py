@@ -121,9 +121,14 @@ def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -
 
 def verdict_of(best: ApproachPrediction, min_gain: float = MIN_GAIN) -> Verdict:
     """What the best approach's saving and its interval allow to say; `min_gain` as a share of an iteration."""
-    if best.speedup_percent < 100 * min_gain:
+    return verdict(best.speedup_percent, best.speedup_low_percent, 100 * min_gain)
+
+
+def verdict(saving: float, low: float, least: float = MIN_GAIN) -> Verdict:
+    """The same of a saving, the lower end of its 95 % interval and what it has to be, all in one unit."""
+    if saving < least:
         return "do not port"
-    return "port" if best.speedup_low_percent >= 100 * min_gain else "undecided"
+    return "port" if low >= least else "undecided"
 
 
 def taken(eta_alone: float, eta_here: float) -> float | None:

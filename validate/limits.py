@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pready.model.verdict import MIN_GAIN, verdict
 from pready.validate.result import CaseResult, Check
 
 
@@ -28,3 +29,30 @@ def of_means(cases: Sequence[CaseResult], limit: float) -> Check:
     """The statistic that `pready predict` prints; the other figures are of medians, which no other program disturbs."""
     errors = [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
     return at_most("error of mean time, median", percentile(errors, 50), limit, len(errors))
+
+
+def clear(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """Those whose measured saving is further from the verdict's limit than its own spread."""
+    return [c for c in cases if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]
+
+
+def right(case: CaseResult) -> bool:
+    """Do measured and expected saving lie on one side of the verdict's limit?"""
+    return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)
+
+
+def as_printed(cases: Sequence[CaseResult]) -> str | None:
+    """What users would have read in place of clear cases; None where intervals are not known."""
+    said = [
+        (verdict(c.saving_predicted, c.saving_predicted_low), right(c))
+        for c in cases
+        if c.saving_predicted_low is not None
+    ]
+    if not said:
+        return None
+    told = [
+        f'"{each}" of {len(ones)}, {sum(ones)} on the right side of 1 %'
+        for each in ("port", "do not port", "undecided")
+        if (ones := [ok for v, ok in said if v == each])
+    ]
+    return f"of {len(said)} measured savings that are clear of 1 %, pready predict would say {'; '.join(told)}"

@@ -26,6 +26,7 @@ from pready.model.arrays import Array
 from pready.model.engine.layout import layout
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
+from pready.validate.limits import as_printed, clear, right
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice
 from pready.validate.prove import design, many
@@ -189,3 +190,22 @@ def test_threads_that_wake_up_one_after_the_other_gain_by_parts(tmp_path: Path) 
     saved = [Expected(machine(), w, SEED, scene.first, scene.iterations).of(parts).saving for w in (workload, late)]
     assert abs(saved[0]) < 0.003
     assert saved[1] == pytest.approx(2e-3 / (begin + 12e-3), abs=0.005)
+
+
+def test_what_users_would_have_read_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Savings of 3 %, measured: promised for certain, perhaps, and not at all; and one of 0 that was promised."""
+    some = compared(machine(), tmp_path, monkeypatch).cases[0]
+    said = [(0.03, 0.02), (0.03, 0.0), (0.005, 0.004)]
+    measured = {"saving_measured": 0.03, "saving_measured_low": 0.02, "saving_measured_high": 0.04}
+    cases = [replace(some, saving_predicted=s, saving_predicted_low=low, **measured) for s, low in said]
+    nothing = {"saving_measured": 0.0, "saving_measured_low": -0.005, "saving_measured_high": 0.005}
+    cases.append(replace(cases[0], **nothing))
+    unclear = replace(cases[0], saving_measured_low=0.005)
+    assert clear([*cases, unclear]) == cases
+    assert [right(c) for c in cases] == [True, True, False, False]
+    assert as_printed(cases) == (
+        "of 4 measured savings that are clear of 1 %, pready predict would say "
+        '"port" of 2, 1 on the right side of 1 %; '
+        '"do not port" of 1, 0 on the right side of 1 %; "undecided" of 1, 1 on the right side of 1 %'
+    )
+    assert as_printed([replace(c, saving_predicted_low=None) for c in cases]) is None

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from pready.model.verdict import MIN_GAIN
-from pready.validate.limits import at_least, at_most, of_means, percentile
+from pready.validate.limits import at_least, at_most, clear, of_means, percentile, right
 from pready.validate.live.compare import Compared
 from pready.validate.result import CaseResult, Check
 
@@ -32,7 +31,7 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
     cases = steady(every)
     split = [c for c in cases if c.approach != "single"]
     small = [c for c in every if c.buffer < SMALL]
-    gains = [c for c in split if _clear(c)]
+    gains = clear(split)
     regrets = [one.regret for one in compared if _tells(one, one.best)]
     lost = [one.regret_of_iteration for one in compared if _tells(one, one.shortest)]
     below = [c for c in split if c.buffer < LARGE and c.eta_closed_form is not None]
@@ -46,7 +45,7 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
         at_most("regret, median, of the exchange", percentile(regrets, 50), 0.02, len(regrets)),
         at_most("regret, 95th percentile, of the exchange", percentile(regrets, 95), 0.10, len(regrets)),
         at_most("regret, 95th percentile, of the iteration", percentile(lost, 95), 0.03, len(lost)),
-        at_least("verdict right", _share(gains, _right), 0.97, len(gains), "of savings clear of 1 % of the iteration"),
+        at_least("verdict right", _share(gains, right), 0.97, len(gains), "of savings clear of 1 % of the iteration"),
         at_least("below 4 KiB, inside the interval", _share(small, _inside), 0.90, len(small)),
         Check(
             "error of η below 1 MiB over that of Eq. 3 alone",
@@ -62,15 +61,6 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
 def _tells(one: Compared, best: CaseResult) -> bool:
     """Are the chosen and the best way both measured well enough to tell a regret?"""
     return one.scene.buffer >= SMALL and one.case(one.advised).spread < STEADY and best.spread < STEADY
-
-
-def _clear(case: CaseResult) -> bool:
-    """Is the measured saving further from the verdict's limit than its own spread?"""
-    return not case.saving_measured_low <= MIN_GAIN <= case.saving_measured_high
-
-
-def _right(case: CaseResult) -> bool:
-    return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)
 
 
 def _inside(case: CaseResult) -> bool:

@@ -234,6 +234,7 @@ def _case(
         eta_closed_form=closed_form(machine, scene, way, seen.ready),
         until_ready_s=until,
         saving_predicted=before_porting.speedup_percent / 100,
+        saving_predicted_low=before_porting.speedup_low_percent / 100,
         **over_rounds(seen.centres, until + seen.centres, bulk.centres, until_bulk + bulk.centres),
     )
 

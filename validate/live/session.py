@@ -16,6 +16,7 @@ from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.version import VERSION
+from pready.validate.limits import as_printed, clear
 from pready.validate.live import design
 from pready.validate.live.checks import SMALL, STEADY, checks, steady
 from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
@@ -202,6 +203,8 @@ def _notes(
         "judged; "
         f"{len(cases) - len(large)} smaller ones are only held against their interval"
     )
+    if said := as_printed(clear([c for c in steady(cases) if c.approach != "single"])):
+        yield said
     if site.receive_threads:
         yield (
             f"{site.receive_threads} thread receives, and RMA with a window per thread is left out: a node has fewer "

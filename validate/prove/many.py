@@ -31,13 +31,14 @@ from pready.model.machine_file import dumps
 from pready.model.predict import effective_library, with_library
 from pready.model.version import VERSION
 from pready.model.workload import Workload
+from pready.validate.limits import as_printed, clear
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.session import CALIBRATING, Told, nice
 from pready.validate.prove import crowd, ports
 from pready.validate.prove import design as proving
 from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
-from pready.validate.prove.many_checks import Judged, checks
+from pready.validate.prove.many_checks import Judged, checks, compared
 from pready.validate.prove.performed import performed_in
 from pready.validate.prove.session import cases_of
 from pready.validate.result import Comparison, Control
@@ -337,6 +338,7 @@ def concluded(
         f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
         f"{steady} of the cases repeat themselves within 5 % and are judged"
     ]
+    notes += [said] if (said := as_printed(clear(compared(found)))) else []
     performed = (
         performed_in(content, way, key, plan, s.first, s.steps)
         for s, plan in zip(listed, plans, strict=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.model.verdict import MIN_GAIN
-from pready.validate.limits import at_most, of_means, percentile
+from pready.validate.limits import at_most, clear, of_means, percentile, right
 from pready.validate.result import CaseResult, Check
 
 STEADY = 0.05
@@ -43,13 +42,18 @@ class Judged:
         return all(self.cases[i].spread < STEADY for i in (self._chosen, self._best))
 
 
+def compared(judged: Sequence[Judged]) -> list[CaseResult]:
+    """What is held against bulk: both repeat themselves."""
+    return [
+        c for one in judged for c in one.cases if c.approach != "single" and c.spread < STEADY and _steady_bulk(one)
+    ]
+
+
 def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
     """The acceptance. A figure over no case at all is NaN, which passes no limit."""
     cases = [c for one in judged for c in one.cases if c.spread < STEADY]
-    split = [
-        c for one in judged for c in one.cases if c.approach != "single" and c.spread < STEADY and _steady_bulk(one)
-    ]
-    clear = [c for c in split if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]
+    split = compared(judged)
+    gains = clear(split)
     regrets = [one.regret for one in judged if one.tells_regret]
     return (
         at_most("error of communication, median", percentile([abs(c.error) for c in cases], 50), 0.10, len(cases)),
@@ -58,11 +62,11 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
         at_most("error of η, 90th percentile", percentile([abs(c.eta_error) for c in split], 90), 0.20, len(split)),
         Check(
             "verdict right",
-            float(np.mean([_right(c) for c in clear])) if clear else float("nan"),
+            float(np.mean([right(c) for c in gains])) if gains else float("nan"),
             0.95,
             "at least",
             note="of savings clear of 1 % of the iteration",
-            cases=len(clear),
+            cases=len(gains),
         ),
         at_most("regret, 95th percentile, of the iteration", percentile(regrets, 95), 0.03, len(regrets)),
     )
@@ -70,7 +74,3 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
 
 def _steady_bulk(one: Judged) -> bool:
     return all(c.spread < STEADY for c in one.cases if c.approach == "single")
-
-
-def _right(case: CaseResult) -> bool:
-    return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)

@@ -23,7 +23,7 @@ from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.predict import predict, with_library
 from pready.model.prediction import Verdict
-from pready.model.verdict import MIN_GAIN
+from pready.model.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.limits import at_most, of_means, percentile
@@ -319,6 +319,7 @@ def cases_of(
             eta_predicted_high=here.eta_high,
             until_ready_s=performed.computing_s,
             saving_predicted=here.saving,
+            saving_predicted_low=here.saving_low,
             measured_mean_s=performed.mean_communication_s,
             predicted_mean_s=here.mean_s,
             exchanges=exchanges_of(workload, way, here, performed),
@@ -330,12 +331,6 @@ def cases_of(
             suspected = suspect(expected, way.approach, result)
         cases.append(Case(way, here, performed, replace(result, suspect=suspected)))
     return tuple(cases)
-
-
-def _verdict(saving: float, low: float, min_gain: float) -> Verdict:
-    if saving < min_gain:
-        return "do not port"
-    return "port" if low >= min_gain else "undecided"
 
 
 def _concluded(
@@ -354,8 +349,8 @@ def _concluded(
     """Verdicts, regret and the limits that a careful reader would set."""
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
-    predicted = _verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
-    measured = _verdict(chosen.saving, chosen.result.saving_measured_low, min_gain)
+    predicted = verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
+    measured = verdict(chosen.saving, chosen.result.saving_measured_low, min_gain)
     kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
     follows = next(c for c in cases if c.way.approach == workload.baseline) if predicted == "do not port" else chosen
     regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1
