@@ -196,10 +196,9 @@ def test_what_users_would_have_read_is_counted(tmp_path: Path, monkeypatch: pyte
     """Savings of 3 %, measured: promised for certain, perhaps, and not at all; and one of 0 that was promised."""
     some = compared(machine(), tmp_path, monkeypatch).cases[0]
     said = [(0.03, 0.02), (0.03, 0.0), (0.005, 0.004)]
-    measured = {"saving_measured": 0.03, "saving_measured_low": 0.02, "saving_measured_high": 0.04}
-    cases = [replace(some, saving_predicted=s, saving_predicted_low=low, **measured) for s, low in said]
-    nothing = {"saving_measured": 0.0, "saving_measured_low": -0.005, "saving_measured_high": 0.005}
-    cases.append(replace(cases[0], **nothing))
+    some = replace(some, saving_measured=0.03, saving_measured_low=0.02, saving_measured_high=0.04)
+    cases = [replace(some, saving_predicted=s, saving_predicted_low=low) for s, low in said]
+    cases.append(replace(cases[0], saving_measured=0.0, saving_measured_low=-0.005, saving_measured_high=0.005))
     unclear = replace(cases[0], saving_measured_low=0.005)
     assert clear([*cases, unclear]) == cases
     assert [right(c) for c in cases] == [True, True, False, False]
