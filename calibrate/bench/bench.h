@@ -25,7 +25,7 @@
 #define NO_PARTITIONED "this MPI library has no partitioned communication (MPI 4.0)"
 #define NO_THREADS "this MPI library does not provide MPI_THREAD_MULTIPLE"
 
-enum { MAX_QUANTITIES = 4, MAX_PARAMETERS = 32, MAX_DERIVED = 8, MAX_REASON = 256 };
+enum { MAX_QUANTITIES = 4, MAX_PARAMETERS = 32, MAX_DERIVED = 16, MAX_REASON = 256 };
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
