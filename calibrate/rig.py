@@ -197,10 +197,10 @@ class Rig:
         self.close()
 
     def _create(self) -> None:
+        set_tcp = " && ".join(f"echo {value} >/proc/sys/net/ipv4/{name}" for name, value in TCP.items())
         for namespace in self.namespaces:
             _ip("netns", "add", namespace)
-            for name, value in TCP.items():
-                _ip("netns", "exec", namespace, "sh", "-c", f"echo {value} >/proc/sys/net/ipv4/{name}")
+            _ip("netns", "exec", namespace, "sh", "-c", set_tcp)
             _ip("-n", namespace, "link", "set", "lo", "up")
         ends = self._cable() if self._switch is None else self._star(self._switch)
         for node, namespace in enumerate(self.namespaces):

@@ -34,10 +34,9 @@
 #include <unistd.h>
 
 enum { FIELDS = 3, FIELDS_OF_EACH = 2, MAX_WINDOWS = 256 };
-static const long NAP_NS = 20000;
 static const uint64_t SLICE_NS = 100000; /* the least that it takes */
 static const double YIELDING_S = 2e-3; /* of waiting; then a rank that yields naps as well */
-static const double NAP_SHARE = 0.01, LONGEST_NAP_S = 1e-3; /* of what it has waited */
+static const double SHORTEST_NAP_S = 20e-6, NAP_SHARE = 0.01, LONGEST_NAP_S = 1e-3; /* of what it has waited */
 
 #define WAY(variable, name) "|" name
 static const char names[] = /* with a | before each */
@@ -65,8 +64,8 @@ void let_others_run(const Exchange *e, double since)
     if (e->patience == YIELDING && waited < YIELDING_S) {
         sched_yield();
     } else {
-        long nap = (long)(1e9 * fmin(waited * NAP_SHARE, LONGEST_NAP_S));
-        const struct timespec some = {.tv_sec = 0, .tv_nsec = nap > NAP_NS ? nap : NAP_NS};
+        double nap_s = fmax(SHORTEST_NAP_S, fmin(waited * NAP_SHARE, LONGEST_NAP_S));
+        const struct timespec some = {.tv_sec = 0, .tv_nsec = (long)(1e9 * nap_s)};
         nanosleep(&some, NULL);
     }
 }
@@ -480,13 +479,11 @@ static const char *unable(const Exchanges *step, char reason[MAX_REASON])
 static int perform_checked(Run *run, Exchanges *step)
 {
     const char *when = "before";
-    double slice = 0;
     choose_waiting(step, run);
+    run_derive(run, "slice_s", shorten_slices(step->each));
     for (int k = 0; k < step->count; k++) {
         set_up(&step->each[k]);
-        slice = shorten_slices(&step->each[k]);
     }
-    run_derive(run, "slice_s", slice);
     Wrong wrong = check(step);
     if (wrong.rank < 0) {
         double *all = time_all(run, step);
