@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ SOON_S = 0.3e-3
 """Before that, threads have slept for nothing; all that have slept have done so for longer than twice that."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
-TURNS = "sends by the threads of a team that had nothing to wait for, one each, on fewer cores than threads"
+TURNS = "by the threads of a team that had nothing to wait for, one each, on fewer cores than threads"
 SURE = 0.95
 """What share of exchanges an interval shall hold."""
 WIDEST = 0.95
@@ -322,17 +323,21 @@ def _turns(data: dict[str, Any], found: Found, cores: int | None) -> None:
     """What a thread's turn takes on a core that it shares: of teams with nothing to wait for, one message each.
 
     When their partitions were ready tells nothing here: the later turns have made them late. All could have begun at
-    once, and so they are modelled.
+    once, and so they are modelled. Puts that are put off are one thread's, which takes no turns.
     """
     machine = validated(Machine, data, "calibration")
-    each = [
-        (e.total.value - modelled(machine, replace(e, ready=((0.0,) * e.threads,)))) / (e.threads - 1)
-        for e in found.teams("many")
-        if cores is not None and cores < e.threads and e.theta == 1 and _together(e)
-    ]
-    if each:
-        middle = format_exact(max(float(np.median(each)), SHORTEST_S), Unit.TIME)
-        data["threads"]["turn"] = {**_between(each, TURNS), "value": middle}
+    unattended = machine.one_sided.unattended
+    put_off = unattended is not None and unattended.value == 0
+    puts = () if put_off else tuple(f"rma-single-{way}" for way in SYNC)
+    for name, approaches, what in (("turn", ("many",), "sends"), ("turn_put", puts, "puts")):
+        each = [
+            (e.total.value - modelled(machine, replace(e, ready=((0.0,) * e.threads,)))) / (e.threads - 1)
+            for e in chain.from_iterable(map(found.teams, approaches))
+            if cores is not None and cores < e.threads and e.theta == 1 and _together(e)
+        ]
+        if each:
+            middle = format_exact(max(float(np.median(each)), SHORTEST_S), Unit.TIME)
+            data["threads"][name] = {**_between(each, f"{what} {TURNS}"), "value": middle}
 
 
 def _together(e: Exchange) -> bool:

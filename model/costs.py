@@ -344,14 +344,15 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         unmatched=unmatched,
         copy_out=copy,
         wake=_wake(sampler, workload.threads, np.minimum(control, hold + copy_in + stream + wire)),
-        contention=alike["contention"] + _turn(sampler, workload, size),
+        contention=alike["contention"] + _turn(sampler, "turn", workload, size),
+        contention_put=alike["contention_put"] + _turn(sampler, "turn_put", workload, size),
         **{name: alike[name] for name in _ALIKE},
     )
 
 
 _ALIKE = (
     *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "per_entry", "control"),
-    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window", "contention_put"),
+    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window"),
 )
 """Costs of a message whatever its size."""
 
@@ -414,17 +415,14 @@ def _like_others(sampler: Sampler, at: str, path: NetworkPath, name: str) -> Arr
     return _optional(sampler, f"{at}.{'uneven' if own is None else name}", own or path.uneven)
 
 
-def _turn(sampler: Sampler, workload: Workload, size: float) -> Array:
-    """What a send pays for its thread's turn of a core, shape as `Costs.contention`: the sends of a turn share it.
-
-    Puts have none of their own: what a team's put takes is known with its turns (`one_sided.put`).
-    """
-    turn = sampler.machine.threads.turn
+def _turn(sampler: Sampler, name: str, workload: Workload, size: float) -> Array:
+    """What a message pays for its thread's turn of a core, shape as `Costs.contention`: those of a turn share it."""
+    turn: Value[float] | None = getattr(sampler.machine.threads, name)
     if turn is None or workload.threads == 1:
         return np.asarray(0.0)
-    sends = min(max(workload.buffer / size / workload.threads, 1.0), workload.partitions_per_thread)
+    messages = min(max(workload.buffer / size / workload.threads, 1.0), workload.partitions_per_thread)
     several = np.arange(workload.threads + 1) > 1
-    return several * (sampler("threads.turn", turn)[..., None] / sends)
+    return several * (sampler(f"threads.{name}", turn)[..., None] / messages)
 
 
 def _contention_put(sampler: Sampler, threads: int) -> Array:

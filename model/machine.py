@@ -283,6 +283,8 @@ class Threads(Strict):
     """What a message takes longer that a thread of a team issues itself; absent: nothing."""
     turn: Value[units.Time] | None = None
     """Until the next thread sends where threads take turns on a core; absent: each has a core of its own."""
+    turn_put: Value[units.Time] | None = None
+    """The same for MPI_Put; absent: nothing."""
     meet: Value[units.SignedTime] | None = None
     """By how much a team's meeting before a bulk send differs from `barrier` without a known cause: 0, give or take
     its interval; absent: not at all."""

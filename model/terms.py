@@ -122,7 +122,7 @@ TERMS: tuple[Term, ...] = (
         latex="c",
         says="the same for MPI_Put",
         costs=("contention_put",),
-        values={"threads.contention_put": Unit.TIME},
+        values={"threads.contention_put": Unit.TIME, "threads.turn_put": Unit.TIME},
         steps=("issue",),
     ),
     Term(

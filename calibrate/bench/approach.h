@@ -23,7 +23,8 @@ typedef struct Transfer {
     int theta, partitions;         /* user partitions per sending thread, in total */
     int bins, partitions_per_bin;  /* transport partitions: contiguous, equal */
     size_t bin_bytes, bytes;
-    double *ready;                 /* per user partition, seconds after the threads start to compute */
+    double released;               /* when the threads may start to compute, on this rank's clock */
+    double *ready;                 /* per user partition, seconds after that */
     double *ready_at;              /* per user partition, when it was in this repeat, on this rank's clock */
     double *listed;                /* ready_at of the first listed_rows repeats, seconds since their start */
     long listed_rows;

@@ -153,11 +153,13 @@ static void prepare(Run *run)
     }
 }
 
-/* One thread's computing: each of its partitions becomes ready at its time, or as soon after as the thread gets there. */
+/* One thread's computing: each of its partitions becomes ready at its time, or as soon after as the thread gets there.
+ * Times count from when the team was let go. On a core that threads share, one that begins late, since others send
+ * already, would otherwise compute late by that, which no thread with a core of its own does. */
 static void compute(Transfer *t, int thread)
 {
     Thread *self = &t->team[thread];
-    double begun = now_s(), done = begun;
+    double begun = t->released, done = begun;
     self->sent_count = 0;
     for (int k = 0; k < t->theta; k++) {
         int partition = thread * t->theta + k, bin = partition / t->partitions_per_bin;
@@ -203,6 +205,7 @@ static void send_once(Transfer *t, double *values)
             if (t->way->start != NULL) {
                 t->way->start(t);
             }
+            t->released = now_s();
         }
 #pragma omp barrier
         compute(t, thread);

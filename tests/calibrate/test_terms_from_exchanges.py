@@ -84,8 +84,8 @@ def plain(m: Machine) -> dict[str, Any]:
     data = tomllib.loads(dumps(m))
     for name in ("cold", "active_message"):
         data.pop(name, None)
-    data["threads"].pop("wake")
-    data["threads"].pop("turn", None)
+    for name in ("wake", "turn", "turn_put"):
+        data["threads"].pop(name, None)
     data["inter"].pop("unattended", None)
     data["one_sided"] = {n: {"value": "1 us", "source": "assumed", "why": "not measured"} for n in ("put", "epoch")}
     return data
@@ -185,23 +185,33 @@ def test_rounds_are_one_exchange_where_it_matters_and_many_where_they_differ() -
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES) * len(EARLY_APPROACHES)
 
 
+def awake() -> Machine:
+    """As `known`, of threads that have not slept."""
+    m = known()
+    return m.model_copy(update={"threads": m.threads.model_copy(update={"wake": None})})
+
+
 @pytest.mark.parametrize(("cores", "known_turn"), [(1, True), (2, True), (4, False), (None, False)])
 def test_turns_on_a_core_come_back(cores: int | None, known_turn: bool) -> None:
-    turn, plain_machine = 7 * US, known()
-    value = validated(Value[Time], {"value": f"{turn!r} s", "source": "assumed", "why": "test"}, "turn")
-    m = plain_machine.model_copy(update={"threads": plain_machine.threads.model_copy(update={"turn": value})})
+    turns, plain_machine = {"turn": 7 * US, "turn_put": 4 * US}, awake()
+    values = {
+        name: validated(Value[Time], {"value": f"{turn!r} s", "source": "assumed", "why": "test"}, name)
+        for name, turn in turns.items()
+    }
+    m = plain_machine.model_copy(update={"threads": plain_machine.threads.model_copy(update=values)})
     seen = []
     for e in measured(plain_machine):
         total = e.total
-        if e.approach == "many" and e.theta == 1 and e.delay_s == 0 and max(e.ready[0]) < 1e-3:
+        if e.approach in ("many", "rma-single-active", "rma-single-passive") and e.threads > 1 and e.delay_s == 0:
             # Marked when a thread had the core, which says nothing of when it could have begun.
-            once = modelled(m, replace(e, ready=((0.0,) * e.threads,)))
-            total = Sample(once, once, once)
+            once = modelled(m, replace(e, ready=((0.0,) * e.threads * e.theta,)))
+            total = Sample(once, once, once) if max(e.ready[0]) < 1e-3 else total
         seen.append(replace(e, total=total))
     found = refined(plain(m), seen, active_messages=False, cores=cores)["threads"]
-    assert ("turn" in found) == known_turn
-    if known_turn:
-        assert time(found["turn"]["value"]) == pytest.approx(turn, rel=0.05)
+    for name, turn in turns.items():
+        assert (name in found) == known_turn
+        if known_turn:
+            assert time(found[name]["value"]) == pytest.approx(turn, rel=0.05)
 
 
 def test_an_active_message_is_measured_after_several_pauses() -> None:

@@ -22,7 +22,7 @@ from pready.validate.live.checks import SMALL, STEADY, checks, steady
 from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
 from pready.validate.result import CaseResult, Comparison, Control
 
-CALIBRATING = 0.4
+CALIBRATING = 0.5
 """Share of the budget for the calibration."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
