@@ -50,6 +50,8 @@ class Exchange:
     after: Sample
     ready: tuple[tuple[float, ...], ...]
     """When each user partition of a repeat was ready, a row per repeat; empty if there were too many to list."""
+    round: int = 0
+    """The same is measured again at other times."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ def _exchange(record: Record) -> Exchange:
         total,
         after,
         ready,
+        int(p.get("round", 0)),
     )
 
 

@@ -334,7 +334,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         wire=wire,
         acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
         buffered=alike["send_buffer"] / size * link,
-        queue=sampler.curve(f"{workload.path}.queue", path.queue, size),
+        # What lies before a go-ahead is what goes to a neighbour, in one message or in parts.
+        queue=sampler.curve(f"{workload.path}.queue", path.queue, max(size, workload.buffer)),
         backlog=sampler.curve(f"{workload.path}.backlog", path.backlog, size),
         drain=np.asarray(drain),
         credit=np.asarray(credit),

@@ -192,7 +192,7 @@ def run(
     # 6. Receive.
     received = _receive(left, line, each, approach, len(members), setting, waits_from, last_ready)
     if setting.scattered and np.any(unevenness(rank, approach)):
-        received = received + _delay_by_sharing(left, line.of(_service(each)), unevenness(rank, approach))
+        received = received + _delay_by_sharing(left, line, each, unevenness(rank, approach))
     # 7. Finish.
     last_issued = _finite_max(issued)
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
@@ -662,14 +662,18 @@ def unevenness(costs: Costs, approach: Approach) -> Array:
     return costs.uneven_active if approach.interface.active_message else costs.uneven
 
 
-def _delay_by_sharing(left: Array, service: Array, share: Array) -> Array:
+def _delay_by_sharing(left: Array, line: Line, each: Costs, share: Array) -> Array:
     """What a port that others use as well, as far as they are, delays the last message by: shape (rows,).
 
-    Each takes that share longer; what went before is forgotten where the port has caught up since.
+    Each takes that share longer, and a shaped link's bucket fills that much slower; what went before is forgotten
+    where the port has caught up since.
     """
-    slowed = service * (1 + share[..., None])
-    ends = (fifo_starts(left, each)[:, -1] + np.broadcast_to(each, left.shape)[:, -1] for each in (slowed, service))
-    return np.asarray(next(ends) - next(ends))
+
+    def end(times: Array) -> Array:
+        service, drain = (times * line.of(x) for x in (_service(each), each.drain))
+        return np.asarray((through(left, service, drain, line.of(each.credit)) + service).max(axis=1))
+
+    return end(1 + share[..., None]) - end(np.ones(1))
 
 
 def _completed(

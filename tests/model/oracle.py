@@ -70,19 +70,22 @@ Message = tuple[int, int]
 
 
 def pass_in_order(
-    messages: Sequence[Message], comes: dict[Message, float], costs: Sequence[Costs]
+    messages: Sequence[Message], comes: dict[Message, float], costs: Sequence[Costs], times: float = 1.0
 ) -> dict[Message, float]:
-    """An adapter or a port, a token bucket beside it where the link is shaped: when each message leaves."""
+    """An adapter or a port, a token bucket beside it where the link is shaped: when each message leaves.
+
+    One that others use as well takes `times` as long.
+    """
     shaped, free, turn = any(float(c.drain) > 0 for c in costs), -1e300, -1e300
     out = {}
     for m in messages:
         of = costs[m[1]]
         out[m] = max(comes[m], free)
-        free = out[m] + float(of.gap + of.link)
+        free = out[m] + float(of.gap + of.link) * times
         if shaped:
             turn = max(comes[m], turn)
             out[m] = max(out[m], turn - float(of.credit))
-            turn += float(of.drain)
+            turn += float(of.drain) * times
     return out
 
 
@@ -263,10 +266,11 @@ def end_of_exchange(
             end = max(end, free)
     if setting.scattered:
         share = cost("uneven_puts" if i.one_sided else "uneven_active" if i.active_message else "uneven")
-        slowed = alone = -1e300
-        for m in line:
-            busy = float(to[m[1]].gap + to[m[1]].link)
-            slowed, alone = max(slowed, begun[m]) + busy * (1 + share), max(alone, begun[m]) + busy
+        slowed, alone = (
+            max(out[m] + float(to[m[1]].gap + to[m[1]].link) * times for m in line)
+            for times in (1 + share, 1.0)
+            for out in [pass_in_order(line, begun, to, times)]
+        )
         end += slowed - alone
     if who == "master":
         end += (used - 1) * cost("poll")

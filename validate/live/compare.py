@@ -143,6 +143,7 @@ def compare(
     """A scene's predictions beside its measurements; None if bulk or all else is missing.
 
     A way's time is predicted from when its own partitions were really ready: that judges the model of the exchange.
+    Where threads share a core, each is ready when it has had its turn, which is not counted once more.
     What it saves, and which way is advised, is predicted from when bulk's were: before porting nothing else is
     known, and where threads outnumber cores those that send delay those that have yet to begin.
 
@@ -156,17 +157,17 @@ def compare(
     cases: list[CaseResult] = []
     rows: list[tuple[Way, ApproachPrediction]] = []
 
-    def evaluated(way: Way) -> Completed:
+    def evaluated(way: Way, on: Machine) -> Completed:
         ready = measured[way].ready
         workload = workload_of(scene, ready, folder, f"{library}-{scene.name}-{way}")
-        return Completed(machine, workload, seed, nominal=len(ready), receivers_meet=receivers_meet)
+        return Completed(on, workload, seed, nominal=len(ready), receivers_meet=receivers_meet)
 
-    today = evaluated(BULK)
+    today, turned = evaluated(BULK, machine), without_turns(machine)
     for way, seen in measured.items():
         approach = approach_of(way, profile)
         if approach is None:
             continue
-        evaluation = today if way == BULK else evaluated(way)
+        evaluation = today if way == BULK else evaluated(way, turned)
         before_porting = today.predict(approach)
         rows.append((way, before_porting))
         predicted = before_porting if way == BULK else evaluation.predict(approach)
@@ -265,6 +266,12 @@ def cases_of(compared: Iterable[Compared]) -> tuple[CaseResult, ...]:
 def scenes_measured(compared: Sequence[Compared]) -> str:
     """How many there are, in words."""
     return f"{len(compared)} workloads, {sum(len(c.cases) for c in compared)} cases"
+
+
+def without_turns(machine: Machine) -> Machine:
+    """The machine with a core for each thread."""
+    threads = machine.threads.model_copy(update={"turn": None, "turn_put": None})
+    return machine.model_copy(update={"threads": threads})
 
 
 def halved_bandwidth(machine: Machine) -> Machine:

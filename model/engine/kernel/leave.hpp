@@ -506,11 +506,29 @@ inline void hand_over(const Plan& p, const Scratch& s, const Senders& g, std::in
     for (int l = 0; l < g.count; ++l) rooms[l].close(x.attended[l]);
 }
 
+// A port, with a bucket where the link is shaped, that takes `times` as long for each message: when all are through.
+struct SlowedPort {
+    double times = 1, free = -kInf, turn = -kInf, through = -kInf;
+
+    void add(const Plan& p, std::int32_t c, double comes) {
+        double leaves = std::max(comes, free);
+        free = leaves + p.service[c] * times;
+        if (p.shaped) {
+            turn = std::max(comes, turn);
+            leaves = std::max(leaves, turn - p.credit[c]);
+            turn += p.drain[c] * times;
+        }
+        through = std::max(through, leaves + p.service[c] * times);
+    }
+};
+
 // Any sizes and directions, any link.
 inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& x) {
     Room rooms[W];
     PortNotes ports[W];
     CableShared cables[W];
+    SlowedPort alone[W], slowed[W];
+    for (SlowedPort& port : slowed) port.times = 1 + p.unevenness;
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l] = {p, g.record[l], x, l};
     for (int l = 0; p.lists_leaving && l < g.count; ++l) g.record[l][p.leaving] = 0;
     if (p.attended) hand_over(p, s, g, n, x, rooms);
@@ -537,8 +555,10 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
             x.left[l] = leaves;
             if (p.shared) cables[l].add(d, goes, leaves, p.crosses[c]);
             if (p.keeps_ports) ports[l].add(x.start[l] + goes, x.start[l] + x.nic[l]);
-            x.alone[l] = std::max(x.alone[l], leaves) + p.service[c];
-            x.slowed[l] = std::max(x.slowed[l], leaves) + p.service[c] * (1 + p.unevenness);
+            if (p.unevenness > 0) {
+                alone[l].add(p, c, leaves);
+                slowed[l].add(p, c, leaves);
+            }
             const double arrives = leaves + p.travel[c];
             const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
@@ -548,6 +568,10 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
         }
     }
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l].close(p, g.record[l], x);
+    for (int l = 0; l < g.count; ++l) {
+        x.alone[l] = alone[l].through;
+        x.slowed[l] = slowed[l].through;
+    }
     for (int d = 0; p.shared && d < 2; ++d) {
         for (int l = 0; l < g.count; ++l) x.shared[d][l] = cables[l].shared[d];
     }

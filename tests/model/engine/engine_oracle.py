@@ -28,56 +28,6 @@ ROUNDS = 32
 """In which ranks send, where go-aheads wait, at most: until nothing changes."""
 
 
-@dataclass
-class Sent:
-    """What one rank's exchange looks like from outside; absolute times."""
-
-    first: float
-    ready: float
-    join: float
-    issued: float
-    done: float
-    nic: float
-    turn: float = NEVER
-    notify: float = NEVER
-    peers: int = 1
-    early: int = 0
-    tied: int = 0
-    """Messages that arrive just as the threads meet: rounding decides whether they are early."""
-    leaves: list[tuple[int, int, float]] = field(default_factory=list)
-    """(direction, VCI, time) of each message, in the order in which they leave."""
-    towards: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
-    """By direction: (VCI, time) of each of them, in that order; where ports are overrun, of when it goes through."""
-    acknowledged: float = NEVER
-    alone: float = NEVER
-    """When all have gone through a port that nobody shares; and through one that sharing slows down."""
-    slowed: float = NEVER
-    waiting: list[tuple[float, int, int]] = field(default_factory=list)
-    """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
-    shared: dict[int, float] = field(default_factory=dict)
-    """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
-    asked: dict[int, list[float]] = field(default_factory=dict)
-    """By direction, in the order of issue: when each message that asks is heard of."""
-    turns: list[float] = field(default_factory=list)
-    """When each transport partition queues for its VCI, in order."""
-    port: list[tuple[float, float]] = field(default_factory=list)
-    """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
-    before them, by what went before."""
-
-
-Ready = tuple[list[float], float, float, float, list[float]]
-"""Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
-
-
-@dataclass
-class Ended:
-    received: float
-    end: float
-    causes: dict[str, float]
-    early: int
-    tied: int
-
-
 @dataclass(frozen=True)
 class Message:
     """What is the same of all messages of a class: plain numbers, found once."""
@@ -109,15 +59,85 @@ class Message:
     """From its arrival to the receiver's word."""
 
 
-def through_port(cost: Message, comes: float, free: float, turn: float) -> tuple[float, float, float]:
-    """When a message begins to go through a receiver's port, and when that and its bucket are free again."""
+def through_port(
+    cost: Message, comes: float, free: float, turn: float, times: float = 1.0
+) -> tuple[float, float, float]:
+    """When a message begins to go through a receiver's port, and when that and its bucket are free again.
+
+    One that others use as well takes `times` as long.
+    """
     begun = max(comes, free)
-    free = begun + cost.busy
+    free = begun + cost.busy * times
     if cost.drain > 0:
         turn = max(comes, turn)
         begun = max(begun, turn - cost.credit)
-        turn += cost.drain
+        turn += cost.drain * times
     return begun, free, turn
+
+
+@dataclass
+class SharedPort:
+    """One through which others' messages go as well, so that each takes `times` as long."""
+
+    times: float = 1.0
+    free: float = NEVER
+    turn: float = NEVER
+    through: float = NEVER
+    """When all have gone through."""
+
+    def add(self, cost: Message, comes: float) -> None:
+        begun, self.free, self.turn = through_port(cost, comes, self.free, self.turn, self.times)
+        self.through = max(self.through, begun + cost.busy * self.times)
+
+
+@dataclass
+class Sent:
+    """What one rank's exchange looks like from outside; absolute times."""
+
+    first: float
+    ready: float
+    join: float
+    issued: float
+    done: float
+    nic: float
+    turn: float = NEVER
+    notify: float = NEVER
+    peers: int = 1
+    early: int = 0
+    tied: int = 0
+    """Messages that arrive just as the threads meet: rounding decides whether they are early."""
+    leaves: list[tuple[int, int, float]] = field(default_factory=list)
+    """(direction, VCI, time) of each message, in the order in which they leave."""
+    towards: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
+    """By direction: (VCI, time) of each of them, in that order; where ports are overrun, of when it goes through."""
+    acknowledged: float = NEVER
+    alone: SharedPort = field(default_factory=SharedPort)
+    """A port that nobody shares; and one that sharing slows down."""
+    slowed: SharedPort = field(default_factory=SharedPort)
+    waiting: list[tuple[float, int, int]] = field(default_factory=list)
+    """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
+    shared: dict[int, float] = field(default_factory=dict)
+    """By direction, in a sweep: when the last message leaves if what may go to the other peer shares the cable."""
+    asked: dict[int, list[float]] = field(default_factory=dict)
+    """By direction, in the order of issue: when each message that asks is heard of."""
+    turns: list[float] = field(default_factory=list)
+    """When each transport partition queues for its VCI, in order."""
+    port: list[tuple[float, float]] = field(default_factory=list)
+    """Since when a message lies in the port, and until when the port is taken by it, in the order in which they leave;
+    before them, by what went before."""
+
+
+Ready = tuple[list[float], float, float, float, list[float]]
+"""Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
+
+
+@dataclass
+class Ended:
+    received: float
+    end: float
+    causes: dict[str, float]
+    early: int
+    tied: int
 
 
 @dataclass
@@ -349,9 +369,9 @@ class Oracle:
         for q in sorted(sources):
             s, listed = sent[q], self.plan.pattern.name == "neighbours"
             others = [r for r in self.to[q] if r is not None]
-            if s.slowed > NEVER and len(others if listed else set(others)) > 1:
-                long = (s.slowed - s.alone) / self.share
-                windows.append((s.alone - long, long))
+            if s.slowed.through > NEVER and len(others if listed else set(others)) > 1:
+                long = (s.slowed.through - s.alone.through) / self.share
+                windows.append((s.alone.through - long, long))
         windows = [w for w in windows if w[1] > 0]
         if len(windows) < 2:
             return 0.0
@@ -448,8 +468,9 @@ class Oracle:
         leaves = since + left
         s.leaves.append((d, vci, leaves))
         s.towards.setdefault(d, []).append((vci, leaves))
-        s.alone = max(s.alone, leaves) + cost.busy
-        s.slowed = max(s.slowed, leaves) + cost.busy * (1 + self.share)
+        s.slowed.times = 1 + self.share
+        s.alone.add(cost, leaves)
+        s.slowed.add(cost, leaves)
 
     def message(self, cost: Costs) -> Message:
         handshake = 0.0 if self.approach.interface.active_message else float(cost.handshake)

@@ -8,14 +8,31 @@ from machines import ideal
 from pready.model.approach import SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
+from pready.model.machine import Machine
+from pready.model.values import Value
 from pready.model.workload import ComputeTime, Workload
 
 BYTES, LINK, WIRE, COMPUTE = 1000, 1e-6, 2e-6, 1e-5
 
 
-def received(to: list[list[int]], uneven: float | None) -> list[float]:
+def shaped(burst: float) -> Machine:
+    """A link of 100 MB/s that lets a burst through at 1 GB/s: the lines of one message alone cross there."""
+    plain = ideal(G=1e-9, link=1e9, L=WIRE)
+    quick = plain.inter.segments[0]
+
+    def value(x: float) -> Value[float]:
+        return quick.G.model_copy(update={"value": x, "interval": None})
+
+    late = {"from_": burst + 1, "G": value(1e-8), "L": value(WIRE - 9e-9 * burst)}
+    segments = (quick, quick.model_copy(update=late))
+    return plain.model_copy(
+        update={"inter": plain.inter.model_copy(update={"burst": value(burst), "segments": segments})}
+    )
+
+
+def received(to: list[list[int]], uneven: float | None, on: Machine | None = None) -> list[float]:
     """When each rank has received everything, in seconds after all partitions were ready."""
-    on = ideal(G=1e-9, link=1e9, L=WIRE)
+    on = on or ideal(G=1e-9, link=1e9, L=WIRE)
     share = None if uneven is None else on.inter.link_bandwidth.model_copy(update={"value": uneven, "interval": None})
     on = on.model_copy(update={"inter": on.inter.model_copy(update={"uneven": share})})
     workload = Workload(
@@ -54,6 +71,16 @@ def test_ports_that_several_flows_share_at_both_ends(to: list[list[int]], messag
     assert received(to, 0.0) == even
     expected = [t + u * messages * LINK for t in even]
     assert uneven == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("burst", "longer"), [(1000, 11), (2000, 11), (3000, 2)])
+def test_sharing_slows_the_bucket_of_a_shaped_link(burst: int, longer: float) -> None:
+    # Each rank's two messages take LINK each at once, and fill the bucket's room of (burst - 1000 B) by 10 LINK each at
+    # its rate, so that the second leaves (10 LINK - 9 ns times the room) after the first, at least LINK. Shared, both
+    # take u longer: the second comes 10 u later by its bucket where that is what it waits for, else u, and takes u.
+    u = 0.25
+    even, uneven = (received(BOTH_WAYS, share, shaped(burst)) for share in (None, u))
+    assert uneven == pytest.approx([t + u * longer * LINK for t in even], rel=1e-9)
 
 
 def test_ranks_that_send_one_after_the_other_do_not_meet() -> None:
