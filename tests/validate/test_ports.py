@@ -49,12 +49,18 @@ ASKS_FROM = next(s.from_ for s in MPICH.inter.segments if s.protocol == "rendezv
 
 
 def measured(
-    on: machines.Machine, shares: Mapping[str, float], queue: machines.SizeCurve | None = None, jitter: float = 0.0
+    on: machines.Machine,
+    shares: Mapping[str, float],
+    queue: machines.SizeCurve | None = None,
+    jitter: float = 0.0,
+    epoch: float = 0.0,
 ) -> Content:
-    """Records of rings whose communication takes so much longer, where go-aheads wait in a `queue`."""
+    """Records of rings whose communication takes so much longer, go-aheads in a `queue` and ranks in an `epoch`."""
     points: dict[str, Any] = {}
     rng = np.random.default_rng(SEED)
     true = on if queue is None else leaving_behind(on, queue, jitter)
+    waits = true.one_sided.epoch.model_copy(update={"value": true.one_sided.epoch.value + epoch, "interval": None})
+    true = true.model_copy(update={"one_sided": true.one_sided.model_copy(update={"epoch": waits, "flush": waits})})
 
     def keep(of: Ring, time: float) -> None:
         for r in range(design.ROUNDS):
@@ -66,6 +72,8 @@ def measured(
 
     for of in ports.one_way(on, RANKS, SEED):
         keep(of, of.expected(true).median_time(of.way.approach))
+    for of in ports.epochs(on, RANKS, SEED).values():
+        keep(of, of.expected(true).of(of.way.approach).time_s)
     for name, rings in ports.both_ways(on, RANKS, SEED).items():
         for of in rings:
             together = 2 * on.inter.segment(of.workload.buffer).G.value * of.workload.buffer
@@ -87,6 +95,20 @@ def test_what_the_ring_took_longer_comes_back(share: float, tmp_path: Path) -> N
     file = tmp_path / "m.toml"
     file.write_text(dumps(found), encoding="utf-8")
     assert machines.load(str(file)).inter == found.inter
+
+
+@pytest.mark.parametrize("longer", [0.0, 3e-3])
+def test_what_epochs_among_all_ranks_take_comes_back_and_is_not_their_ports(longer: float) -> None:
+    # Without it, what 3 ms add to some 10 would be ports shared unevenly.
+    shares = {"uneven": 0.1, "uneven_active": 0.6, "uneven_puts": 0.3}
+    found = ports.known(MPICH, RANKS, SEED, measured(MPICH, shares, epoch=longer), "e")
+    before = MPICH.one_sided.epoch.value
+    assert found.one_sided.epoch.value == pytest.approx(before + longer, rel=1e-3)
+    assert (found.one_sided.flush is not None) == (longer > 0)
+    if found.one_sided.flush is not None:
+        assert found.one_sided.flush.value == pytest.approx(before + longer, rel=1e-3)
+    assert found.inter.uneven_puts is not None
+    assert found.inter.uneven_puts.value == pytest.approx(0.3, rel=1e-3)
 
 
 # On a link that decides: active messages are copied twice.

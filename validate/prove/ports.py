@@ -15,7 +15,7 @@ from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
 from pready.calibrate.terms_from_exchanges import curve
 from pready.model import units
-from pready.model.approach import BULK, BY_KEY, RMA_SINGLE_ACTIVE, Approach, Interface
+from pready.model.approach import BULK, BY_KEY, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, Approach, Interface
 from pready.model.arrays import Array
 from pready.model.files import validated
 from pready.model.machine import Machine, SizeCurve
@@ -33,8 +33,11 @@ ONE_WAY = (1 << 17, 1 << 19, 1 << 21)
 """Bytes that it sends to one, and lets another go before or behind: sockets hold more of large messages."""
 LONGEST_S = 0.25
 """On its cable; of a slow one not all of them are measured."""
+SMALL_PUT = 1 << 10
+COMPUTE_S = 4e-3
+"""At least."""
 ITERATIONS = 12
-BUDGET_S = 40.0
+BUDGET_S = 60.0
 TRIED = np.linspace(0, 0.5, 17)
 """Of what a message takes, how much a go-ahead might wait. In a ring that goes round, none waits for more than half."""
 LEAST = 0.01
@@ -78,11 +81,19 @@ def both_ways(machine: Machine, ranks: int, seed: int) -> dict[str, list[Ring]]:
     return found
 
 
+def epochs(machine: Machine, ranks: int, seed: int) -> dict[str, Ring]:
+    """By the value that each tells: next to nothing put to both neighbours, which takes what synchronising does."""
+    if ranks < FEWEST_RANKS:
+        return {}
+    ways = {"epoch": RMA_SINGLE_ACTIVE, "flush": RMA_SINGLE_PASSIVE}
+    return {name: _ring(machine, ranks, way.into(1), SMALL_PUT, seed, 1, True) for name, way in ways.items()}
+
+
 def _ring(
     machine: Machine, ranks: int, approach: Approach, size: int, seed: int, messages: int = 1, both: bool = False
 ) -> Ring:
     # Ranks that hardly compute pull each other out of step.
-    time = size * (1 + both) / nice(machine.bandwidth)
+    time = max(size * (1 + both) / nice(machine.bandwidth), COMPUTE_S)
     return ring(
         ranks, approach, size,
         compute_s=time, iterations=ITERATIONS, seed=seed, partitions_per_thread=messages, both_ways=both,
@@ -110,16 +121,24 @@ def measure_ring(
     on_point: Callable[[Progress], None],
 ) -> None:
     """Measure what `raw` does not hold yet; plans go to `folder`."""
-    rings = [*one_way(machine, ranks, seed), *chain.from_iterable(both_ways(machine, ranks, seed).values())]
+    both = chain.from_iterable(both_ways(machine, ranks, seed).values())
+    rings = [*one_way(machine, ranks, seed), *epochs(machine, ranks, seed).values(), *both]
     measure_rings(rings, launcher, built, raw, folder, budget_s=BUDGET_S, seed=seed, on_point=on_point)
 
 
 def known(machine: Machine, ranks: int, seed: int, content: Content, environment: str) -> Machine:
-    """The machine with what was measured: first what go-aheads leave behind, then by how much flows both ways took
-    longer than with ports shared evenly."""
+    """The machine with what was measured: first what go-aheads leave behind, then what epochs among all ranks take,
+    then by how much flows both ways took longer than with ports shared evenly."""
     one = [(r, r.performed(content, environment)) for r in one_way(machine, ranks, seed)]
     seen = [(r, done) for r, done in one if done is not None]
     on = _with(machine, _queue(machine, ranks, seen)) if seen else machine
+    took = {
+        name: epoch
+        for name, of in epochs(machine, ranks, seed).items()
+        if (performed := of.performed(content, environment)) is not None
+        if (epoch := _epoch(on, name, of, performed)) is not None
+    }
+    on = on.model_copy(update={"one_sided": on.one_sided.model_copy(update=took)})
     even = with_library(_with(on, dict.fromkeys(UNEVEN)))[0]
     found: Values = {}
     for name, rings in both_ways(machine, ranks, seed).items():
@@ -129,6 +148,21 @@ def known(machine: Machine, ranks: int, seed: int, content: Content, environment
             about = f"{approach} in a ring of {ranks} ranks that send both ways, {len(shares)} rounds"
             found[name] = _measured(Value[units.Share], Unit.SHARE, shares, f"{about}, against ports shared evenly")
     return _with(on, found)
+
+
+def _epoch(machine: Machine, name: str, of: Ring, done: Performed) -> Value[Any] | None:
+    """What the ranks wait in an epoch until all have had a core is part of it; None if it takes as long as between two.
+
+    Its bytes take next to nothing.
+    """
+    known: Value[float] = getattr(machine.one_sided, name) or machine.one_sided.epoch
+    expected = of.expected(with_library(machine)[0], threads_wait=done.threads_wait).of(of.way.approach).time_s
+    longer = [max(float(t) - expected, 0.0) for t in done.communication_s]
+    if not np.median(longer):
+        return None
+    ranks = len(of.workload.neighbour_list or ())
+    why = f"{of.way.approach.name} in a ring of {ranks} ranks that send both ways, {len(longer)} rounds"
+    return _measured(Value[units.Time], Unit.TIME, [known.value + by for by in longer], why)
 
 
 def _shares(even: Machine, of: Ring, done: Performed) -> list[float]:
