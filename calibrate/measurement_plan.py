@@ -112,13 +112,23 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
     for window in (1, 4, 16):  # of fewer, nothing is known of messages in flight
         for size in (1 << 16, min(largest, 1 << 20)):
-            yield Point.of("bandwidth", bytes=size, window=window)
+            yield in_flight(size, window)
     for team in teams:
         if team > 1:
             yield from bursts(team, "one")
             yield Point.of("barrier", threads=team)
         yield Point.of("rate", mechanism="communicators", threads=team)
         yield Point.of("pready", threads=team)
+
+
+MUCH = 4 << 20
+"""Bytes of a window that fill any link for so long that few repeats say what it does."""
+
+
+def in_flight(size: int, window: int) -> Point:
+    """A window of messages. 64 MiB take a second on a link of 0.5 Gbit/s, and as many as elsewhere half a minute."""
+    few: dict[str, Value] = {"warmup": 1, "min_repeats": 6} if size * window >= MUCH else {}
+    return Point.of("bandwidth", bytes=size, window=window, **few)
 
 
 def trains(size: int) -> Iterator[Point]:
@@ -161,10 +171,10 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     yield from exchanges(teams)
     for window in (1, 2, 4, 8, 16, 32, 64):
         for size in _powers(1 << 12, min(largest, 1 << 20), 4):
-            yield Point.of("bandwidth", bytes=size, window=window)
+            yield in_flight(size, window)
     yield from after_pauses(1)
     for size in _powers(1 << 10, largest, 4):
-        yield Point.of("bandwidth", bytes=size, window=16)
+        yield in_flight(size, 16)
     for mechanism in ("one", "tags", "windows"):
         for team in teams:
             yield Point.of("rate", mechanism=mechanism, threads=team)
