@@ -92,9 +92,9 @@ class Costs:
     active: Array
     """What an active message takes longer than a send, copies aside."""
     receive: Array
-    """o_r + O_r m + the constant part of matching."""
+    """As `unmatched`, and the constant part of matching."""
     unmatched: Array
-    """o_r + O_r m."""
+    """o_r + O_r m; of an acknowledged message, among ranks that do not only receive, o_s of its word as well."""
     per_entry: Array
     """Matching cost per queued entry searched."""
     control: Array
@@ -312,7 +312,10 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
     wire = np.maximum(line["L"], -stream)
     link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
+    acknowledged = path.acknowledged_from is not None and size >= path.acknowledged_from.value
     hold, unmatched = line["o_s"], line["o_r"] + _received(sampler, workload, path, size, copy)
+    if acknowledged and workload.answers:
+        unmatched = unmatched + _word(sampler, workload.path, path)
     copy_in = _copy(segment, segment.O_s, size, copy)
     drain = credit = np.asarray(0.0)
     if path.burst is not None:
@@ -332,7 +335,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         stream=stream,
         link=link,
         wire=wire,
-        acknowledged=np.asarray(path.acknowledged_from is not None and size >= path.acknowledged_from.value),
+        acknowledged=np.asarray(acknowledged),
         buffered=alike["send_buffer"] / size * link,
         # What lies before a go-ahead is what goes to a neighbour, in one message or in parts.
         queue=sampler.curve(f"{workload.path}.queue", path.queue, max(size, workload.buffer)),
@@ -397,6 +400,11 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     if segment.G_link is not None and path.burst is None:
         line["G_link"] = sampler(f"{label}.G_link", segment.G_link)
     return line
+
+
+def _word(sampler: Sampler, at: str, path: NetworkPath) -> Array:
+    """CPU time of a receiver's word to the sender: a message without payload."""
+    return sampler.once((at, 0), lambda: _of_segment(sampler, at, path, 0))["o_s"]
 
 
 def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:

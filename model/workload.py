@@ -446,6 +446,11 @@ class Workload(Strict):
         return self.pattern in (*HALOS, "neighbours") or self.both_ways
 
     @property
+    def answers(self) -> bool:
+        """Does who receives have something else to do, so that its word to a sender takes its time?"""
+        return self.two_way or self.pattern == "sweep3d"
+
+    @property
     def scattered(self) -> bool:
         """Does a rank away from open boundaries send to several others, and receive from several?"""
         if self.pattern == "neighbours":
