@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate import send_completion
-from pready.calibrate.fit import Estimate, Fit, TakenLock
+from pready.calibrate.fit import Estimate, Fit, Segment, TakenLock
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
 from pready.calibrate.rig import on_rig
@@ -45,6 +45,8 @@ BURST_SHOWS = 2.0
 """A link counts as shaped if large messages are early by more than this multiple of the smallest's time."""
 UNSURE = 2.0
 """Factor within which larger messages are assumed to cost a CPU what smaller ones do."""
+TOO_FAST = 0.5
+"""Of a message's time by the segment before, what the next one cannot say of it."""
 NARROWEST = 1e-3
 """An interval reaching zero or below is cut off at this share of its value: a cost stays positive."""
 
@@ -78,10 +80,10 @@ def describe(
     """
     notes = list(fit.notes)
     where = f"{about.get('launcher', '')}, {_library_line(about)}".strip(", ")
-    fit = asking_as_seen(fit, probes, notes)
+    fit = asking_as_seen(where_lines_meet(fit, notes), probes, notes)
     segments, burst = [_segment(fit, k, notes, where) for k in range(len(fit.segments))], _burst(fit, notes)
     if burst:
-        _without_unseen_gaps(fit, segments)
+        without_unseen_gaps(fit, segments)
     segments = _with_rendezvous(fit, probes, segments, notes)
     last = fit.segments[-1]
     link = fit.in_flight.G_link if fit.in_flight is not None else last.G_stream
@@ -126,6 +128,28 @@ def describe(
     }
     data = refined(data, probes.exchanges, active_messages=probes.early_send is False, cores=cores_per_rank(about))
     return Described(validated(Machine, data, "calibration"), tuple(dict.fromkeys(notes)))
+
+
+def where_lines_meet(fit: Fit, notes: list[str]) -> Fit:
+    """Segments whose border was found too early begin where their line meets the one before.
+
+    Of 8 KiB a bucket's line said less than nothing; from 10 KB on it is above the line of smaller messages.
+    """
+
+    def line(s: Segment) -> tuple[float, float]:
+        return s.L.value + s.o_s.value + s.o_r.value, s.G.value
+
+    segments = list(fit.segments)
+    for k in range(1, len(segments)):
+        (fixed, slope), (above, steeper) = line(segments[k - 1]), line(segments[k])
+        at = segments[k].from_bytes
+        if above + steeper * at < TOO_FAST * (fixed + slope * at) and steeper > slope:
+            meets = float(np.ceil((fixed - above) / (steeper - slope)))
+            ends = segments[k + 1].from_bytes if k + 1 < len(segments) else np.inf
+            if meets < ends:
+                notes.append(f"the line from {at:g} B is used from {meets:g} B on: below, it says too little")
+                segments[k] = replace(segments[k], from_bytes=meets)
+    return replace(fit, segments=tuple(segments))
 
 
 def stall_bracket(probes: Probes) -> tuple[int, int] | None:
@@ -535,7 +559,7 @@ def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:
     return {"burst": _measured(size, Unit.SIZE, "where the lines of one message below and above it cross", [], "")}
 
 
-def _without_unseen_gaps(fit: Fit, segments: Sequence[dict[str, Any]]) -> None:
+def without_unseen_gaps(fit: Fit, segments: Sequence[dict[str, Any]]) -> None:
     """Leave out a gap that is not distinguishable from 0 of messages that a bucket's rate paces.
 
     It is the intercept of a line whose messages take hundreds of microseconds each: of 19 us (0 to 348) four messages

@@ -21,7 +21,7 @@ from pready.calibrate.fit import Fit, ThinDataError
 from pready.calibrate.fit.results import Estimate, Protocol, Segment
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_files import from_files
-from pready.calibrate.machine_from_fit import asking_as_seen, stalls_from
+from pready.calibrate.machine_from_fit import asking_as_seen, stalls_from, where_lines_meet, without_unseen_gaps
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
 from pready.cli import main
@@ -175,6 +175,30 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert m.matching.per_entry.value == pytest.approx(2e-9, rel=0.1)
     assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
     assert m.contexts.value == 1  # communicators were as slow as one
+
+
+def test_a_border_found_too_early_moves_to_where_its_line_meets_the_one_before(found: Calibration) -> None:
+    # A bucket's line from 8 KiB on that is as slow as the line of small messages at 400 kB: less than nothing before.
+    low, high = found.fit.segments
+    crossing = 4e5
+    fixed = low.L.value + low.o_s.value + low.o_r.value - crossing * (high.G.value - low.G.value)
+    latency = replace(high.L, value=fixed - high.o_s.value - high.o_r.value)
+    early = replace(found.fit, segments=(low, replace(high, from_bytes=8192.0, L=latency)))
+    notes: list[str] = []
+    assert where_lines_meet(early, notes).segments[1].from_bytes == pytest.approx(crossing, abs=1)
+    assert len(notes) == 1
+    assert where_lines_meet(found.fit, notes) == found.fit  # nothing to move: neither border nor note
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(("lowest", "left"), [(-1e-6, "0 ns"), (1e-6, "as it was")])
+def test_a_gap_not_told_from_0_is_left_out_of_what_a_link_paces(found: Calibration, lowest: float, left: str) -> None:
+    low, high = found.fit.segments
+    slow = replace(high, g=Estimate(19e-6, lowest, 348e-6), G=replace(high.G, value=4 * low.G.value))
+    quick = replace(low, g=Estimate(19e-6, -1e-6, 348e-6))
+    data = [{"g": {"value": "as it was"}}, {"g": {"value": "as it was"}}]
+    without_unseen_gaps(replace(found.fit, segments=(quick, slow)), data)
+    assert [d["g"]["value"] for d in data] == ["as it was", left]
 
 
 def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> None:
