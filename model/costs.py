@@ -22,7 +22,7 @@ from pready.model.arrays import Array, spread
 from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value
-from pready.model.workload import Workload
+from pready.model.workload import HALOS, Workload
 
 BoolArray = NDArray[np.bool_]
 
@@ -337,8 +337,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         wire=wire,
         acknowledged=np.asarray(acknowledged),
         buffered=alike["send_buffer"] / size * link,
-        # What lies before a go-ahead is what goes to a neighbour, in one message or in parts.
-        queue=sampler.curve(f"{workload.path}.queue", path.queue, max(size, workload.buffer)),
+        queue=_queue(sampler, workload, path, size),
         backlog=sampler.curve(f"{workload.path}.backlog", path.backlog, size),
         drain=np.asarray(drain),
         credit=np.asarray(credit),
@@ -400,6 +399,17 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     if segment.G_link is not None and path.burst is None:
         line["G_link"] = sampler(f"{label}.G_link", segment.G_link)
     return line
+
+
+def _queue(sampler: Sampler, workload: Workload, path: NetworkPath, size: float) -> Array:
+    """What a go-ahead waits for at most: what goes to a neighbour lies before it, in one message or in parts.
+
+    In a halo, as measured, it keeps nobody waiting: other neighbours' messages fill the ports meanwhile, and bulk takes
+    as long as parts that do not ask.
+    """
+    if workload.pattern in HALOS:
+        return np.asarray(0.0)
+    return sampler.curve(f"{workload.path}.queue", path.queue, max(size, workload.buffer))
 
 
 def _word(sampler: Sampler, at: str, path: NetworkPath) -> Array:

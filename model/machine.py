@@ -131,8 +131,8 @@ class NetworkPath(Strict):
     uneven_puts: Value[units.Share] | None = None
     """The same for RMA; absent, as for others."""
     queue: SizeCurve | None = None
-    """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the size of its
-    message: what sockets and queues hold, and they hold more of large messages. Absent: at once."""
+    """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the bytes to one
+    neighbour: what sockets and queues hold, and they hold more of large messages. Not in halos. Absent: at once."""
     backlog: SizeCurve | None = None
     """What asks for a go-ahead, and the go-ahead itself, waits behind what several others send to the same rank, but no
     longer than that, by the size of its message: what the ports of switches hold. Absent: neither waits."""

@@ -164,14 +164,16 @@ def test_who_posts_late_answers_at_once_what_has_asked_before() -> None:
     assert goes + BYTES * G < out.ends_s[0][1] + COMPUTE  # while rank 1 computes
 
 
-def test_two_ranks_do_not_wait_for_each_other() -> None:
+@pytest.mark.parametrize(
+    ("pattern", "grid"), [({"pattern": "pt2pt", "both_ways": True}, (2,)), ({"pattern": "halo3d"}, (2, 2, 2))]
+)
+def test_two_ranks_and_halos_do_not_wait_for_go_aheads(pattern: dict[str, Any], grid: tuple[int, ...]) -> None:
     workload = Workload(
         threads=1,
         buffer=f"{BYTES} B",  # type: ignore[arg-type]
-        pattern="pt2pt",
-        both_ways=True,
+        **pattern,
         compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
         arrivals=NoArrivals(),
     )
-    runs = [simulate(m, workload, BULK, grid=(2,), iterations=5, record=True) for m in (on(None), on(1e6, 5e-6))]
+    runs = [simulate(m, workload, BULK, grid=grid, iterations=5, record=True) for m in (on(None), on(1e6, 5e-6))]
     np.testing.assert_array_equal(runs[0].ends_s, runs[1].ends_s)
