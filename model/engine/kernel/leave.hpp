@@ -568,7 +568,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
         }
     }
     for (int l = 0; p.keeps_ports && l < g.count; ++l) ports[l].close(p, g.record[l], x);
-    for (int l = 0; l < g.count; ++l) {
+    for (int l = 0; p.unevenness > 0 && l < g.count; ++l) {
         x.alone[l] = alone[l].through;
         x.slowed[l] = slowed[l].through;
     }

@@ -63,12 +63,12 @@ def test_a_send_ends_with_the_receivers_word(from_bytes: float | None, expected:
 
 
 def test_a_receivers_word_takes_its_time_as_well_among_ranks_that_send() -> None:
-    # Rank 1 takes three messages, that are all there before it looks, one after the other: each RECEIVE and, where its
-    # sender is told, o_s. Who has nothing else to do than to receive has told it by the way.
+    # Rank 1 takes three messages that come a LINK apart: each RECEIVE and, where its sender is told, o_s, less than a
+    # LINK together. Who has nothing else to do than to receive has told it by the way.
     o_s = 4e-7
     to: list[list[int]] = [[1], [], [1], [1]]
     plain, told = (ends(machine(acknowledged_from=a, o_s=o_s), to)[0, 1] for a in (None, 1.0))
-    assert told == pytest.approx(plain + o_s, rel=1e-9)  # a LINK apart: the last one's
+    assert told == pytest.approx(plain + o_s, rel=1e-9)  # the last one's
     alone = Workload(threads=4, buffer=f"{BYTES} B")  # type: ignore[arg-type]
     never, always = (costs(Sampler(machine(acknowledged_from=a, o_s=o_s)), alone, BYTES) for a in (None, 1.0))
     assert never.receive == always.receive
