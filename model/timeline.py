@@ -81,7 +81,8 @@ class Setting:
     answers_between: bool = False
     """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
     receivers_meet: bool = True
-    """Threads that have each received their own messages meet; False: one thread receives all of them."""
+    """Threads that have each received their own messages meet; False: one thread receives all of them, so that the
+    sender's meet last, if they wait for its word."""
     sends_unattended: float = math.inf
     """As `unattended`, of sends."""
 
@@ -200,7 +201,7 @@ def run(
     # What has arrived has left, unless the wire gives time back.
     if setting.two_way and np.any(np.logical_or(delivered(each, interface, setting), each.wire + each.buffered < 0)):
         known = _finite_max(completed(line.back(goes), line.back(left), each))
-        known = known + rank.barrier if interface.receivers == "threads" and setting.receivers_meet else known
+        known = known + rank.barrier if interface.receivers == "threads" else known
         end = np.maximum(end, known)
 
     count = approach.messages * setting.peers
@@ -275,7 +276,7 @@ def _finish(
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
-    if interface.receivers == "threads" and setting.receivers_meet:
+    if interface.receivers == "threads" and (setting.receivers_meet or np.any(costs.acknowledged)):
         end = end + costs.barrier  # each thread has completed its own, then they meet
     end = np.maximum(end, join)
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))

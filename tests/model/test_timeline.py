@@ -297,6 +297,25 @@ def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_messa
     assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
 
 
+def test_whose_threads_meet_last() -> None:
+    # Two messages of 1 MB at 1 GB/s: the last byte at 2 ms, whatever came after. Threads take 1 ms to meet.
+    machine, w = ideal(G=1e-9, barrier=[0.0, 1e-3, 1e-3]), workload(2, 1, 2e6)
+    each = costs(Sampler(machine), w, 1e6)
+
+    def end(receivers_meet: bool, acknowledged: bool, approach: Approach) -> float:
+        setting = Setting(2, 1, 1, 1, "hardware", receivers_meet=receivers_meet)
+        heard = replace(each, acknowledged=np.asarray(acknowledged))
+        return float(run(np.zeros((1, 2)), heard, approach, setting).end[0])
+
+    many, part = Approach(MANY, 2), Approach(PART, 2)
+    assert end(True, False, many) == end(True, True, many) == pytest.approx(3e-3)
+    # One thread receives. The sender's meet once they have heard of the last byte; if they need not, meanwhile.
+    assert end(False, True, many) == pytest.approx(3e-3)
+    assert end(False, False, many) == pytest.approx(2e-3)
+    # MPI_Wait of one thread completes all that MPI_Pready has sent.
+    assert end(False, True, part) == pytest.approx(2e-3)
+
+
 def test_two_ways_are_halos_and_lists() -> None:
     def two_way(**pattern: Any) -> bool:
         w = validated(Workload, {"threads": 1, "buffer": "1 KiB", **pattern}, "w")
