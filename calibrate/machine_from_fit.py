@@ -535,7 +535,7 @@ _UNEVEN = {
 
 
 def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:
-    """The token bucket of a shaped link, where there is one.
+    """The token bucket of a shaped link, where there is one, and what each message takes of it beside its payload.
 
     Large messages then lie on a line at the link's rate that starts below zero: what passes at once
     is missing from their time.
@@ -556,7 +556,13 @@ def _burst(fit: Fit, notes: list[str]) -> dict[str, Any]:
     e = Estimate.of(min(crossing, most), np.minimum(sizes, most))
     size = Estimate(e.value, min(e.low, e.value), max(e.high, e.value))
     notes.append(f"the link lets {size.value:.0f} B through at once after a pause: it is shaped")
-    return {"burst": _measured(size, Unit.SIZE, "where the lines of one message below and above it cross", [], "")}
+    found = {"burst": _measured(size, Unit.SIZE, "where the lines of one message below and above it cross", [], "")}
+    each = fit.in_flight.each if fit.in_flight is not None else None
+    if each is not None and each.low > 0:
+        rate = 1 / fit.segments[last].G.value
+        header = Estimate(each.value * rate, each.low * rate, each.high * rate)
+        found["header"] = _measured(header, Unit.SIZE, "windows of as many bytes in more messages", [], "")
+    return found
 
 
 def without_unseen_gaps(fit: Fit, segments: Sequence[dict[str, Any]]) -> None:

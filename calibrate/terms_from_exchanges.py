@@ -36,6 +36,7 @@ from pready.model.units import Unit, format_exact, parse
 from pready.model.workload import Workload
 
 SYNC = {"active": "epoch", "passive": "flush"}
+OPENS = {"active": "open", "passive": "lock"}
 SHORTEST_S = 1e-9
 """A cost that came out below is taken as this: it stays positive."""
 SETTLES_S = 2e-3
@@ -128,6 +129,7 @@ def refined(
     _turns(out, found, cores)
     _waking(out, found)
     _epochs_of_teams(out, found)
+    out["one_sided"] |= _opening(found)
     return out
 
 
@@ -334,8 +336,8 @@ def _epochs(data: dict[str, Any], found: Found) -> None:
 def _turns(data: dict[str, Any], found: Found, cores: int | None) -> None:
     """What a thread's turn takes on a core that it shares: of teams with nothing to wait for, one message each.
 
-    When their partitions were ready tells nothing here: the later turns have made them late. All could have begun at
-    once, and so they are modelled. Puts that are put off are one thread's, which takes no turns.
+    One is ready when it has the core, and keeps it until its message is issued: what lies between two that are ready
+    is that and a turn. Puts that are put off are one thread's, which takes no turns.
     """
     machine = validated(Machine, data, "calibration")
     unattended = machine.one_sided.unattended
@@ -343,13 +345,44 @@ def _turns(data: dict[str, Any], found: Found, cores: int | None) -> None:
     puts = () if put_off else tuple(f"rma-single-{way}" for way in SYNC)
     for name, approaches, what in (("turn", ("many",), "sends"), ("turn_put", puts, "puts")):
         each = [
-            (e.total.value - modelled(machine, replace(e, ready=((0.0,) * e.threads,)))) / (e.threads - 1)
+            float(np.median([max(row) - min(row) for row in e.ready])) / (e.threads - 1) - _issued_in(machine, e)
             for e in chain.from_iterable(map(found.teams, approaches))
             if cores is not None and cores < e.threads and e.theta == 1 and _together(e)
         ]
         if each:
             middle = format_exact(max(float(np.median(each)), SHORTEST_S), Unit.TIME)
             data["threads"][name] = {**_between(each, f"{what} {TURNS}"), "value": middle}
+
+
+def _issued_in(machine: Machine, e: Exchange) -> float:
+    """CPU time of a message that another thread's has just been issued before."""
+    workload = Workload(threads=e.threads, buffer=f"{e.bytes} B")  # type: ignore[arg-type]
+    c = costs(Sampler(machine), workload, workload.buffer / e.threads)
+    own, taken = (c.put, c.contention_put) if interface_of(e.approach).one_sided else (c.hold, c.contention)
+    return float(own + taken[e.threads])
+
+
+def _opening(found: Found) -> dict[str, Any]:
+    """What a team waits for, before it computes, until its epoch is open: when its first partition is ready later than
+    that of its sends. Exchanges are judged from when partitions are ready, so that no other cost contains it."""
+
+    def first(threads: int, *approaches: str) -> float | None:
+        at = [
+            float(np.median([min(row) for row in e.ready]))
+            for e in found.all
+            if e.approach in approaches and e.threads == threads and e.ready and _together(e)
+        ]
+        return float(np.median(at)) if at else None
+
+    out = {}
+    for way, name in OPENS.items():
+        approach = f"rma-single-{way}"
+        both = [(first(t, approach), first(t, "single", "many")) for t in sorted({e.threads for e in found.all})]
+        later = [puts - sends for puts, sends in both if puts is not None and sends is not None]
+        if later and (value := float(np.median(later))) > SHORTEST_S:
+            why = f"when teams that put, {way}, have their first partition ready, less when those that send do"
+            out[name] = _around(value, min(_next_within(later), value), why)
+    return out
 
 
 def _together(e: Exchange) -> bool:

@@ -321,10 +321,13 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     if path.burst is not None:
         # Lines of one message alone: what the bucket saves shows between the last line and the one below the burst.
         below, last = path.place(path.burst.value), len(path.segments) - 1
-        drain = size * sampler(f"{workload.path}.segments[{last}].G", path.segments[last].G)
+        rate = sampler(f"{workload.path}.segments[{last}].G", path.segments[last].G)
+        drain = size * rate
         unshaped, large, own = (_fixed(sampler, workload.path, path, i) for i in (below, last, index))
         bucket = np.maximum(unshaped - large, 0.0)
         credit = bucket - np.clip(drain + unshaped - stream - own, 0.0, bucket)
+        if path.header is not None:
+            drain = drain + np.maximum(sampler(f"{workload.path}.header", path.header), 0.0) * rate
     return Costs(
         size=np.asarray(float(size)),
         hold=hold,
@@ -383,8 +386,8 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "barrier": _barrier(sampler, workload.threads),
         "waking": np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, None, ""),
-        "flush": _epoch(sampler, m.one_sided.flush, "flush"),
+        "epoch": _epoch(sampler, None, "") + _optional(sampler, "one_sided.open", m.one_sided.open),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _optional(sampler, "one_sided.lock", m.one_sided.lock),
         "window": _epoch(sampler, m.one_sided.window, "window"),
         "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),

@@ -120,6 +120,9 @@ class NetworkPath(Strict):
     burst: Value[units.Size] | None = None
     """What a shaped link lets through at once after a pause (a token bucket). Segments describe one
     message alone and contain it; messages in a row share one bucket. Absent: the link is not shaped."""
+    header: Value[units.Size] | None = None
+    """What each message takes on a shaped link beside its payload: its envelope, and the frame that it fills in part.
+    Segments contain it for one message alone. Absent: nothing."""
     acknowledged_from: Value[units.Size] | None = None
     """A send of so many bytes or more is complete when the receiver, inside MPI, has received it and that is known
     here. Absent: when it is copied or, after a handshake, has left."""
@@ -330,6 +333,11 @@ class OneSided(Strict):
     """The same for passive synchronisation; absent, as for active."""
     window: Value[units.Time] | None = None
     """The same for each further window; absent, as for the first."""
+    open: Value[units.Time] | None = None
+    """What a rank's threads wait for, before they compute, until their active epoch is open; absent, nothing, or it is
+    in `epoch`."""
+    lock: Value[units.Time] | None = None
+    """The same for passive synchronisation."""
     unattended: Value[units.Offset] | None = None
     """Bytes of MPI_Put that can wait for the link, and move without a thread inside MPI, such as a socket's buffer;
     what finds no room moves in the call that ends the epoch. 0: the library puts all off; absent, all find room."""

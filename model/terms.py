@@ -214,8 +214,9 @@ TERMS: tuple[Term, ...] = (
         name="bandwidth",
         symbol="drain",
         latex=r"t_\mathrm{drain}",
-        says="how long a message takes at the rate of a shaped link",
+        says="how long a message, with its header, takes at the rate of a shaped link",
         costs=("drain",),
+        values={"path.header": Unit.SIZE},
         steps=("NIC",),
         bulk_alike=True,
     ),
@@ -337,7 +338,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="CPU time to open and close an access epoch on one window, active target (gillis2023 2.3.3)",
         costs=("epoch",),
-        values={"one_sided.epoch": Unit.TIME},
+        values={"one_sided.epoch": Unit.TIME, "one_sided.open": Unit.TIME},
         steps=("ready", "finish"),
     ),
     Term(
@@ -346,7 +347,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="the same for passive target: lock, flush and a message that tells the receiver",
         costs=("flush",),
-        values={"one_sided.flush": Unit.TIME},
+        values={"one_sided.flush": Unit.TIME, "one_sided.lock": Unit.TIME},
         steps=("ready", "finish"),
     ),
     Term(

@@ -17,6 +17,7 @@ from pready.model.errors import PreadyError
 from pready.model.units import format_time
 
 UNKNOWN_SPREAD = 0.02  # relative, of a single value without repeats
+FILLED = 0.05  # a window whose time is that close to its bytes at G_link has filled the link
 MENDED = 0.05  # a contention curve changed by more than this to be monotone is worth a note
 
 
@@ -80,7 +81,28 @@ def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: l
     singles, links = solve(_draws(value, sigma, rng, min(draws, 200)))
     if single[0] >= 0.99 * link[0] * knees[-1]:
         notes.append(f"no number in flight up to {k.max():g} fills the link: G_link is an upper bound")
-    return InFlight(Estimate.of(single[0], singles), Estimate.of(link[0], links))
+    each = _each_on_a_filled_link(window, float(link[0]), rng, draws)
+    return InFlight(Estimate.of(single[0], singles), Estimate.of(link[0], links), each)
+
+
+def _each_on_a_filled_link(window: Window, link: float, rng: np.random.Generator, draws: int) -> Estimate | None:
+    """Seconds that each message takes there whatever its size: windows of as many bytes in more messages.
+
+    They have filled the same link from the same rest, so that nothing else tells them apart. A window counts as much
+    as its relative error says. None: no two of as many bytes.
+    """
+    value, sigma = _located(window.repeats)
+    total, k = window.sizes * window.in_flight, window.in_flight
+    filled = (k > 1) & (np.abs(value / (total * link) - 1) < FILLED)
+    value, sigma, total, k = (x[filled] for x in (value, sigma, total, k))
+    _, group = np.unique(total, return_inverse=True)
+    weight = 1 / total**2
+    mean = (np.bincount(group, weight * k) / np.bincount(group, weight))[group] if len(k) else k
+    slope = weight * (k - mean)  # of a line in k with an intercept for each group
+    if not (slope * k).sum() > 0:
+        return None
+    drawn = _draws(value, sigma, rng, draws) @ slope / (slope @ k)
+    return Estimate.of(float(value @ slope / (slope @ k)), drawn)
 
 
 def fit_contention(

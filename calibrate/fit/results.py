@@ -143,10 +143,13 @@ class InFlight:
     ----------
     G_single, G_link
         Seconds per byte of one message alone, and of a filled link.
+    each
+        Seconds that a message takes on a filled link whatever its size; None: not measured.
     """
 
     G_single: Estimate
     G_link: Estimate
+    each: Estimate | None = None
 
     def per_byte(self, in_flight: FloatArray) -> FloatArray:
         """Seconds per byte and message, shape of `in_flight`."""

@@ -6,11 +6,12 @@
                                                1                       0.63
 
 OMB 7 prints "Avg Latency(us)", may add columns (percentiles, minimum, maximum, iterations,
-validation), and prints the data type before or after the header. MB is 10^6 bytes. A latency is
-half a round trip. A bandwidth is that of a window of messages, 64 unless `-W` was given, and its
-answer: size/bandwidth is the gap plus a 64th of an answer, which cannot be taken out as the window
-is not in the file. A put's latency is that of MPI_Put with the synchronisation that the file names; with
-post/start/complete/wait it is half a round trip, like a latency.
+validation), and prints the data type before or after the header. These are means, which whatever else the
+machine does now and then lengthens: where medians are printed, too (`-z`, P50), they are taken, as a
+calibration of our own has them. MB is 10^6 bytes. A latency is half a round trip. A bandwidth is that of a window
+of messages, 64 unless `-W` was given, and its answer: size/bandwidth is the gap plus a 64th of an answer, which
+cannot be taken out as the window is not in the file. A put's latency is that of MPI_Put with the synchronisation that
+the file names; with post/start/complete/wait it is half a round trip, like a latency.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ _WANTED = {
 _WANTED |= {test: _WANTED["osu_latency"] for test in TESTS.values() if test.split("_")[-1] in ("mt", "latency")}
 _WANTED["osu_put_bw"] = _WANTED["osu_bw"]
 _RATES = ("osu_bw", "osu_mbw_mr", "osu_put_bw")
+_MEDIAN = re.compile(r"P50 Tail (Lat ?\(us\)|BW ?\(MB/s\))", re.IGNORECASE)
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.IGNORECASE)
 _THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.IGNORECASE)
 _SYNCHRONISATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.IGNORECASE)
@@ -253,12 +255,17 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
     wanted = _WANTED[section.test]
     if not section.columns:
         raise section.title.error("no '# Size …' header follows this title", "the header that OSU prints")
-    column = next((i for i, name in enumerate(section.columns) if wanted.fullmatch(name)), None)
+    column, median = (
+        next((i for i, name in enumerate(section.columns) if kind.fullmatch(name)), None) for kind in (wanted, _MEDIAN)
+    )
     if column is None or section.columns[0].lower() != "size":
         raise section.title.error(
             f"columns = {shown(', '.join(section.columns))}",
             f"Size first, and one for {section.test}",
         )
+    if median is not None and section.test != "osu_mbw_mr":
+        column = median
+        notes.append(f"the medians (P50) of {section.test} were used, not its means")
     comma = uses_decimal_comma([t for _, row in section.rows for t in row[1:]])
     found: list[tuple[Line, float, float]] = []
     zeros = 0

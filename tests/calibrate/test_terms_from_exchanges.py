@@ -19,8 +19,7 @@ from pready.calibrate.terms_from_exchanges import _next_within, modelled, refine
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine, Wake
 from pready.model.machine_file import dumps
-from pready.model.units import Time, Unit, parse
-from pready.model.values import Value
+from pready.model.units import Unit, parse
 
 US = 1e-6
 PUT, EPOCH, MEETING, COLD, AFTER = 4 * US, 12 * US, 25 * US, 150 * US, 4e-3
@@ -185,6 +184,16 @@ def test_rounds_are_one_exchange_where_it_matters_and_many_where_they_differ() -
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES) * len(EARLY_APPROACHES)
 
 
+def test_how_long_an_epoch_takes_to_open_comes_back() -> None:
+    m = known()
+    found = refined(plain(m), measured(m), active_messages=False)
+    # `measured` has puts wait 100 us for the receiver's go-ahead; sends begin at once.
+    for name in ("open", "lock"):
+        assert time(found["one_sided"][name]["value"]) == pytest.approx(100 * US)
+    at_once = [replace(e, ready=(tuple(t - min(e.ready[0]) for t in e.ready[0]),)) for e in measured(m)]
+    assert not {"open", "lock"} & set(refined(plain(m), at_once, active_messages=False)["one_sided"])
+
+
 def awake() -> Machine:
     """As `known`, of threads that have not slept."""
     m = known()
@@ -193,20 +202,18 @@ def awake() -> Machine:
 
 @pytest.mark.parametrize(("cores", "known_turn"), [(1, True), (2, True), (4, False), (None, False)])
 def test_turns_on_a_core_come_back(cores: int | None, known_turn: bool) -> None:
-    turns, plain_machine = {"turn": 7 * US, "turn_put": 4 * US}, awake()
-    values = {
-        name: validated(Value[Time], {"value": f"{turn!r} s", "source": "assumed", "why": "test"}, name)
-        for name, turn in turns.items()
-    }
-    m = plain_machine.model_copy(update={"threads": plain_machine.threads.model_copy(update=values)})
-    seen = []
-    for e in measured(plain_machine):
-        total = e.total
-        if e.approach in ("many", "rma-single-active", "rma-single-passive") and e.threads > 1 and e.delay_s == 0:
-            # Marked when a thread had the core, which says nothing of when it could have begun.
-            once = modelled(m, replace(e, ready=((0.0,) * e.threads * e.theta,)))
-            total = Sample(once, once, once) if max(e.ready[0]) < 1e-3 else total
-        seen.append(replace(e, total=total))
+    turns, m = {"turn": 7 * US, "turn_put": 4 * US}, awake()
+
+    def in_turn(e: Exchange) -> Exchange:
+        """The next is ready when the one before has issued, and its turn has come."""
+        puts = e.approach.startswith("rma-single")
+        together = e.theta == 1 and e.delay_s == 0 and max(e.ready[0]) < 1e-3
+        if e.threads == 1 or not together or not (puts or e.approach == "many"):
+            return e
+        each = PUT + turns["turn_put"] if puts else 3 * US + turns["turn"]
+        return replace(e, ready=(tuple(min(e.ready[0]) + each * np.arange(e.threads)),))
+
+    seen = [in_turn(e) for e in measured(m)]
     found = refined(plain(m), seen, active_messages=False, cores=cores)["threads"]
     for name, turn in turns.items():
         assert (name in found) == known_turn

@@ -35,7 +35,7 @@ from pready.model.files import validated
 from pready.model.line import fifo_starts
 from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
 from pready.model.timeline import Setting, run
-from pready.model.units import Offset, Time
+from pready.model.units import Offset, Size, Time
 from pready.model.values import Value
 from pready.model.workload import Workload
 
@@ -785,6 +785,19 @@ def test_messages_in_a_row_share_one_bucket(messages: int, size: int) -> None:
     expected = 10e-6 + total * 1e-9 + max(total - burst, 0) * 9e-9
     # `burst - 1` finds the faster line, and a message that straddles the bucket's end is one or the other.
     assert got == pytest.approx(expected, rel=0.02, abs=1e-8)
+
+
+def test_each_message_has_a_header_on_a_shaped_link() -> None:
+    # What one message alone takes contains its own: four more messages of 40 kB take four more headers of 100 B.
+    m = with_segments(20_000.0)
+    header = {"value": "100 B", "source": "assumed", "why": "test"}
+    longer = m.model_copy(
+        update={"inter": m.inter.model_copy(update={"header": validated(Value[Size], header, "test")})}
+    )
+    w = validated(Workload, {"threads": 5, "buffer": "200 kB"}, "w")
+    for messages in (1, 5):
+        one, two = (Evaluation(x, w, draws=0).mean_time(Approach(MANY, messages)) for x in (m, longer))
+        assert two - one == pytest.approx((messages - 1) * 100 * 1e-8, rel=1e-6, abs=1e-12)
 
 
 def test_a_bucket_fills_again_in_a_pause() -> None:

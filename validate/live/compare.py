@@ -143,7 +143,7 @@ def compare(
     """A scene's predictions beside its measurements; None if bulk or all else is missing.
 
     A way's time is predicted from when its own partitions were really ready: that judges the model of the exchange.
-    Where threads share a core, each is ready when it has had its turn, which is not counted once more.
+    By then an epoch is open, and where threads share a core, each has had its turn: that is not counted once more.
     What it saves, and which way is advised, is predicted from when bulk's were: before porting nothing else is
     known, and where threads outnumber cores those that send delay those that have yet to begin.
 
@@ -162,12 +162,12 @@ def compare(
         workload = workload_of(scene, ready, folder, f"{library}-{scene.name}-{way}")
         return Completed(on, workload, seed, nominal=len(ready), receivers_meet=receivers_meet)
 
-    today, turned = evaluated(BULK, machine), without_turns(machine)
+    today, begun = evaluated(BULK, machine), once_ready(machine)
     for way, seen in measured.items():
         approach = approach_of(way, profile)
         if approach is None:
             continue
-        evaluation = today if way == BULK else evaluated(way, turned)
+        evaluation = today if way == BULK else evaluated(way, begun)
         before_porting = today.predict(approach)
         rows.append((way, before_porting))
         predicted = before_porting if way == BULK else evaluation.predict(approach)
@@ -268,10 +268,11 @@ def scenes_measured(compared: Sequence[Compared]) -> str:
     return f"{len(compared)} workloads, {sum(len(c.cases) for c in compared)} cases"
 
 
-def without_turns(machine: Machine) -> Machine:
-    """The machine with a core for each thread."""
+def once_ready(machine: Machine) -> Machine:
+    """The machine with a core for each thread, and epochs that open at once: what made partitions late has passed."""
     threads = machine.threads.model_copy(update={"turn": None, "turn_put": None})
-    return machine.model_copy(update={"threads": threads})
+    one_sided = machine.one_sided.model_copy(update={"open": None, "lock": None})
+    return machine.model_copy(update={"threads": threads, "one_sided": one_sided})
 
 
 def halved_bandwidth(machine: Machine) -> Machine:
