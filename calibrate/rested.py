@@ -8,20 +8,27 @@ messages in flight.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pready.calibrate.records import Content, Point
 
 PAUSED_FROM = 4096
-"""Bytes from which every ping-pong has a pause before it, so that all meet the same, rested link."""
+"""Bytes from which ping-pongs first have a pause before them, so that they meet a rested link if it is shaped. Where it
+is not, or they are too small to drain it, they follow each other: after a pause, caches are cold, which is another
+value of a machine."""
 PAUSE_S = 1e-3
 """Idle before an exchange, in which a bucket fills again."""
 FASTER = 1.2
 """A message that moves so many times as fast as windows of them shows a bucket."""
 LARGEST = 64 << 10
 """Bytes of a message that may show one: windows of larger ones are known no better than they are themselves."""
+SAFE = 0.7
+"""Share of what a bucket gets back between two messages that they may take from it; after a pause they were slower."""
 SMALL = 64
 """Bytes of messages that drain nothing."""
 TRAIN = 16
@@ -76,8 +83,20 @@ def bucket(content: Content, key: str) -> Bucket | None:
         r for r in content.select("prtt", key) if r["parameters"]["n"] == TRAIN and r["parameters"]["bytes"] <= SMALL
     ]
     each = min((r["median_s"] / TRAIN for r in several), default=one)
-    # Both ways each gets a message in two times of one; half of the rate, for a frame is more than its message.
-    return Bucket(rate, max(at_once), rate * one, rate * each / 2)
+    return Bucket(rate, max(at_once), _drained_from(rate, pings), rate * each / 2)
+
+
+def _drained_from(rate: float, pings: Sequence[Record]) -> float:
+    """Bytes from which ping-pongs may drain it: each way gets a message in two times of one."""
+    times = dict[int, float]()
+    for r in pings:
+        size = r["parameters"]["bytes"]
+        times[size] = min(r["median_s"], times.get(size, r["median_s"]))
+    known = np.array(sorted(times))
+    tried = np.geomspace(1.0, known[-1], 400)
+    refills = 2 * SAFE * rate * np.interp(tried, known, [times[size] for size in known.tolist()])
+    drained = tried + FRAME > refills
+    return float(tried[drained.argmax()]) if drained.any() else math.inf
 
 
 def replaced(content: Content, key: str) -> bool:
@@ -89,17 +108,21 @@ def replaced(content: Content, key: str) -> bool:
 
 
 def measured(records: Sequence[Record], of: Bucket | None) -> list[Record]:
-    """Ping-pongs, or round trips, that a bucket did not disturb; of what was measured from rest as well, that alone.
+    """Ping-pongs, or round trips, that a bucket did not disturb; of what was measured both ways, the later decision.
 
-    What the bucket holds is known better at the end than when it was decided what to measure.
+    Small ones have a pause the second time, if they need one, and large ones the first, when that is not known. What
+    the bucket holds is known better at the end than when it was decided what to measure.
     """
     kept = [r for r in records if of is None or not of.drains(r["parameters"])]
-    again = {_asked(r) for r in kept if _rests(r)}
-    return [r for r in kept if _rests(r) or _asked(r) not in again]
+    again = {_asked(r) for r in kept if _decided(r)}
+    return [r for r in kept if _decided(r) or _asked(r) not in again]
 
 
-def _rests(record: Record) -> bool:
-    return bool(record["parameters"].get("pause_s", 0) > 0)
+def _decided(record: Record) -> bool:
+    """Was it known of the link whether this needs a pause?"""
+    p = record["parameters"]
+    first = p["bytes"] >= PAUSED_FROM and "mode" in p  # as the plan has it (`measurement_plan.ping`)
+    return bool(p.get("pause_s", 0) > 0) != first
 
 
 def _asked(record: Record) -> tuple[Any, ...]:
@@ -108,10 +131,13 @@ def _asked(record: Record) -> tuple[Any, ...]:
 
 
 def from_rest(points: Iterable[Point], of: Bucket | None) -> Iterator[Point]:
-    """The same points, but with a pause where repeats in a row would drain the bucket; trains that do so by themselves
-    are left out."""
+    """The same points, but with a pause where repeats in a row would drain the bucket, and without where they do not;
+    trains that do so by themselves are left out."""
     for point in points:
         p: dict[str, Any] = dict(point.parameters)
+        if point.measurement == "pingpong" and p.get("pause_s") and not (of is not None and p["bytes"] >= of.ping):
+            yield Point.of("pingpong", **{name: value for name, value in p.items() if name != "pause_s"})
+            continue
         trio = {"n": TRAIN} if "n" in p else {}  # one message, and trains of them
         if of is None or point.measurement not in ("pingpong", "prtt") or not of.drains(p | trio):
             yield point

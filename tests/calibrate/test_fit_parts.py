@@ -240,7 +240,7 @@ def test_in_flight(rng: np.random.Generator) -> None:
 
 def test_what_each_message_takes_on_a_filled_link(rng: np.random.Generator) -> None:
     # 0.4 us each besides 8 ns/B, after 20 us; one alone has not filled the link, and its own latency would count.
-    s, k = np.array([4096.0, 16384, 65536, 4096, 65536, 65536]), np.array([64.0, 16, 4, 32, 2, 1])
+    s, k = np.array([4096.0, 16384, 4096, 65536, 65536, 65536]), np.array([64.0, 16, 32, 4, 2, 1])
     times = 20e-6 + s * k * 8e-9 + k * 0.4e-6 + np.where(k == 1, 50e-6, 0.0)
     repeats = [t * (1 + 1e-4 * rng.standard_normal(30)) for t in times]
     found = fit_in_flight(Window.of(s, k, repeats), rng, 200, [])
@@ -248,7 +248,7 @@ def test_what_each_message_takes_on_a_filled_link(rng: np.random.Generator) -> N
     assert found.each.value == pytest.approx(0.4e-6, rel=0.1)
     assert found.each.low < 0.4e-6 < found.each.high
     # No two windows of as many bytes say nothing of it.
-    assert fit_in_flight(Window.of(s[3:], np.array([32.0, 4, 1]), repeats[3:]), rng, 20, []).each is None
+    assert fit_in_flight(Window.of(s[3:], k[3:], repeats[3:]), rng, 20, []).each is None
 
 
 def test_in_flight_of_a_link_that_one_message_fills(rng: np.random.Generator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,27 @@ def test_a_bucket_is_found_with_its_rate() -> None:
 def test_a_link_without_one_shows_none(rate: float) -> None:
     made, of = measured(rate)
     assert of is None
-    points = plan(threads=1)
-    assert list(rested.from_rest(points, of)) == points
+    points, asked = plan(threads=1), list(rested.from_rest(plan(threads=1), of))
+    assert [p for p in asked if p.measurement != "pingpong"] == [p for p in points if p.measurement != "pingpong"]
+    # Nothing drains: nobody rests, and what the first pass measured after pauses is measured again.
+    assert not any(p.get("pause_s") for p in asked if p.measurement == "pingpong")
+    assert len({p.get("bytes") for p in asked if p.measurement == "pingpong"}) == len(sizes())
     seen = from_records.observations(made, KEY).ping_pong
     assert seen is not None
     assert set(sizes()) <= set(seen.at)
+    assert {len(times) for times in seen.repeats} == {200}  # of those after pauses, none
+
+
+def test_messages_too_small_to_drain_a_fast_link_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 200 MB/s give back 6.3 kB in the two times of 15.8 us of one of 4 KiB, of which 0.7 are asked for: 4.4 kB.
+    for name, value in (("PER_BYTE", 2e-10), ("BUCKET", 30_000.0)):
+        monkeypatch.setattr(sys.modules[__name__], name, value)
+    of = rested.bucket(content(plan(threads=1, coarse=True), 200e6), KEY)
+    assert of is not None
+    assert of.ping == pytest.approx(4.4e3, rel=0.05)
+    points = [p for p in rested.from_rest(plan(threads=1), of) if p.measurement == "pingpong"]
+    pauses = {int(p.get("bytes") or 0): bool(p.get("pause_s")) for p in points}  # type: ignore[arg-type]
+    assert pauses == {size: size > 4096 for size in pauses}
 
 
 def test_what_drains_it_has_a_pause_and_trains_that_do_so_themselves_are_left_out() -> None:
