@@ -136,12 +136,9 @@ def where_lines_meet(fit: Fit, notes: list[str]) -> Fit:
     Of 8 KiB a bucket's line said less than nothing; from 10 KB on it is above the line of smaller messages.
     """
 
-    def line(s: Segment) -> tuple[float, float]:
-        return s.L.value + s.o_s.value + s.o_r.value, s.G.value
-
     segments = list(fit.segments)
     for k in range(1, len(segments)):
-        (fixed, slope), (above, steeper) = line(segments[k - 1]), line(segments[k])
+        (fixed, slope), (above, steeper) = _line(segments[k - 1]), _line(segments[k])
         at = segments[k].from_bytes
         if above + steeper * at < TOO_FAST * (fixed + slope * at) and steeper > slope:
             meets = float(np.ceil((fixed - above) / (steeper - slope)))
@@ -150,6 +147,20 @@ def where_lines_meet(fit: Fit, notes: list[str]) -> Fit:
                 notes.append(f"the line from {at:g} B is used from {meets:g} B on: below, it says too little")
                 segments[k] = replace(segments[k], from_bytes=meets)
     return replace(fit, segments=tuple(segments))
+
+
+def _line(s: Segment) -> tuple[float, float]:
+    """Seconds of a message of no bytes, and of each further byte."""
+    return s.L.value + s.o_s.value + s.o_r.value, s.G.value
+
+
+def _step(fit: Fit, k: int) -> float:
+    """How far a segment's line lies above the one before, where it begins; 0 for the first."""
+    if k == 0:
+        return 0.0
+    at = fit.segments[k].from_bytes
+    before, after = (fixed + slope * at for fixed, slope in map(_line, fit.segments[k - 1 : k + 1]))
+    return after - before
 
 
 def stall_bracket(probes: Probes) -> tuple[int, int] | None:
@@ -251,6 +262,13 @@ def _segment(fit: Fit, k: int, notes: list[str], where: str) -> dict[str, Any]:
     if s.protocol != "rendezvous":
         out["L"] = _signed(latency if k else _not_below_0(latency), f"{by}: the line's intercept less o_s and o_r")
         return out
+    if rest <= 0:
+        # What a shaped link lets through at once is missing in both: a handshake is the step from one line to the next.
+        shaken = max(_step(fit, k), 1e-9)
+        out["L"] = _signed(_moved(latency, -shaken), f"{by}: the line's intercept less o_s, o_r and the handshake")
+        why, spread = f"{by}: what this line is above the one before", Estimate(shaken, NARROWEST * shaken, 2 * shaken)
+        out["handshake"] = _measured(spread, Unit.TIME, why, notes, f"handshake {at}")
+        return out
     # A ping-pong sees only the sum of latency and handshake. Where it exceeds the latency of the smallest
     # messages, the excess is the handshake; else request, answer and payload cross once each: thirds.
     wire = fit.segments[0].L.value
@@ -280,6 +298,10 @@ def _latency(total: Estimate, o_s: Estimate, o_r: Estimate) -> Estimate:
     return Estimate(rest, low, high, assumed=bool(guessed))
 
 
+def _moved(e: Estimate, by: float) -> Estimate:
+    return Estimate(e.value + by, e.low + by, e.high + by, e.assumed)
+
+
 def _not_below_0(e: Estimate) -> Estimate:
     return Estimate(e.value, max(e.low, min(e.value, 0.0)), e.high, e.assumed)
 
@@ -307,7 +329,15 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     drawn = fit.draws["L"][:, k] + fit.draws["o_s"][:, k] + fit.draws["o_r"][:, k]
     total = Estimate.of(s.L.value + s.o_s.value + s.o_r.value, drawn)
     total = Estimate(total.value, min(total.low, total.value), max(total.high, total.value))
-    smallest = total.value + s.G.value * s.from_bytes
+    if s.G.value <= 0:
+        # No message gets faster by being larger. The line that takes its place is as high amid the segment's messages.
+        sizes = fit.curves["time"].size
+        ends = fit.segments[k + 1].from_bytes if k + 1 < len(fit.segments) else np.inf
+        own = sizes[(sizes >= s.from_bytes) & (sizes < ends)]
+        total = _moved(
+            total, (s.G.value - _per_byte(fit, k, []).value) * float(own.mean() if len(own) else s.from_bytes)
+        )
+    smallest = total.value + max(s.G.value, 0.0) * s.from_bytes
     o_s, o_r = s.o_s, s.o_r
     if k:
         before = _overheads(fit, k - 1, [])

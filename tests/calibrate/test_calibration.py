@@ -21,7 +21,13 @@ from pready.calibrate.fit import Fit, ThinDataError
 from pready.calibrate.fit.results import Estimate, Protocol, Segment
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_files import from_files
-from pready.calibrate.machine_from_fit import asking_as_seen, stalls_from, where_lines_meet, without_unseen_gaps
+from pready.calibrate.machine_from_fit import (
+    _segment,
+    asking_as_seen,
+    stalls_from,
+    where_lines_meet,
+    without_unseen_gaps,
+)
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
 from pready.cli import main
@@ -33,6 +39,7 @@ from pready.model.files import validated
 from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
 from pready.model.puts import with_puts
+from pready.model.units import Unit, parse
 from pready.model.workload import Workload
 from pready.show import figures
 
@@ -189,6 +196,24 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_one_before(f
     assert len(notes) == 1
     assert where_lines_meet(found.fit, notes) == found.fit  # nothing to move: neither border nor note
     assert len(notes) == 1
+
+
+def test_a_handshake_behind_a_bucket_is_the_step_between_two_lines(found: Calibration) -> None:
+    # Both lines begin below 0, by what passes at once. From 64 KiB on a message asks first: 20 us from line to line.
+    low, high = found.fit.segments
+    fixed = low.L.value + low.o_s.value + low.o_r.value - 20_000 * (high.G.value - low.G.value)
+
+    def above(step: float) -> Fit:
+        latencies = [replace(high.L, value=at - high.o_s.value - high.o_r.value) for at in (fixed, fixed + step)]
+        shaped = replace(high, from_bytes=20_000.0, L=latencies[0], protocol=None)
+        asks = replace(high, from_bytes=65536.0, L=latencies[1], protocol="rendezvous")
+        return replace(found.fit, segments=(low, shaped, asks))
+
+    for step in (20e-6, -5e-6):
+        data = _segment(above(step), 2, [], "here")
+        parts = {n: parse(data[n]["value"], Unit.TIME, n) for n in ("L", "o_s", "o_r", "handshake")}
+        assert parts["handshake"] == pytest.approx(max(step, 1e-9), rel=1e-6)
+        assert sum(parts.values()) == pytest.approx(fixed + step, rel=1e-6)  # a ping-pong takes what it took
 
 
 @pytest.mark.parametrize(("lowest", "left"), [(-1e-6, "0 ns"), (1e-6, "as it was")])

@@ -309,7 +309,7 @@ def test_whose_threads_meet_last() -> None:
 
     many, part = Approach(MANY, 2), Approach(PART, 2)
     assert end(True, False, many) == end(True, True, many) == pytest.approx(3e-3)
-    # One thread receives. The sender's meet once they have heard of the last byte; if they need not, meanwhile.
+    # One thread receives. The sender's meet once they have heard of the last byte; or, as here, while it moves.
     assert end(False, True, many) == pytest.approx(3e-3)
     assert end(False, False, many) == pytest.approx(2e-3)
     # MPI_Wait of one thread completes all that MPI_Pready has sent.
