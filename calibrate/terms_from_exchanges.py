@@ -47,6 +47,8 @@ STUCK = 0.1
 """Share up to which none are."""
 SOON_S = 0.3e-3
 """Before that, threads have slept for nothing; all that have slept have done so for longer than twice that."""
+LONGEST_S = 5e-3
+"""Nobody is known to wake up ever slower for longer than that."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
 TURNS = "by the threads of a team that had nothing to wait for, one each, on fewer cores than threads"
@@ -393,31 +395,24 @@ def _together(e: Exchange) -> bool:
 def _waking(data: dict[str, Any], found: Found) -> None:
     """What small exchanges of teams take beyond the model once threads have computed, and how soon they pay it.
 
-    Teams that are ready at once tell the latter: they send within a few calls of the beginning.
+    Teams that are ready at once, after a while, and in turn tell both together: least absolute deviations, since some
+    exchanges are a neighbour's time slices.
     """
-    rests: dict[int, list[float]] = {}
-    early: list[tuple[int, float, float]] = []
-    for e in found.teams("many"):
-        age = float(np.median([max(row) for row in e.ready]))
-        if age < SOON_S:
-            early.append((e.threads, age, _rest(data, e)))
-        else:
-            rests.setdefault(e.threads, []).append(_rest(data, e))
-    if not rests:
+    seen = [(e.threads, float(np.median([max(row) for row in e.ready])), _rest(data, e)) for e in found.teams("many")]
+    if not any(age >= SOON_S for _, age, _ in seen):
         return
-    teams, times, off = _by_team(rests, data["threads"]["barrier"]["threads"][-1])
-    after = 0.0
-    if early:
-        of, ages, left = (np.array(x) for x in zip(*early, strict=True))
-        wakes = np.interp(of, [1, *teams], [0.0, *times])
+    of, ages, rests = (np.array(x) for x in zip(*seen, strict=True))
+    most = data["threads"]["barrier"]["threads"][-1]
 
-        def missed(slowness: float) -> float:
-            return float(np.abs(wakes * -np.expm1(-ages / slowness) - left).sum())
+    def explained(after: float) -> tuple[list[int], Array, Array]:
+        share = -np.expm1(-ages / after)
+        whole = {team: _median(rests[of == team] / share[of == team], share[of == team]) for team in set(of.tolist())}
+        teams, times, _ = _by_team({team: [time] for team, time in whole.items()}, most)
+        return teams, times, rests - np.interp(of, [1, *teams], [0.0, *times]) * share
 
-        from scipy.optimize import minimize_scalar
-
-        after = float(minimize_scalar(missed, bounds=(SHORTEST_S, SOON_S), method="bounded").x)
-        off = np.concatenate([off, left - wakes * -np.expm1(-ages / after)])
+    tried = np.geomspace(SHORTEST_S, LONGEST_S, 400)
+    after = float(min(tried, key=lambda slowness: float(np.abs(explained(slowness)[2]).sum())))
+    teams, times, off = explained(after)
     data["threads"]["wake"] = {
         "threads": [1, *teams],
         "time": ["0 s", *(format_exact(float(time), Unit.TIME) for time in times)],
@@ -426,6 +421,13 @@ def _waking(data: dict[str, Any], found: Found) -> None:
         "source": "measured",
         "why": "sends by the threads of a team, together or in turn, less what the rest explains",
     }
+
+
+def _median(values: Array, weights: Array) -> float:
+    """The value that half of the weight lies below: of w |x - value| the least sum."""
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])
 
 
 def _by_team(rests: dict[int, list[float]], most: int) -> tuple[list[int], Array, Array]:

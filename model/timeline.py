@@ -81,8 +81,8 @@ class Setting:
     answers_between: bool = False
     """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
     receivers_meet: bool = True
-    """Threads that have each received their own messages meet; False: one thread receives all of them. The sender's
-    meet once they have its word of theirs, or when the last has issued its own."""
+    """Threads that have each received their own messages meet; False: one thread receives all of them, so that the
+    sender's meet last, if they wait for its word."""
     sends_unattended: float = math.inf
     """As `unattended`, of sends."""
 
@@ -276,9 +276,8 @@ def _finish(
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
-    if interface.receivers == "threads":  # each thread has completed its own, then they meet
-        last = end if setting.receivers_meet or np.any(costs.acknowledged) else last_issued
-        end = np.maximum(end, last + costs.barrier)
+    if interface.receivers == "threads" and (setting.receivers_meet or np.any(costs.acknowledged)):
+        end = end + costs.barrier  # each thread has completed its own, then they meet
     end = np.maximum(end, join)
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))
 
