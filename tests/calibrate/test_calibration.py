@@ -201,13 +201,14 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_one_before(f
 def test_a_handshake_behind_a_bucket_is_the_step_between_two_lines(found: Calibration) -> None:
     # Both lines begin below 0, by what passes at once. From 64 KiB on a message asks first: 20 us from line to line.
     low, high = found.fit.segments
-    fixed = low.L.value + low.o_s.value + low.o_r.value - 20_000 * (high.G.value - low.G.value)
+    fixed = -50e-6
 
     def above(step: float) -> Fit:
         latencies = [replace(high.L, value=at - high.o_s.value - high.o_r.value) for at in (fixed, fixed + step)]
         shaped = replace(high, from_bytes=20_000.0, L=latencies[0], protocol=None)
         asks = replace(high, from_bytes=65536.0, L=latencies[1], protocol="rendezvous")
-        return replace(found.fit, segments=(low, shaped, asks))
+        draws = {name: np.column_stack([of, of[:, -1]]) for name, of in found.fit.draws.items()}
+        return replace(found.fit, segments=(low, shaped, asks), draws=draws)
 
     for step in (20e-6, -5e-6):
         data = _segment(above(step), 2, [], "here")
