@@ -386,8 +386,8 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "barrier": _barrier(sampler, workload.threads),
         "waking": np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, None, "") + _optional(sampler, "one_sided.open", m.one_sided.open),
-        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _optional(sampler, "one_sided.lock", m.one_sided.lock),
+        "epoch": _epoch(sampler, None, "") + _opening(sampler, "open"),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _opening(sampler, "lock"),
         "window": _epoch(sampler, m.one_sided.window, "window"),
         "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),
@@ -469,6 +469,11 @@ def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
     if value is None:
         value, name = sampler.machine.one_sided.epoch, "epoch"
     return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
+
+
+def _opening(sampler: Sampler, name: str) -> Array:
+    """What threads wait for until an epoch is open; no draw is below 0."""
+    return np.maximum(_optional(sampler, f"one_sided.{name}", getattr(sampler.machine.one_sided, name)), 0.0)
 
 
 def _wake(sampler: Sampler, threads: int, message: Array) -> Array:

@@ -787,6 +787,18 @@ def test_messages_in_a_row_share_one_bucket(messages: int, size: int) -> None:
     assert got == pytest.approx(expected, rel=0.02, abs=1e-8)
 
 
+def test_what_opening_takes_is_part_of_each_epoch() -> None:
+    m, w = ideal(epoch=3e-6), workload(2, 1, 2e-9)
+    said = {"value": "10 us", "interval": ["0 s", "20 us"], "source": "assumed", "why": "test"}
+    opening = {"open": validated(Value[Time], said, "open")}
+    opens = m.model_copy(update={"one_sided": m.one_sided.model_copy(update=opening)})
+    # Threads that compute meanwhile: the receiver's go-ahead has long been there.
+    ready, way = np.full(2, 1e-3), Approach(RMA_SINGLE_ACTIVE, 2)
+    without, with_it = (float(time(on, w, way, ready)[0]) for on in (m, opens))
+    assert with_it - without == pytest.approx(10e-6)
+    assert (costs(Sampler(opens, draws=500), w, 1e-9).epoch >= 3e-6).all()
+
+
 def test_each_message_has_a_header_on_a_shaped_link() -> None:
     # What one message alone takes contains its own: four more messages of 40 kB take four more headers of 100 B.
     m = with_segments(20_000.0)
