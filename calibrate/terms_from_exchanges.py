@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from pready.calibrate.measurement_plan import (
     SMALL_EXCHANGE,
     SMALLER_PUT,
 )
+from pready.model.approach import Approach
 from pready.model.arrays import Array
-from pready.model.costs import Sampler, costs
+from pready.model.costs import Costs, Sampler, costs
 from pready.model.evaluate import setting_of
 from pready.model.files import validated
 from pready.model.machine import Machine
@@ -135,13 +136,17 @@ def refined(
     return out
 
 
+def _described(machine: Machine, e: Exchange) -> tuple[Approach, Workload, Costs]:
+    """An exchange as the model has it, and what its messages cost."""
+    approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
+    workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
+    return approach, workload, costs(Sampler(machine), workload, approach.message_size(workload.buffer))
+
+
 def modelled(machine: Machine, e: Exchange) -> float:
     """What the timeline says of an exchange: the median over its repeats, until both sides are done."""
-    approach = interface_of(e.approach).into(e.threads * e.theta)
-    buffer: Any = f"{e.bytes} B"
-    workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
+    approach, workload, c = _described(machine, e)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
-    c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
     setting = replace(setting_of(machine, workload), receivers_meet=False)  # one thread receives (measurement_plan)
     line = run(ready, c, approach, setting)
     return float(np.median(line.end))
@@ -358,9 +363,8 @@ def _turns(data: dict[str, Any], found: Found, cores: int | None) -> None:
 
 def _issued_in(machine: Machine, e: Exchange) -> float:
     """CPU time of a message that another thread's has just been issued before."""
-    workload = Workload(threads=e.threads, buffer=f"{e.bytes} B")  # type: ignore[arg-type]
-    c = costs(Sampler(machine), workload, workload.buffer / e.threads)
-    own, taken = (c.put, c.contention_put) if interface_of(e.approach).one_sided else (c.hold, c.contention)
+    approach, _, c = _described(machine, e)
+    own, taken = (c.put, c.contention_put) if approach.interface.one_sided else (c.hold, c.contention)
     return float(own + taken[e.threads])
 
 

@@ -77,6 +77,12 @@ def measured(rate: float) -> tuple[Content, rested.Bucket | None]:
     return content(list(rested.from_rest(plan(threads=1), of)) + plan(threads=1, coarse=True), rate), of
 
 
+def pauses_by_size(points: list[Point], measurement: str) -> dict[int, bool]:
+    """Has a measurement a pause, by its bytes?"""
+    asked: list[dict[str, Any]] = [dict(p.parameters) for p in points if p.measurement == measurement]
+    return {p["bytes"]: p.get("pause_s", 0) > 0 for p in asked}
+
+
 def test_a_bucket_is_found_with_its_rate() -> None:
     _, of = measured(RATE)
     assert of is not None
@@ -108,8 +114,7 @@ def test_messages_too_small_to_drain_a_fast_link_follow_each_other(monkeypatch: 
     of = rested.bucket(content(plan(threads=1, coarse=True), 200e6), KEY)
     assert of is not None
     assert of.ping == pytest.approx(4.4e3, rel=0.05)
-    points = [p for p in rested.from_rest(plan(threads=1), of) if p.measurement == "pingpong"]
-    pauses = {int(p.get("bytes") or 0): bool(p.get("pause_s")) for p in points}  # type: ignore[arg-type]
+    pauses = pauses_by_size(list(rested.from_rest(plan(threads=1), of)), "pingpong")
     assert pauses == {size: size > 4096 for size in pauses}
 
 
@@ -117,10 +122,10 @@ def test_what_drains_it_has_a_pause_and_trains_that_do_so_themselves_are_left_ou
     _, of = measured(RATE)
     assert of is not None
     points = list(rested.from_rest(plan(threads=1), of))
-    pings = {int(p.get("bytes") or 0): p.get("pause_s") for p in points if p.measurement == "pingpong"}  # type: ignore[arg-type]
+    pings = pauses_by_size(points, "pingpong")
     assert set(pings) == set(sizes())
     assert {size for size, pause in pings.items() if pause} == {size for size in sizes() if size >= of.ping}
-    trains = {int(p.get("bytes") or 0) for p in points if p.measurement == "prtt"}  # type: ignore[arg-type]
+    trains = set(pauses_by_size(points, "prtt"))
     assert {1, 4, 16, 64, 256, 16384} <= trains
     assert not {1024, 4096} & trains  # 16 of them are more than the bucket holds
     others = [p for p in points if p.measurement not in ("pingpong", "prtt")]
