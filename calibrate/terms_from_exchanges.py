@@ -48,8 +48,8 @@ STUCK = 0.1
 """Share up to which none are."""
 SOON_S = 0.3e-3
 """Before that, threads have slept for nothing; all that have slept have done so for longer than twice that."""
-LONGEST_S = 5e-3
-"""Nobody is known to wake up ever slower for longer than that."""
+SHARES = tuple(k / 10 for k in range(11))
+"""Of being cold."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
 TURNS = "by the threads of a team that had nothing to wait for, one each, on fewer cores than threads"
@@ -130,7 +130,7 @@ def refined(
     _unattended(out, found)
     _epochs(out, found)
     _turns(out, found, cores)
-    _waking(out, found)
+    _own_share(out, found)
     _epochs_of_teams(out, found)
     out["one_sided"] |= _opening(found)
     return out
@@ -396,42 +396,25 @@ def _together(e: Exchange) -> bool:
     return e.delay_s == 0 and float(np.median([max(row) for row in e.ready])) < SOON_S
 
 
-def _waking(data: dict[str, Any], found: Found) -> None:
-    """What small exchanges of teams take beyond the model once threads have computed, and how soon they pay it.
-
-    Teams that are ready at once, after a while, and in turn tell both together: least absolute deviations, since some
-    exchanges are a neighbour's time slices.
-    """
-    seen = [(e.threads, float(np.median([max(row) for row in e.ready])), _rest(data, e)) for e in found.teams("many")]
-    if not any(age >= SOON_S for _, age, _ in seen):
+def _own_share(data: dict[str, Any], found: Found) -> None:
+    """Which share of being cold a thread of a team is by itself, though others have just sent: the one by which the
+    model is least off all small exchanges of teams that have computed. Least absolute deviations, since some of them
+    are a neighbour's time slices; its interval is the range over the rounds."""
+    if "cold" not in data:
         return
-    of, ages, rests = (np.array(x) for x in zip(*seen, strict=True))
-    most = data["threads"]["barrier"]["threads"][-1]
-
-    def explained(after: float) -> tuple[list[int], Array, Array]:
-        share = -np.expm1(-ages / after)
-        whole = {team: _median(rests[of == team] / share[of == team], share[of == team]) for team in set(of.tolist())}
-        teams, times, _ = _by_team({team: [time] for team, time in whole.items()}, most)
-        return teams, times, rests - np.interp(of, [1, *teams], [0.0, *times]) * share
-
-    tried = np.geomspace(SHORTEST_S, LONGEST_S, 400)
-    after = float(min(tried, key=lambda slowness: float(np.abs(explained(slowness)[2]).sum())))
-    teams, times, off = explained(after)
-    data["threads"]["wake"] = {
-        "threads": [1, *teams],
-        "time": ["0 s", *(format_exact(float(time), Unit.TIME) for time in times)],
-        "after": format_exact(after, Unit.TIME),
-        "within": format_exact(_next_within(off), Unit.TIME),
-        "source": "measured",
-        "why": "sends by the threads of a team, together or in turn, less what the rest explains",
-    }
-
-
-def _median(values: Array, weights: Array) -> float:
-    """The value that half of the weight lies below: of w |x - value| the least sum."""
-    order = np.argsort(values)
-    total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, total[-1] / 2)])
+    of = [[e for e in part.teams("many") if not _together(e)] for part in found.rounds]
+    if not any(of):
+        return
+    said: dict[str, Any] = {"source": "measured", "why": "sends by the threads of a team, late or in turn"}
+    off = []
+    for share in SHARES:
+        data["cold"]["own"] = {"value": f"{share:.0%}", **said}
+        machine = validated(Machine, data, "calibration")
+        off.append([sum(abs(e.after.value - modelled(machine, e)) for e in part) for part in of])
+    each = [SHARES[i] for i, part in zip(np.argmin(off, axis=0), of, strict=True) if part]
+    whole = (min(each), max(each)) if len(each) > 1 else (SHARES[0], SHARES[-1])
+    value = float(np.clip(SHARES[int(np.sum(off, axis=1).argmin())], *whole))
+    data["cold"]["own"] = {"value": f"{value:.0%}", "interval": [f"{end:.0%}" for end in whole], **said}
 
 
 def _by_team(rests: dict[int, list[float]], most: int) -> tuple[list[int], Array, Array]:

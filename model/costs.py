@@ -89,6 +89,8 @@ class Costs:
     """What this message takes longer after a long pause."""
     cooling: Array
     """The pause after which 63 % of `cold` is paid."""
+    cold_own: Array
+    """The share of `cold` whose pause reaches back to the beginning of the iteration."""
     active: Array
     """What an active message takes longer than a send, copies aside."""
     receive: Array
@@ -357,7 +359,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
 
 
 _ALIKE = (
-    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "per_entry", "control"),
+    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "cold_own"),
+    *("per_entry", "control"),
     *("pready", "barrier", "waking", "poll", "epoch", "flush", "window"),
 )
 """Costs of a message whatever its size."""
@@ -380,6 +383,7 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "uneven_active": _like_others(sampler, at, path, "uneven_active"),
         "uneven_puts": _like_others(sampler, at, path, "uneven_puts"),
         "cooling": np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
+        "cold_own": _own(sampler, m, workload.threads),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": _fixed(sampler, at, path, 0),
         "pready": sampler("threads.pready", m.threads.pready),
@@ -474,6 +478,13 @@ def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
 def _opening(sampler: Sampler, name: str) -> Array:
     """What threads wait for until an epoch is open; no draw is below 0."""
     return np.maximum(_optional(sampler, f"one_sided.{name}", getattr(sampler.machine.one_sided, name)), 0.0)
+
+
+def _own(sampler: Sampler, machine: Machine, threads: int) -> Array:
+    """Which share of being cold each thread of a team is by itself; no draw of it is beyond 0 to 1."""
+    if machine.cold is None or machine.cold.own is None or threads == 1:
+        return np.asarray(0.0)
+    return np.clip(sampler("cold.own", machine.cold.own), 0.0, 1.0)
 
 
 def _wake(sampler: Sampler, threads: int, message: Array) -> Array:

@@ -322,7 +322,8 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         ready.append("a thread of a team wakes up to send")
         terms += term("wake")
     if np.any(costs.cold):
-        ready.append("the first message after a pause takes up to t_cold longer")
+        share = f", {float(costs.cold_own):.0%} of it since the iteration began" if np.any(costs.cold_own) else ""
+        ready.append(f"the first message after a pause takes up to t_cold longer{share}")
         terms += term("cold")
     yield "ready", "; ".join(ready) or "the last partition is ready: time 0", terms
 

@@ -180,10 +180,19 @@ class NetworkPath(Strict):
 class Cold(SizeCurve):
     """What the first message after a pause takes longer: code and data have left the caches, on both sides.
 
-    A pause of p adds ``time`` × (1 − exp(−p / after)).
+    A pause of p adds ``time`` × (1 − exp(−p / after)). For a thread of a team, `own` of it counts from the beginning of
+    the iteration, since when it has not sent, whoever else has.
     """
 
     after: Value[units.Time]
+    own: Value[units.Share] | None = None
+    """At most 1; absent: the pause ends with any thread's message."""
+
+    @model_validator(mode="after")
+    def _share(self) -> Self:
+        if self.own is not None and self.own.value > 1:
+            raise PreadyError(f"own = {self.own.value:g}", valid="a share of at most 1")
+        return self
 
 
 class TeamTimes(Provenance):

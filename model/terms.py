@@ -103,8 +103,8 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{cold}",
         says="what the first message after a pause takes longer, its code and data having left the caches",
         costs=("cold",),
-        shapes=("cooling",),
-        values={"cold": Unit.TIME, "cold.after": Unit.TIME},
+        shapes=("cooling", "cold_own"),
+        values={"cold": Unit.TIME, "cold.after": Unit.TIME, "cold.own": Unit.SHARE},
         steps=("ready",),
     ),
     Term(

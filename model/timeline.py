@@ -82,7 +82,7 @@ class Setting:
     """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
     receivers_meet: bool = True
     """Threads that have each received their own messages meet; False: one thread receives all of them, so that the
-    sender's meet last, if they wait for its word."""
+    sender's meet last, when each has issued its own or, if they wait for its word, that is there."""
     sends_unattended: float = math.inf
     """As `unattended`, of sends."""
 
@@ -276,8 +276,9 @@ def _finish(
         end = end + (vcis - 1) * costs.poll
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
-    if interface.receivers == "threads" and (setting.receivers_meet or np.any(costs.acknowledged)):
-        end = end + costs.barrier  # each thread has completed its own, then they meet
+    if interface.receivers == "threads":  # each thread has completed its own, then they meet
+        last = end if setting.receivers_meet or np.any(costs.acknowledged) else last_issued
+        end = np.maximum(end, last + costs.barrier)
     end = np.maximum(end, join)
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))
 
@@ -367,14 +368,16 @@ def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
     """Starts, each later by what the pause before it costs: shape (rows, messages).
 
     The pause of a message reaches back to the end of the one before on the link, or to the `begin`
-    of the iteration, shape (rows,), when the exchange before has just ended.
+    of the iteration, shape (rows,), when the exchange before has just ended; a share of what it costs, always to that.
     """
     order = np.argsort(starts, axis=1, kind="stable")
     ordered = np.take_along_axis(starts, order, axis=1)
     busy = costs.link[..., None]
     before = np.concatenate([begin[:, None], (fifo_starts(ordered, busy) + busy)[:, :-1]], axis=1)
-    pause = ordered - before
-    later = ordered + costs.cold[..., None] * _paid(pause, costs.cooling[..., None])
+    paid = _paid(ordered - before, costs.cooling[..., None])
+    if np.any(own := costs.cold_own[..., None]):
+        paid = (1 - own) * paid + own * _paid(ordered - begin[:, None], costs.cooling[..., None])
+    later = ordered + costs.cold[..., None] * paid
     out = np.empty_like(later)
     # What follows at once waits for the first: it cannot overtake.
     np.put_along_axis(out, order, np.maximum.accumulate(later, axis=1), axis=1)

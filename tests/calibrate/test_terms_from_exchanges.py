@@ -17,27 +17,21 @@ from pready.calibrate.from_records import Exchange, Sample, cores_per_rank
 from pready.calibrate.measurement_plan import EARLY_APPROACHES, EARLY_SIZES, PUTS, exchanges
 from pready.calibrate.terms_from_exchanges import _next_within, modelled, refined
 from pready.model.files import validated
-from pready.model.machine import Cold, Machine, Wake
+from pready.model.machine import Cold, Machine
 from pready.model.machine_file import dumps
 from pready.model.units import Unit, parse
 
 US = 1e-6
 PUT, EPOCH, MEETING, COLD, AFTER = 4 * US, 12 * US, 25 * US, 150 * US, 4e-3
-TEAMS, WAKES, WAKING = (1, 2, 4), (9 * US, 17 * US), 0.1e-3
+TEAMS, OWN = (1, 2, 4), 0.4
 
 
 def known(room: float | None = None, sends: float | None = None) -> Machine:
     """A machine that has all the costs, and room for so many bytes of puts and of sends."""
     m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
     value = {"source": "assumed", "why": "test"}
-    curve = {"sizes": ["1 B"], "time": [f"{COLD!r} s"], "after": {"value": f"{AFTER!r} s", **value}, **value}
-    wake = {
-        "wake": validated(
-            Wake,
-            {"threads": TEAMS, "time": [f"{w!r} s" for w in (0.0, *WAKES)], "after": f"{WAKING!r} s", **value},
-            "test",
-        )
-    }
+    shape = {"after": {"value": f"{AFTER!r} s", **value}, "own": {"value": f"{OWN:.0%}", **value}}
+    curve = {"sizes": ["1 B"], "time": [f"{COLD!r} s"], **shape, **value}
     further = {"window": m.one_sided.put.model_copy(update={"value": 0.0})}
     if room is not None:
         further["unattended"] = m.one_sided.put.model_copy(update={"value": room})
@@ -46,7 +40,6 @@ def known(room: float | None = None, sends: float | None = None) -> Machine:
         update={
             "inter": m.inter.model_copy(update={"unattended": takes}),
             "cold": validated(Cold, curve, "test"),
-            "threads": m.threads.model_copy(update=wake),
             "one_sided": m.one_sided.model_copy(update=further),
         }
     )
@@ -83,7 +76,7 @@ def plain(m: Machine) -> dict[str, Any]:
     data = tomllib.loads(dumps(m))
     for name in ("cold", "active_message"):
         data.pop(name, None)
-    for name in ("wake", "turn", "turn_put"):
+    for name in ("turn", "turn_put"):
         data["threads"].pop(name, None)
     data["inter"].pop("unattended", None)
     data["one_sided"] = {n: {"value": "1 us", "source": "assumed", "why": "not measured"} for n in ("put", "epoch")}
@@ -92,6 +85,10 @@ def plain(m: Machine) -> dict[str, Any]:
 
 def time(value: Any) -> float:
     return parse(value, Unit.TIME, "value")
+
+
+def share(found: dict[str, Any]) -> float:
+    return parse(found["cold"]["own"]["value"], Unit.SHARE, "own")
 
 
 def test_the_costs_come_back() -> None:
@@ -103,9 +100,8 @@ def test_the_costs_come_back() -> None:
         pytest.approx(MEETING, rel=0.03),
         pytest.approx(MEETING, rel=0.03),
     ]
-    assert [time(t) for t in found["threads"]["wake"]["time"][1 : len(TEAMS)]] == pytest.approx(list(WAKES), rel=0.05)
-    assert time(found["threads"]["wake"]["after"]) == pytest.approx(WAKING, rel=0.05)
-    # What waking is thought to take too long or short, epochs get.
+    assert share(found) == OWN
+    # What cold is thought to take too long or short, epochs get.
     assert time(found["one_sided"]["epoch"]["value"]) == pytest.approx(EPOCH, rel=0.1)
     assert time(found["one_sided"]["flush"]["value"]) == pytest.approx(EPOCH, rel=0.1)
     assert time(found["cold"]["time"][0]) == pytest.approx(COLD, rel=0.03)
@@ -120,7 +116,27 @@ def test_one_disturbed_point_does_not_count() -> None:
     i = next(i for i, e in enumerate(seen) if e.approach == "many" and e.threads == 4)
     seen[i] = replace(seen[i], after=Sample(4e-3, 4e-3, 4e-3))  # a time slice of somebody else
     found = refined(plain(m), seen, active_messages=False)
-    assert [time(t) for t in found["threads"]["wake"]["time"][1 : len(TEAMS)]] == pytest.approx(list(WAKES), rel=0.05)
+    assert share(found) == OWN
+
+
+def test_the_share_that_is_a_threads_own_has_the_range_of_its_rounds() -> None:
+    # One round says that threads are as cold as nobody has sent, the next as cold as they have not sent themselves.
+    rounds = []
+    for number, own in enumerate((0.0, 1.0, 1.0)):
+        m = known()
+        assert m.cold is not None
+        told = m.cold.own.model_copy(update={"value": own}) if m.cold.own else None
+        m = m.model_copy(update={"cold": m.cold.model_copy(update={"own": told})})
+        rounds += [replace(e, round=number) for e in measured(m)]
+    found = refined(plain(known()), rounds, active_messages=False)
+    assert [parse(x, Unit.SHARE, "own") for x in found["cold"]["own"]["interval"]] == [0, 1]
+    # One alone does not say how much it differs.
+    once = refined(plain(known()), [e for e in rounds if e.round == 1], active_messages=False)
+    assert share(once) == 1
+    assert [parse(x, Unit.SHARE, "own") for x in once["cold"]["own"]["interval"]] == [0, 1]
+    # Without a pause there is no cold, and without teams no share of it.
+    alone = refined(plain(known()), [e for e in rounds if e.threads == 1], active_messages=False)
+    assert "own" not in alone["cold"]
 
 
 def test_a_pause_whose_repeats_disagree_hardly_counts() -> None:
@@ -163,9 +179,8 @@ def test_a_budget_that_ends_before_large_teams_leaves_a_machine_for_them() -> No
     data, seen = plain(m), measured(m)
     for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
         found = refined(data, few, active_messages=False)["threads"]
-        for curve in (found["barrier"], found["wake"]):
-            assert curve["threads"][-1] == data["threads"]["barrier"]["threads"][-1]
-            assert len(curve["threads"]) == len(curve["time"])
+        assert found["barrier"]["threads"][-1] == data["threads"]["barrier"]["threads"][-1]
+        assert len(found["barrier"]["threads"]) == len(found["barrier"]["time"])
 
 
 def test_rounds_are_one_exchange_where_it_matters_and_many_where_they_differ() -> None:
@@ -179,7 +194,8 @@ def test_rounds_are_one_exchange_where_it_matters_and_many_where_they_differ() -
     once, thrice = (refined(plain(m), every, active_messages=False) for every in (seen, rounds))
     assert [time(t) for t in thrice["cold"]["time"]] == pytest.approx([time(t) for t in once["cold"]["time"]])
     # Student's t of that many is close to 2; -10, 0 and 10 us deviate by 8.2 us from their mean.
-    assert time(thrice["threads"]["wake"]["within"]) == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
+    low, high = map(time, thrice["threads"]["meet"]["interval"])
+    assert (high - low) / 2 == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
     again = [p for p in exchanges(TEAMS, 1) if p.get("round") == 1]
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES) * len(EARLY_APPROACHES)
 
@@ -194,15 +210,9 @@ def test_how_long_an_epoch_takes_to_open_comes_back() -> None:
     assert not {"open", "lock"} & set(refined(plain(m), at_once, active_messages=False)["one_sided"])
 
 
-def awake() -> Machine:
-    """As `known`, of threads that have not slept."""
-    m = known()
-    return m.model_copy(update={"threads": m.threads.model_copy(update={"wake": None})})
-
-
 @pytest.mark.parametrize(("cores", "known_turn"), [(1, True), (2, True), (4, False), (None, False)])
 def test_turns_on_a_core_come_back(cores: int | None, known_turn: bool) -> None:
-    turns, m = {"turn": 7 * US, "turn_put": 4 * US}, awake()
+    turns, m = {"turn": 7 * US, "turn_put": 4 * US}, known()
 
     def in_turn(e: Exchange) -> Exchange:
         """The next is ready when the one before has issued, and its turn has come."""

@@ -44,7 +44,9 @@ def warmed(starts: list[float], costs: list[Costs]) -> list[float]:
         c = costs[t]
         pause = max(starts[t] - before, 0.0)
         before = max(starts[t], before if out else -1e300) + float(c.link)
-        latest = max(latest, starts[t] + float(c.cold) * (1 - math.exp(-pause / float(c.cooling))))
+        since, own = max(starts[t], 0.0), float(c.cold_own)
+        paid = [1 - math.exp(-x / float(c.cooling)) for x in (pause, since)]
+        latest = max(latest, starts[t] + float(c.cold) * ((1 - own) * paid[0] + own * paid[1]))
         out[t] = latest
     return [out[t] for t in range(len(starts))]
 

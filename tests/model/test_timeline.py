@@ -30,6 +30,7 @@ from pready.model.approach import (
 )
 from pready.model.arrays import Array
 from pready.model.costs import Costs, Sampler, costs
+from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.files import validated
 from pready.model.line import fifo_starts
@@ -314,6 +315,10 @@ def test_whose_threads_meet_last() -> None:
     assert end(False, False, many) == pytest.approx(2e-3)
     # MPI_Wait of one thread completes all that MPI_Pready has sent.
     assert end(False, True, part) == pytest.approx(2e-3)
+    # Not before both have issued theirs: the second after 3 ms, when its 1 MB go.
+    slow = replace(each, hold=np.asarray(1.5e-3), wire=np.asarray(-9e-4))  # and take 0.1 ms
+    setting = Setting(2, 1, 1, 1, "hardware", receivers_meet=False)
+    assert run(np.zeros((1, 2)), slow, many, setting).end[0] == pytest.approx(4e-3)
 
 
 def test_two_ways_are_halos_and_lists() -> None:
@@ -464,6 +469,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         uneven_puts=np.asarray(draw(any_of(0.0, 0.5))),
         size=np.asarray(draw(any_of(1.0, 1e6))),
         cooling=np.asarray(draw(COOLING)),
+        cold_own=np.asarray(draw(any_of(0.0, 0.5, 1.0))),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(times(1e-6))),
         contention=np.array(draw(sharing)),
@@ -473,7 +479,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
 
 SAME_OF_ALL = (
     *("per_entry", "control", "pready", "barrier", "wake", "waking", "poll", "epoch", "flush", "window", "ack"),
-    *("cooling", "uneven", "uneven_active", "uneven_puts", "contention", "contention_put"),
+    *("cooling", "cold_own", "uneven", "uneven_active", "uneven_puts", "contention", "contention_put"),
 )
 """What does not depend on a message's size."""
 
@@ -872,3 +878,33 @@ def test_the_first_message_after_a_pause_is_cold() -> None:
     for approach in (Approach(SINGLE), Approach(MANY, 4)):
         got = [Evaluation(m, validated(Workload, w, "w"), draws=0).mean_time(approach) for w in (plain, late)]
         assert got == [pytest.approx(0.0, abs=1e-9), pytest.approx(100e-6 * (1 - math.exp(-1)), rel=1e-3)]
+
+
+@pytest.mark.parametrize("own", [0.0, 0.3, 1.0])
+def test_a_thread_is_in_part_as_cold_as_it_has_not_sent(own: float) -> None:
+    # Two threads send after 2 and 4 ms. All of the last one's cold comes from the 2 ms since the first sent, or `own`
+    # of it from the 4 ms since both began. Bulk, and one thread, have paused for 4 ms either way.
+    about = {"source": "assumed", "why": "test"}
+    cold = {"sizes": ["1 B"], "time": ["100 us"], "after": {"value": "4 ms", **about}, **about}
+    share = {"own": {"value": f"{own:.0%}", **about}}
+    m = ideal(G=1e-12).model_copy(update={"cold": validated(Cold, cold | share, "test")})
+
+    def after(approach: Approach, *ready: float) -> float:
+        return float(time(m, workload(len(ready), 1, 2e-9), approach, np.array(ready))[0])
+
+    since, whole = 1 - math.exp(-0.5), 1 - math.exp(-1)
+    assert after(Approach(MANY, 2), 2e-3, 4e-3) == pytest.approx(100e-6 * ((1 - own) * since + own * whole), rel=1e-6)
+    assert after(Approach(SINGLE), 2e-3, 4e-3) == pytest.approx(100e-6 * whole)
+    assert after(Approach(MANY, 1), 4e-3) == pytest.approx(100e-6 * whole)
+
+
+def test_no_thread_is_colder_than_cold() -> None:
+    about = {"source": "assumed", "why": "test"}
+    cold = {"sizes": ["1 B"], "time": ["1 us"], "after": {"value": "4 ms", **about}, **about}
+    with pytest.raises(PreadyError, match=r"own = 1\.2; valid: a share of at most 1"):
+        validated(Cold, cold | {"own": {"value": "120 %", **about}}, "test")
+    wide = {"value": "50 %", "interval": ["0 %", "120 %"], **about}
+    m = ideal().model_copy(update={"cold": validated(Cold, cold | {"own": wide}, "test")})
+    drawn = costs(Sampler(m, draws=500), workload(2, 1, 1e-9), 1e-9).cold_own
+    assert 0 <= drawn.min() < 0.2
+    assert drawn.max() == 1

@@ -137,7 +137,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
             ),
             "active_message": maybe(CURVE),
             "answers": maybe(value(draw(any_of("at once", "between sends")))),
-            "cold": maybe(COLD),
+            "cold": maybe(COLD.model_copy(update={"own": maybe(value(0.4))})),
             "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),
             "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),
         }
