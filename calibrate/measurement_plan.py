@@ -29,10 +29,16 @@ LARGEST_RECEIVED = 8 << 10
 """Bytes; several larger ones are not all there before somebody receives them, and what is timed is their transfer."""
 
 
-def ping(size: int, mode: str = "isend") -> Point:
+def ping(size: int, mode: str = "isend", round_: int = 0) -> Point:
     """A ping-pong; of smaller ones `rested.from_rest` says later whether they need a pause, too."""
-    pause: dict[str, Value] = {"pause_s": PAUSE_S} if size >= PAUSED_FROM else {}
-    return Point.of("pingpong", bytes=size, mode=mode, **pause)
+    when: dict[str, Value] = {"pause_s": PAUSE_S} if size >= PAUSED_FROM else {}
+    return Point.of("pingpong", bytes=size, mode=mode, **when, **({"round": round_} if round_ else {}))
+
+
+def pings_again(largest: int, round_: int) -> Iterator[Point]:
+    """At another time: 8 B took 6.9 us in one minute, and 8.8 us in the next."""
+    for size in _powers(1, largest, 1):
+        yield ping(size, round_=round_)
 
 
 def plan(
@@ -193,6 +199,7 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="posted", length=length)
     yield from exchanges(teams, 1)
+    yield from pings_again(largest, 1)
     yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
@@ -294,6 +301,7 @@ def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
         for size in _powers(1, largest, 2):
             yield ping(size, mode)
     yield from exchanges(teams, 2)
+    yield from pings_again(largest, 2)
     # last: a provider that keeps few unexpected messages hangs here, and the watchdog takes its time
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="unexpected", length=length)
