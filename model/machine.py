@@ -181,7 +181,7 @@ class Cold(SizeCurve):
     """What the first message after a pause takes longer: code and data have left the caches, on both sides.
 
     A pause of p adds ``time`` × (1 − exp(−p / after)). For a thread of a team, `own` of it counts from the beginning of
-    the iteration, since when it has not sent, whoever else has.
+    the iteration, whoever has sent since.
     """
 
     after: Value[units.Time]
