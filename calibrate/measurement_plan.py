@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, product
-from typing import Any
 
 from pready.calibrate import send_completion
 from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
@@ -32,7 +31,12 @@ LARGEST_RECEIVED = 8 << 10
 def ping(size: int, mode: str = "isend", round_: int = 0) -> Point:
     """A ping-pong; of smaller ones `rested.from_rest` says later whether they need a pause, too."""
     when: dict[str, Value] = {"pause_s": PAUSE_S} if size >= PAUSED_FROM else {}
-    return Point.of("pingpong", bytes=size, mode=mode, **when, **({"round": round_} if round_ else {}))
+    return Point.of("pingpong", bytes=size, mode=mode, **when, **_again(round_))
+
+
+def _again(round_: int) -> dict[str, Value]:
+    """What tells a point of a later round from the same one of the first."""
+    return {"round": round_} if round_ else {}
 
 
 def pings_again(largest: int, round_: int) -> Iterator[Point]:
@@ -150,7 +154,6 @@ the receiver sleeps."""
 
 def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
     """Threads that issue at once, beside one alone: the slope over the messages is what a taken lock costs."""
-    again: dict[str, Value] = {"round": round_} if round_ else {}
     for size in BURST_SIZES:
         for messages in dict.fromkeys(max(total // team, 2) for total in BURST_TOTALS):
             yield Point.of(
@@ -162,7 +165,7 @@ def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
                 sleep_s=0.004,
                 max_repeats=60,
                 budget_s=0.4,
-                **again,
+                **_again(round_),
             )
 
 
@@ -243,8 +246,7 @@ def after_pauses(round_: int) -> Iterator[Point]:
     """A send after pauses. Waking up differs by the minute: 65 us, then 150 us, after 3 ms on a virtual core."""
     for size in COLD_SIZES:
         for delay in (0.0, *COLD_PAUSES):
-            when: dict[str, Any] = {"delay_s": delay} | ({"round": round_} if round_ else {})
-            yield exchange("single", size, **when)
+            yield exchange("single", size, 1, 1, delay_s=delay, **_again(round_))
 
 
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
@@ -256,10 +258,9 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     waking up to send, cost, and how much that differs from one exchange to the next. Rounds after the first repeat
     all but the long ones, at other times: a machine may be colder in one minute than in the next.
     """
-    again: dict[str, Value] = {"round": round_} if round_ else {}
 
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
-        return exchange(approach, size, theta, threads, **when, **again)
+        return exchange(approach, size, theta, threads, **when, **_again(round_))
 
     def early(approach: str) -> Iterator[Point]:  # seconds each on a slow link
         for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):

@@ -383,7 +383,7 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "uneven_active": _like_others(sampler, at, path, "uneven_active"),
         "uneven_puts": _like_others(sampler, at, path, "uneven_puts"),
         "cooling": np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
-        "cold_own": _own(sampler, m, workload.threads),
+        "cold_own": _own(sampler, workload.threads),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": _fixed(sampler, at, path, 0),
         "pready": sampler("threads.pready", m.threads.pready),
@@ -480,11 +480,12 @@ def _opening(sampler: Sampler, name: str) -> Array:
     return np.maximum(_optional(sampler, f"one_sided.{name}", getattr(sampler.machine.one_sided, name)), 0.0)
 
 
-def _own(sampler: Sampler, machine: Machine, threads: int) -> Array:
+def _own(sampler: Sampler, threads: int) -> Array:
     """Which share of being cold each thread of a team is by itself; no draw of it is beyond 0 to 1."""
-    if machine.cold is None or machine.cold.own is None or threads == 1:
+    cold = sampler.machine.cold
+    if cold is None or threads == 1:
         return np.asarray(0.0)
-    return np.clip(sampler("cold.own", machine.cold.own), 0.0, 1.0)
+    return np.clip(_optional(sampler, "cold.own", cold.own), 0.0, 1.0)
 
 
 def _wake(sampler: Sampler, threads: int, message: Array) -> Array:

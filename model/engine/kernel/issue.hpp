@@ -63,9 +63,9 @@ inline void warm(const Plan& p, const Senders& g, Scratch& s) {
             const double at = s.starts[order[i]][l];
             const double pause = at > busy ? at - busy : 0.0;
             busy = (i > 0 && busy > at ? busy : at) + p.link[c];
-            double warm = std::expm1(-pause / p.cooling);
-            if (p.cold_own > 0 && at > pause) warm += p.cold_own * (std::expm1(-at / p.cooling) - warm);
-            const double later = at - p.cold[c] * warm;
+            double paid = -std::expm1(-pause / p.cooling);
+            if (p.cold_own > 0 && at > pause) paid += p.cold_own * (-std::expm1(-at / p.cooling) - paid);
+            const double later = at + p.cold[c] * paid;
             if (later > latest) latest = later;
             s.starts[order[i]][l] = latest;
         }
