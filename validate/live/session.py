@@ -1,4 +1,4 @@
-"""One live comparison: calibrate, measure other cases, predict them, judge."""
+"""One live comparison: calibrate and measure other cases by turns, predict them, judge."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ from pready.validate.result import CaseResult, Comparison, Control
 
 CALIBRATING = 0.5
 """Share of the budget for the calibration."""
+TURNS = 2
+"""In how many parts the cases are measured. Calibration goes on before, between and after them: a machine that others
+use as well changes in minutes by as much as a model is off."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
@@ -83,18 +86,24 @@ def validate(
         compare anything.
     """
     raw = folder / f"live-{site.library}.jsonl"
-    calibration = _calibrated(site, raw, budget_s * CALIBRATING, seed, on_progress)
-    machine = calibration.described.machine
-    (folder / f"live-{site.library}.toml").write_text(dumps(machine, provenance(raw, calibration, seed)))
-    scenes = scenes_for(machine, seed, crowded=site.receive_threads == 1)
-    points = design.points(scenes, receive_threads=site.receive_threads, seed=seed, point_budget_s=POINT_BUDGET_S)
+
+    def calibrated() -> Calibration:
+        return _calibrated(site, raw, budget_s * CALIBRATING / (TURNS + 1), seed, on_progress)
 
     def told(p: Progress) -> None:
         on_progress(Told("measuring", p.done, p.total, p.left_s))
 
-    outcome = measure(
-        points, site.launcher, raw, budget_s * (1 - CALIBRATING), told, built=site.built, tool=VERSION, seed=seed
-    )
+    calibration = calibrated()
+    scenes = scenes_for(calibration.described.machine, seed, crowded=site.receive_threads == 1)
+    points = design.points(scenes, receive_threads=site.receive_threads, seed=seed, point_budget_s=POINT_BUDGET_S)
+    for _ in range(TURNS):
+        outcome = measure(
+            points, site.launcher, raw, budget_s * (1 - CALIBRATING) / TURNS, told, built=site.built, tool=VERSION,
+            seed=seed,
+        )  # fmt: skip
+        calibration = calibrated()
+    machine = calibration.described.machine
+    (folder / f"live-{site.library}.toml").write_text(dumps(machine, provenance(raw, calibration, seed)))
     return concluded(site, raw, calibration, scenes, seed, folder, outcome)
 
 
