@@ -40,6 +40,8 @@ SYNC = {"active": "epoch", "passive": "flush"}
 OPENS = {"active": "open", "passive": "lock"}
 SHORTEST_S = 1e-9
 """A cost that came out below is taken as this: it stays positive."""
+LARGE_PUT = 1 << 20
+"""Bytes from which the time of a put's call says how fast its data are copied."""
 SETTLES_S = 2e-3
 """Puts that take less together say little of what moved meanwhile: after a pause, they start slowly."""
 MOVED = 0.85
@@ -294,8 +296,18 @@ def _unattended(data: dict[str, Any], found: Found) -> None:
     puts, sends = EARLY_APPROACHES
     if (moved := _moved(found, puts, "puts")) is not None:
         data["one_sided"]["unattended"] = moved
+        if parse(moved["value"], Unit.SIZE) == 0 and (kept := _kept(found, puts)):
+            why = "what lies between the calls of puts one after the other, of 1 MiB and more, per byte"
+            data["one_sided"]["O_s"] = _between(kept, why, Unit.TIME_PER_BYTE)
     if data.get("sender_progress", {}).get("value") != "on-call" and (moved := _moved(found, sends, "sends")):
         data["inter"]["unattended"] = moved
+
+
+def _kept(found: Found, approach: str) -> list[float]:
+    """What a put takes per byte in its call: the next partition of its thread is ready when it returns."""
+    large = [s for s in EARLY_SIZES if s >= LARGE_PUT]
+    rows = {s: e.ready for s in large if (e := found.one(approach, s * EARLY_PUTS, EARLY_PUTS)) is not None and e.ready}
+    return [float(np.median([row[-1] - row[1] for row in of])) / (EARLY_PUTS - 2) / s for s, of in rows.items()]
 
 
 def _moved(found: Found, approach: str, what: str) -> dict[str, Any] | None:
@@ -473,9 +485,9 @@ def curve(times: Mapping[int, float], why: str, half: float = 0.0) -> dict[str, 
     }
 
 
-def _between(values: Sequence[float], why: str) -> dict[str, Any]:
+def _between(values: Sequence[float], why: str, unit: Unit = Unit.TIME) -> dict[str, Any]:
     """The middle of a few measurements, and their range as its interval."""
-    kept = [max(v, SHORTEST_S) for v in values]
-    low, high = format_exact(min(kept), Unit.TIME), format_exact(max(kept), Unit.TIME)
-    value = format_exact(float(np.mean(kept)), Unit.TIME)
+    kept = [max(v, SHORTEST_S if unit is Unit.TIME else 0.0) for v in values]
+    low, high = format_exact(min(kept), unit), format_exact(max(kept), unit)
+    value = format_exact(float(np.mean(kept)), unit)
     return {"value": value, "interval": [low, high], "source": "measured", "why": why}

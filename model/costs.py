@@ -50,6 +50,7 @@ class Costs:
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
+    kept: Array
     """Overhead of an MPI_Put, in place of o_s."""
     handshake: Array
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
@@ -305,9 +306,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     path = m.path(workload.path)
     index = path.place(size)
     segment = path.segments[index]
-    alike = sampler.once(
-        (workload.path, workload.cache, workload.threads), lambda: _of_all_sizes(sampler, workload, path)
-    )
+    shared = (workload.path, workload.cache, workload.threads, _sweeps(workload))
+    alike = sampler.once(shared, lambda: _of_all_sizes(sampler, workload, path))
     line = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
     control, copy = alike["control"], size / alike["copy"]
     stream = size * line["G"]
@@ -340,6 +340,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         stream=stream,
         link=link,
         wire=wire,
+        kept=np.asarray(size * alike["kept"]),
         acknowledged=np.asarray(acknowledged),
         buffered=alike["send_buffer"] / size * link,
         queue=_queue(sampler, workload, path, size),
@@ -377,6 +378,7 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "send_buffer": _optional(sampler, f"{at}.send_buffer", path.send_buffer),
         "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
         "put": sampler("one_sided.put", m.one_sided.put),
+        "kept": np.maximum(_optional(sampler, "one_sided.O_s", m.one_sided.O_s), 0.0),
         "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
         "jitter": _optional(sampler, f"{at}.jitter", path.jitter),
         "uneven": _optional(sampler, f"{at}.uneven", path.uneven),
@@ -390,8 +392,8 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "barrier": _barrier(sampler, workload.threads),
         "waking": np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, None, "") + _opening(sampler, "open"),
-        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _opening(sampler, "lock"),
+        "epoch": _epoch(sampler, None, "") + _opening(sampler, "open", workload),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _opening(sampler, "lock", workload),
         "window": _epoch(sampler, m.one_sided.window, "window"),
         "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),
@@ -475,9 +477,17 @@ def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
     return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
 
 
-def _opening(sampler: Sampler, name: str) -> Array:
-    """What threads wait for until an epoch is open; no draw is below 0."""
+def _opening(sampler: Sampler, name: str, workload: Workload) -> Array:
+    """What threads wait for until an epoch is open; no draw is below 0. In a wavefront it opens while they wait for
+    what they need to compute."""
+    if _sweeps(workload):
+        return np.asarray(0.0)
     return np.maximum(_optional(sampler, f"one_sided.{name}", getattr(sampler.machine.one_sided, name)), 0.0)
+
+
+def _sweeps(workload: Workload) -> bool:
+    """Does a rank receive what it needs before it computes?"""
+    return workload.pattern == "sweep3d"
 
 
 def _own(sampler: Sampler, threads: int) -> Array:

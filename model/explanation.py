@@ -317,7 +317,8 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         ready.append("the receiver's go-ahead for this iteration must have come")
         terms += term("control")
     if late_puts(i, setting):
-        ready.append("puts move only in the call that ends the epoch, after the threads have met")
+        ready.append("puts keep their data, and move only in the call that ends the epoch, after the threads have met")
+        terms += term("kept")
     if np.any(costs.wake) and not i.joins:
         ready.append("a thread of a team wakes up to send")
         terms += term("wake")

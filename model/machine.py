@@ -350,6 +350,9 @@ class OneSided(Strict):
     unattended: Value[units.Offset] | None = None
     """Bytes of MPI_Put that can wait for the link, and move without a thread inside MPI, such as a socket's buffer;
     what finds no room moves in the call that ends the epoch. 0: the library puts all off; absent, all find room."""
+    O_s: Value[units.TimePerByte] | None = None
+    """Of puts that the library puts all off: what each takes per byte in its call, which keeps a copy of the data,
+    threads one after the other. Absent: nothing."""
     received_by: Value[Literal["adapter", "processor"]] | None = None
     """Who takes a put in at the target; absent, its adapter. Its processor where the library makes active messages of
     puts: one thread inside MPI, o_r + O_r m each."""

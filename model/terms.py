@@ -98,6 +98,15 @@ TERMS: tuple[Term, ...] = (
         steps=("ready",),
     ),
     Term(
+        name="a put that is put off",
+        symbol="O_s m",
+        latex="O_s m",
+        says="MPI_Put's copy of its data, which the library keeps until the epoch ends",
+        costs=("kept",),
+        values={"one_sided.O_s": Unit.TIME_PER_BYTE},
+        steps=("ready",),
+    ),
+    Term(
         name="cold caches after a pause",
         symbol="t_cold",
         latex=r"t_\mathrm{cold}",

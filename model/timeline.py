@@ -168,10 +168,14 @@ def run(
     # 1. Ready.
     marked = marked_by_threads(times, setting, rank.pready) if interface.counts else times
     join = latest(marked) + rank.barrier
-    starts = _starts(marked, join, last_ready, rank, approach, setting)
+    starts = _starts(marked, join, last_ready, by_peer, approach, setting)
 
     def allowed(issued: Array, of: Costs) -> Array:
-        return _protocol(issued, marked, join, waits_from, last_ready, of, approach, setting)
+        def next_waiting(waiting: Array) -> Array:
+            ends, queued = latest_by_thread(marked, setting), _queues(starts, members)[0]
+            return _next_waiting(issued, ends, queued, queues_within(rank), waiting)
+
+        return _protocol(issued, next_waiting, join, waits_from, last_ready, of, approach, setting)
 
     def completed(goes: Array, left: Array, of: Costs) -> Array:
         return _completed(goes, left, waits_from, of, approach, setting)
@@ -212,9 +216,11 @@ def run(
     return Timeline(end, join, times.min(axis=1), last_issued, early / count, count, steps)
 
 
-def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
+def _starts(
+    marked: Array, join: Array, last_ready: Array, by_peer: Sequence[Costs], approach: Approach, setting: Setting
+) -> Array:
     """When each transport partition queues for its VCI: shape (rows, messages)."""
-    interface, rows = approach.interface, len(marked)
+    interface, rows, costs = approach.interface, len(marked), by_peer[0]
     starts = latest(marked.reshape(rows, approach.messages, -1))
     shared = counted(approach, setting.threads, setting.partitions_per_thread)
     if any(shared):
@@ -228,13 +234,23 @@ def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approac
     if not interface.joins:
         starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
     if late_puts(interface, setting):
-        starts = np.maximum(starts, join[:, None])
+        keeping = sum(by_peer[peer % len(by_peer)].kept for peer in range(setting.peers))
+        starts = np.maximum(starts, _met_to_end_the_epoch(starts, join, keeping, costs.barrier)[:, None])
     return _warmed(starts, -last_ready, costs) if np.any(costs.cold) else starts
+
+
+def _met_to_end_the_epoch(starts: Array, join: Array, keeping: Array | float, barrier: Array) -> Array:
+    """When threads have met that have called all puts, each `keeping` its data, one after the other: shape (rows,)."""
+    if not np.any(keeping):
+        return join
+    cost = _wide(np.asarray(keeping), len(starts))
+    called = fifo_starts(np.sort(starts, axis=1), cost[:, None]) + cost[:, None]
+    return np.asarray(np.maximum(join, called[:, -1] + barrier))
 
 
 def _protocol(
     issued: Array,
-    marked: Array,
+    next_waiting: Callable[[Array], Array],
     join: Array,
     waits_from: Array | None,
     last_ready: Array,
@@ -247,7 +263,7 @@ def _protocol(
     if interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
         return np.maximum(issued, costs.wire - _beside(last_ready, issued))
-    return _handshake(issued, costs, approach, setting, waits_from, join, marked)
+    return _handshake(issued, costs, approach, setting, waits_from, join, next_waiting)
 
 
 def _service(costs: Costs) -> Array:
@@ -474,7 +490,7 @@ def _handshake(
     setting: Setting,
     waits_from: Array | None,
     join: Array,
-    marked: Array,
+    next_waiting: Callable[[Array], Array],
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
     asks = costs.asks(approach.interface)
@@ -496,8 +512,7 @@ def _handshake(
             answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
             waiting = own_wait(costs, approach.transport_partitions, setting.threads)
-            ends = latest_by_thread(marked, setting)
-            answered = np.maximum(answered, held(_next_waiting(issued, ends, waiting)))
+            answered = np.maximum(answered, held(next_waiting(waiting)))
     return np.asarray(answered)
 
 
@@ -507,16 +522,24 @@ def own_wait(costs: Costs, transports: int, threads: int) -> Array:
     return np.maximum(costs.link * transports / threads - costs.buffered, costs.link)
 
 
-def _next_waiting(issued: Array, ends: Array, waiting: Array) -> Array:
-    """When a thread next waits inside MPI, for every message: shape of `issued`.
+def queues_within(costs: Costs) -> Array:
+    """After which time a thread's last partition is in the queue for its VCI, at the latest; 1 ns for rounding."""
+    return np.asarray(costs.pready + costs.wake + costs.cold + 1e-9)
 
-    A thread with several partitions goes on computing after it has started a message; it waits when
-    its last one is ready, at `ends` of shape (rows, threads), for as long as its messages take (`own_wait`).
+
+def _next_waiting(issued: Array, ends: Array, queued: Array, within: Array, waiting: Array) -> Array:
+    """When a thread is next inside MPI, for every message: shape of `issued`.
+
+    A thread with several partitions goes on computing after it has started a message. It is inside MPI from when its
+    last one is ready, at `ends` of shape (rows, threads), until it has issued that: what was `queued` up to `within`
+    after it, shape (rows, VCIs, partitions), goes first. Then it waits for as long as its messages take (`own_wait`).
     """
     seen = np.maximum(_beside(latest(ends), issued), issued)
+    last = issued[..., -1]
     for end in -np.sort(-ends, axis=1).T:
-        mine = _beside(end, issued)
-        seen = np.where(mine + waiting >= issued, np.maximum(mine, issued), seen)
+        mine = queued <= (end + within)[:, None, None]
+        busy = np.maximum(np.where(mine, last, -np.inf).max(axis=-1), end[:, None])[..., None, None]
+        seen = np.where(busy + waiting >= issued, np.maximum(_beside(end, issued), issued), seen)
     return np.asarray(seen)
 
 

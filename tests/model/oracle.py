@@ -136,7 +136,9 @@ def end_of_exchange(
         slow = cost("waking")
         bins = [b + cost("wake") * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
     if i.one_sided and not i.windows_per_thread and setting.unattended == 0:
-        bins = [max(b, max(marked) + cost("barrier")) for b in bins]
+        calls = serve([(b, t) for t, b in enumerate(bins)], keeping := sum(float(of.kept) for of in to))
+        called = max(calls.values()) + keeping if keeping else -1e300
+        bins = [max(b, max(*marked, called) + cost("barrier")) for b in bins]
     bins = warmed(bins, [c] * len(bins))  # to several peers, as the first of its messages
 
     vci = [vci_of(t, approach, n, setting.contexts) if i.splits else 0 for t in range(transports)]
@@ -180,7 +182,12 @@ def end_of_exchange(
             return max(goes, leaves + float(of.stream - sockets * of.buffered))
         return -1e300
 
-    def allowed(of: Costs, issued: float) -> float:
+    def busy(end: float, v: int) -> float:
+        """Until when a thread has issued, whose last partition is ready then: what queued before goes first."""
+        queues_by = end + cost("pready") + cost("wake") + cost("cold") + 1e-9
+        return max([end, *(left[t, peers - 1] for t in range(transports) if vci[t] == v and bins[t] <= queues_by)])
+
+    def allowed(of: Costs, issued: float, v: int) -> float:
         when = issued
         if i.two_sided_rendezvous:
             when = max(issued, float(of.wire))
@@ -196,7 +203,7 @@ def end_of_exchange(
             elif setting.sender_progress == "on-call" and i.splits and theta > 1:
                 waits = max(float(of.link) * transports / n - float(of.buffered), float(of.link))
                 ends = [max(marked[t * theta : (t + 1) * theta]) for t in range(n)]
-                seen = [max(end, issued) for end in ends if end + waits >= issued]
+                seen = [max(end, issued) for end in ends if busy(end, v) + waits >= issued]
                 when = max(when, min(seen, default=issued))
         return when
 
@@ -204,13 +211,13 @@ def end_of_exchange(
         at, free, bucket = bins[0], -1e300, -1e300
         for peer, of in enumerate(to):
             left[0, peer] = at + hold[peer]
-            goes = allowed(of, left[0, peer])
+            goes = allowed(of, left[0, peer], 0)
             bucket = max(goes, bucket)
             leaves = max(goes, free, bucket - float(of.credit) if any(c.drain > 0 for c in to) else -1e300)
             free, bucket = leaves + float(of.gap + of.link), bucket + float(of.drain)
             at = left[0, peer]
             at = max(left[0, peer], over(of, goes, leaves))
-    sent = {message: allowed(to[message[1]], issued) for message, issued in left.items()}
+    sent = {message: allowed(to[message[1]], issued, vci[message[0]]) for message, issued in left.items()}
 
     # Messages that one answer lets go at the same moment leave by VCI, and from each in the order of issue.
     line = sorted(sent, key=lambda m: (vci[m[0]], left[m]))

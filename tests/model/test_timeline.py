@@ -449,7 +449,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         for name in (
             *("hold", "copy_in", "put", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
-            *("cold", "active", "wake", "waking", "drain", "credit", "setup"),
+            *("cold", "active", "wake", "waking", "drain", "credit", "setup", "kept"),
         )
     }
     extra = draw(times(1e-5))

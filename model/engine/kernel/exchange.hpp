@@ -63,6 +63,7 @@ struct Scratch {
     V* served;              // [vcis]: when a VCI has received all
     V* later;               // [vcis]: by how much a VCI is slower than the port; what it receives last
     V* ends;                // [threads]: their last marks
+    V* busy;                // [threads]: until when they issue, of those messages that a VCI has issued so far
     double** next;          // [directions * W]: where a record has the next message to leave
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
     const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
@@ -105,6 +106,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.served = take(v);
     out.later = take(v);
     out.ends = take(p.threads);
+    out.busy = take(p.threads);
     out.next = reinterpret_cast<double**>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));

@@ -29,7 +29,7 @@ inline V go_aheads(const Plan& p, Scratch& s, V start) {
 }
 
 // From the last mark of each job to when it can queue for its VCI.
-inline void release(const Plan& p, Scratch& s, V join, V opened) {
+inline void release(const Plan& p, Scratch& s, V opened) {
     for (int t = 0; t < p.jobs; ++t) {
         if (p.counts_down) s.starts[t] = s.starts[t] + p.counter[t];
         if (p.joins) s.starts[t] = s.starts[t] + p.barrier;
@@ -41,7 +41,33 @@ inline void release(const Plan& p, Scratch& s, V join, V opened) {
                 s.starts[t][l] += p.waking > 0 ? -p.wake * std::expm1(-age / p.waking) : p.wake;
             }
         }
-        if (p.late_puts) s.starts[t] = larger(s.starts[t], join);
+    }
+}
+
+// Puts that are put off move when the threads have met and have called them all, each call keeping a copy
+// (timeline._met_to_end_the_epoch).
+inline void put_off(const Plan& p, const Senders& g, Scratch& s, V join) {
+    auto* order = reinterpret_cast<std::int32_t*>(s.id);
+    for (int l = 0; l < W; ++l) {
+        const auto* present = p.present + std::int64_t{g.profile[l]} * p.directions;
+        const auto kept = [&](std::int64_t d) { return present[d] ? p.kept[class_of(p, g.profile[l], d)] : 0.0; };
+        double all = 0;
+        for (int d = 0; d < p.directions; ++d) all += kept(d);
+        double met = join[l];
+        if (all > 0) {
+            int calls = 0;
+            for (int t = 0; t < p.jobs; ++t) {
+                if (!p.mapped || present[t % p.directions]) order[calls++] = t;
+            }
+            std::sort(order, order + calls, [&](int a, int b) { return s.starts[a][l] < s.starts[b][l]; });
+            double end = -kInf;
+            for (int i = 0; i < calls; ++i) {
+                const double called = s.starts[order[i]][l];
+                end = (called > end ? called : end) + (p.mapped ? kept(order[i] % p.directions) : all);
+            }
+            if (end + p.barrier > met) met = end + p.barrier;
+        }
+        for (int t = 0; t < p.jobs; ++t) s.starts[t][l] = s.starts[t][l] > met ? s.starts[t][l] : met;
     }
 }
 
@@ -83,6 +109,18 @@ inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
     for (int d = 0; d < p.directions; ++d) s.hold[d] = g.alike ? wide(holds[0][d]) : collect(holds, d);
 }
 
+// Each thread whose last message was in the queue by then was at it until `end` at least: until when a thread is inside MPI
+// for certain (timeline._next_waiting).
+inline void still_issuing(const Plan& p, Scratch& s, V queued, V end) {
+    for (int n = 0; n < p.threads; ++n) {
+        s.busy[n] = queued <= s.ends[n] + p.queues_within ? larger(s.busy[n], end) : s.busy[n];
+    }
+}
+
+inline void begin_issuing(const Plan& p, Scratch& s) {
+    if (p.seen_later) std::copy_n(s.ends, p.threads, s.busy);
+}
+
 // A VCI's lock is a FIFO; whoever holds it issues a transport partition to all peers, and then receives
 // as many messages, unless nobody waits. Who finds it taken pays for that. Calls `each` with when a turn
 // begins; returns when the last message is issued.
@@ -96,8 +134,10 @@ inline V take_turns(const Plan& p, Scratch& s, Each each) {
         for (int i = 0; i < size; ++i) s.queue[i] = s.starts[*member++];
         insertion_sort(s.queue, size);
         V end = wide(-kInf);
+        begin_issuing(p, s);
         for (int i = 0; i < size; ++i) {
             end = larger(s.queue[i] + turn, end + s.hold_behind[v]);
+            if (p.seen_later) still_issuing(p, s, s.queue[i], end);
             each(end - turn);
         }
         issued = larger(issued, end);
@@ -105,11 +145,11 @@ inline V take_turns(const Plan& p, Scratch& s, Each each) {
     return issued;
 }
 
-// When a thread next waits inside MPI after `issued`: when its last partition is ready, for as long as its messages
-// take. `s.ends` is in order.
+// When a thread is next inside MPI after `issued`: when its last partition is ready, until it has issued its last message,
+// and then for as long as its messages take. `s.ends` is in order.
 inline V next_waiting(const Plan& p, const Scratch& s, int c, V issued) {
     V seen = larger(s.ends[p.threads - 1], issued);
-    for (int n = p.threads - 1; n >= 0; --n) seen = s.ends[n] + p.waiting[c] >= issued ? larger(s.ends[n], issued) : seen;
+    for (int n = p.threads - 1; n >= 0; --n) seen = s.busy[n] + p.waiting[c] >= issued ? larger(s.ends[n], issued) : seen;
     return seen;
 }
 
@@ -158,7 +198,7 @@ inline double allowed_lane(const Plan& p, const Scratch& s, const Senders& g, co
             seen = s.ends[p.threads - 1][lane] > time ? s.ends[p.threads - 1][lane] : time;
             for (int n = p.threads - 1; n >= 0; --n) {
                 const double end = s.ends[n][lane];
-                if (end + p.waiting[c] >= time) seen = end > time ? end : time;
+                if (s.busy[n][lane] + p.waiting[c] >= time) seen = end > time ? end : time;
             }
         }
         time = let_go(p, s, g, x, d, c, nth, lane, time);
@@ -222,7 +262,12 @@ inline void issue_by_cpu(const Plan& p, Scratch& s, const Senders& g, Exchange& 
     const double* records[W];
     std::copy_n(g.record, W, records);
     int at = 0;
+    begin_issuing(p, s);
     for (int t = 0; t < p.transports; ++t) {
+        if (p.seen_later) {
+            const int last = issued_of(p) + at + p.directions - 1;
+            still_issuing(p, s, collect(records, turns_of(p) + t) - x.start, collect(records, last) - x.start);
+        }
         for (int d = 0; d < p.directions; ++d, ++at) {
             const V issued = collect(records, issued_of(p) + at) - x.start;
             s.key[at] = allowed(p, s, g, x, d, t, issued);
@@ -314,6 +359,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
     for (int v = 0; v < p.vcis; ++v) {
         const int size = p.vci_size[v];
         line_up(p, s, v, member, s.id + n);
+        begin_issuing(p, s);
         V free = wide(-kInf);
         auto* nowhere = reinterpret_cast<I*>(s.along);
         std::int64_t going[W] = {}, staying[W] = {};
@@ -333,6 +379,9 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = (ready[l] > behind ? ready[l] : behind) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 if (time > issued[l]) issued[l] = time;
+                for (int t = 0; p.seen_later && t < p.threads; ++t) {
+                    if (ready[l] <= s.ends[t][l] + p.queues_within && time > s.busy[t][l]) s.busy[t][l] = time;
+                }
                 s.sent[number][l] = allowed_lane(p, s, g, x, d, c, 0, l, time);
             }
         }

@@ -68,7 +68,8 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     const Ready ready = draw(p, g.rank, iteration, {s.starts, s.ends, nullptr});
     x.join = ready.marked + p.barrier;
     const V opened = p.needs_out ? go_aheads(p, s, x.start) : wide(-kInf);
-    release(p, s, x.join, opened);
+    release(p, s, opened);
+    if (p.late_puts) put_off(p, g, s, x.join);
     if (p.cools) warm(p, g, s);
     if (p.keeps_ends) insertion_sort(s.ends, p.threads);
     x.attended = p.attended_first ? s.ends[0] : x.join;

@@ -631,7 +631,7 @@ class Oracle:
             wake, slow = float(self.costs[0].wake), float(self.costs[0].waking)
             bins = [b + wake * (1 - math.exp(-max(b, 0.0) / slow) if slow > 0 else 1.0) for b in bins]
         if interface.one_sided and self.setting.unattended == 0 and not interface.windows_per_thread:
-            bins = [max(b, join) for b in bins]
+            bins = self.put_off(bins, to, [float(self.costs[kind].kept) for kind in self.kinds[rank]], join)
         kinds = self.kinds[rank]
         costs = [self.messages[kind] for kind in kinds]  # by direction
         if self.plan.mapping is None:  # to several neighbours, as the first of its messages
@@ -665,12 +665,19 @@ class Oracle:
                 to_all = dict(peers)
                 each = sorted((bins[m], m) for m in members if m % len(to) in to_all)
                 turns = [(ready, m // len(to), [(m % len(to), to_all[m % len(to)])]) for ready, m in each]
+            busy = dict.fromkeys(ends, NEVER)  # by when each thread's last partition is ready: until when it issues
             for place, (ready, number, targets) in enumerate(turns):
                 # Each of the messages waits for others where the first does.
                 behind = free + len(targets) * self.takes[vci]
                 left = max(ready, behind)
                 at, held = left, 0.0
                 begun.append(start + ready)
+                over = (
+                    at + sum(costs[d].hold for d, _ in targets)
+                    if by_cpu is None
+                    else [NEVER, *by_cpu.issued[place]][-1] - start
+                )
+                busy = {e: max(until, over) if self.queued(ready, e) else until for e, until in busy.items()}
                 for nth, (d, r) in enumerate(targets):
                     cost = costs[d]
                     at = at + cost.hold if by_cpu is None else by_cpu.issued[place][nth] - start
@@ -693,7 +700,7 @@ class Oracle:
                         time += self.piled(rank, before, start + time, cost)
                         time += cost.go_ahead
                         if self.setting.sender_progress == "on-call":
-                            time = max(time, self.seen(left, join, ends, cost))
+                            time = max(time, self.seen(left, join, busy, cost))
                     queue.append((ticks(time) if compete else time, number * len(to) + d, d, vci, time))
                     if interface.one_by_one:  # back when the message is copied, or has left if it asked first
                         leaves = max(time, adapter)
@@ -786,7 +793,27 @@ class Oracle:
             free = max(free, chosen[4]) + costs[chosen[2]].busy
         return out
 
-    def seen(self, issued: float, join: float, ends: list[float], cost: Message) -> float:
+    def put_off(self, bins: list[float], to: list[int | None], kept: list[float], join: float) -> list[float]:
+        """Puts wait for the threads, which meet when all have called theirs, each keeping a copy of all it sends."""
+        there = [d for d, r in enumerate(to) if r is not None]
+        every = sum(kept[d] for d in there)
+        if self.plan.mapping is None:
+            calls = [(b, every) for b in bins]
+        else:
+            calls = [(b, kept[m % len(to)]) for m, b in enumerate(bins) if m % len(to) in there]
+        free = NEVER
+        for called, copies in sorted(calls):
+            free = max(called, free) + copies
+        if every:
+            join = max(join, free + self.barrier)
+        return [max(b, join) for b in bins]
+
+    def queued(self, ready: float, end: float) -> bool:
+        """Has a message joined the queue no later than the last one of a thread that ends then?"""
+        first = self.costs[0]
+        return ready <= end + float(first.pready + first.wake + first.cold) + 1e-9
+
+    def seen(self, issued: float, join: float, busy: dict[float, float], cost: Message) -> float:
         """When the sender sees the answer to a rendezvous, where it makes progress only inside MPI."""
         interface, w = self.approach.interface, self.plan.workload
         if interface.sender_returns:
@@ -794,7 +821,7 @@ class Oracle:
         if not interface.splits or w.partitions_per_thread == 1:
             return NEVER  # a thread waits there
         waits = max(cost.link * self.plan.transports / w.threads - cost.buffered, cost.link)
-        return min((max(end, issued) for end in ends if end + waits >= issued), default=issued)
+        return min((max(e, issued) for e, until in busy.items() if max(e, until) + waits >= issued), default=issued)
 
     def attended(
         self,
