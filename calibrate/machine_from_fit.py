@@ -18,6 +18,7 @@ from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
 from pready.calibrate.rig import on_rig
 from pready.calibrate.terms_from_exchanges import WIDEST, refined
+from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
@@ -45,6 +46,8 @@ BURST_SHOWS = 2.0
 """A link counts as shaped if large messages are early by more than this multiple of the smallest's time."""
 UNSURE = 2.0
 """Factor within which larger messages are assumed to cost a CPU what smaller ones do."""
+UNSEEN = 0.1
+"""Of what a segment's messages take: how much more the largest may take than the smallest, and be said to take less."""
 TOO_FAST = 0.5
 """Of a message's time by the segment before, what the next one cannot say of it."""
 NARROWEST = 1e-3
@@ -307,7 +310,10 @@ def _not_below_0(e: Estimate) -> Estimate:
 
 
 def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
-    """G; where a segment's messages are too small to show one, the smallest G that is known."""
+    """G; where a segment's messages are too small to show one, the smallest G that is known.
+
+    At most what they could hide: on a shaped link all that is known may be the rate of an empty bucket.
+    """
     own = fit.segments[k].G
     if own.value > 0:
         return own
@@ -315,7 +321,21 @@ def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
     if not known:
         raise PreadyError("no time grows with the message size", valid="ping-pong of larger messages")
     notes.append(f"G from {fit.segments[k].from_bytes:g} B is too small to be seen; that of larger messages is taken")
-    return min(known, key=lambda e: e.value)
+    least, sizes = min(known, key=lambda e: e.value), _own_sizes(fit, k)
+    fixed, falls = _line(fit.segments[k])
+    middle, span = float(sizes.mean()), float(sizes.max() - sizes.min())
+    hidden = UNSEEN * (fixed + falls * middle) / span if span > 0 else np.inf
+    if hidden <= 0 or least.value <= hidden:
+        return least
+    return Estimate(hidden, 0.0, 2 * hidden, assumed=True)
+
+
+def _own_sizes(fit: Fit, k: int) -> Array:
+    """Of the messages that a segment was read off; of what it begins with, if there is none."""
+    sizes, begins = fit.curves["time"].size, fit.segments[k].from_bytes
+    ends = fit.segments[k + 1].from_bytes if k + 1 < len(fit.segments) else np.inf
+    own = sizes[(sizes >= begins) & (sizes < ends)]
+    return own if len(own) else np.array([begins])
 
 
 def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, Estimate]:
@@ -331,12 +351,7 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     total = Estimate(total.value, min(total.low, total.value), max(total.high, total.value))
     if s.G.value <= 0:
         # No message gets faster by being larger. The line that takes its place is as high amid the segment's messages.
-        sizes = fit.curves["time"].size
-        ends = fit.segments[k + 1].from_bytes if k + 1 < len(fit.segments) else np.inf
-        own = sizes[(sizes >= s.from_bytes) & (sizes < ends)]
-        total = _moved(
-            total, (s.G.value - _per_byte(fit, k, []).value) * float(own.mean() if len(own) else s.from_bytes)
-        )
+        total = _moved(total, (s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))
     smallest = total.value + max(s.G.value, 0.0) * s.from_bytes
     o_s, o_r = s.o_s, s.o_r
     if k:

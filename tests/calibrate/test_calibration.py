@@ -198,6 +198,21 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_one_before(f
     assert len(notes) == 1
 
 
+def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(found: Calibration) -> None:
+    # Small messages that take less the larger they are; all that is known per byte is the rate of an empty bucket, by
+    # which the largest of them would take 270 us more than the smallest. They take 24 us, and at most a tenth more.
+    low, high = found.fit.segments
+    falls, steep = replace(low, G=replace(low.G, value=-1e-12)), replace(high, G=replace(high.G, value=1.7e-8))
+    data = _segment(replace(found.fit, segments=(falls, steep)), 0, [], "here")
+    parts = {n: parse(data[n]["value"], Unit.TIME, n) for n in ("L", "o_s", "o_r")}
+    fixed = low.L.value + low.o_s.value + low.o_r.value
+    sizes = np.array([s for s in found.fit.curves["time"].size if s < THRESHOLD])
+    per_byte = parse(data["G"]["value"], Unit.TIME_PER_BYTE, "G")
+    middle = fixed - 1e-12 * sizes.mean()
+    assert per_byte * (sizes.max() - sizes.min()) == pytest.approx(0.1 * middle, rel=1e-6)
+    assert sum(parts.values()) + per_byte * sizes.mean() == pytest.approx(middle, rel=1e-6)
+
+
 def test_a_handshake_behind_a_bucket_is_the_step_between_two_lines(found: Calibration) -> None:
     # Both lines begin below 0, by what passes at once. From 64 KiB on a message asks first: 20 us from line to line.
     low, high = found.fit.segments
