@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.from_records import Exchange, Sample, cores_per_rank
-from pready.calibrate.measurement_plan import EARLY_APPROACHES, EARLY_SIZES, PUTS, exchanges
+from pready.calibrate.measurement_plan import EARLY_APPROACHES, EARLY_PUTS, EARLY_SIZES, PUTS, exchanges
 from pready.calibrate.terms_from_exchanges import _next_within, modelled, refined
 from pready.model.files import validated
 from pready.model.machine import Cold, Machine
@@ -172,6 +172,23 @@ def test_the_room_that_puts_and_sends_find_without_the_sender_comes_back(room: f
     # Where sends wait for an answer that is seen inside MPI only, it is not for the lack of room.
     on_call = plain(sends) | {"sender_progress": {"value": "on-call", "source": "measured", "why": "test"}}
     assert "unattended" not in refined(on_call, measured(sends), active_messages=False)["inter"]
+
+
+def test_what_puts_that_are_put_off_copy_is_read_off_their_calls() -> None:
+    # A thread's next put is ready when the call before has returned: 0.1 us per KB later, and it counts from the second
+    # on, since the first waits for the epoch. It is nobody's cost where puts go at once.
+    def copied(e: Exchange) -> Exchange:
+        if not e.approach.startswith("rma") or e.theta != EARLY_PUTS or e.delay_s > 0:
+            return e
+        step = 1e-10 * e.bytes / e.theta
+        return replace(e, ready=((0.0, *(1e-3 + step * k for k in range(e.theta - 1))),))
+
+    for room, costs in ((0.0, True), (2.2e6, False)):
+        m = known(room=room)
+        found = refined(plain(m), [copied(e) for e in measured(m)], active_messages=False)["one_sided"]
+        assert ("O_s" in found) == costs
+        if costs:
+            assert parse(found["O_s"]["value"], Unit.TIME_PER_BYTE, "O_s") == pytest.approx(1e-10, rel=1e-6)
 
 
 def test_a_budget_that_ends_before_large_teams_leaves_a_machine_for_them() -> None:
