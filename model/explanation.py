@@ -31,6 +31,8 @@ from pready.model.terms import BY_COST
 from pready.model.timeline import (
     Timeline,
     answers_inside,
+    confirmed,
+    confirmed_by_message,
     counted,
     late_puts,
     met_first,
@@ -398,10 +400,15 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        if i.sync == "active" and setting.puts_delivered and setting.two_way:
+        heard = i.sync == "active" and not confirmed(i, setting) and setting.puts_delivered and setting.two_way
+        if heard:
             finish.append("MPI_Win_complete returns when the targets, inside MPI, have what was put")
-        if i.sync == "passive" or (setting.puts_delivered and setting.two_way):
-            terms += term("ack")
+        elif i.sync == "active" and confirmed(i, setting):
+            finish.append(
+                "MPI_Win_complete tells the targets when, inside MPI, they have said that they have what was put"
+            )
+        if heard or confirmed(i, setting):
+            terms += term("control" if confirmed_by_message(setting) else "ack")
         terms += term("epoch" if i.sync == "active" else "flush")
         terms += term("window", windows - 1)
         terms += term("control")

@@ -348,7 +348,7 @@ TERMS: tuple[Term, ...] = (
         says="CPU time to open and close an access epoch on one window, active target (gillis2023 2.3.3)",
         costs=("epoch",),
         values={"one_sided.epoch": Unit.TIME, "one_sided.open": Unit.TIME},
-        steps=("ready", "finish"),
+        steps=("finish",),
     ),
     Term(
         name="RMA synchronisation",
@@ -357,7 +357,7 @@ TERMS: tuple[Term, ...] = (
         says="the same for passive target: lock, flush and a message that tells the receiver",
         costs=("flush",),
         values={"one_sided.flush": Unit.TIME, "one_sided.lock": Unit.TIME},
-        steps=("ready", "finish"),
+        steps=("finish",),
     ),
     Term(
         name="RMA synchronisation",
@@ -366,13 +366,13 @@ TERMS: tuple[Term, ...] = (
         says="the same for each window after the first",
         costs=("window",),
         values={"one_sided.window": Unit.TIME},
-        steps=("ready", "finish"),
+        steps=("finish",),
     ),
     Term(
         name="RMA synchronisation",
         symbol="acknowledgement",
         latex=r"t_\mathrm{ack}",
-        says="the way back of a flush",
+        says="an adapter's word that a put has arrived, on its way back",
         costs=("ack",),
         steps=("finish",),
     ),

@@ -191,7 +191,7 @@ def run(
     goes = line.goes
     if room(interface, setting) < math.inf:
         inside = join if met_first(interface) else latest_by_thread(marked, setting).min(axis=1)
-        goes = _attended(line, each, inside, setting.peers * room(interface, setting))
+        goes = _attended(line, each, inside, setting.peers * room(interface, setting), calls_push(interface))
     left = through(goes, line.of(_service(each)), line.of(each.drain), line.of(each.credit))
     early = _early(left, line, each, join)
     # 6. Receive.
@@ -229,8 +229,7 @@ def _starts(
         starts = starts + _wide(costs.barrier, rows)[:, None]
     if interface.opens:
         # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
-        epoch = epochs(costs, approach, setting) if interface.one_sided else 0.0
-        starts = np.maximum(starts, (costs.control - last_ready + epoch)[:, None])
+        starts = np.maximum(starts, (costs.control - last_ready)[:, None])
     if not interface.joins:
         starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
     if late_puts(interface, setting):
@@ -567,11 +566,16 @@ def room(interface: Interface, setting: Setting) -> float:
     return setting.unattended if interface.one_sided else setting.sends_unattended
 
 
-def _attended(line: Line, each: Costs, inside: Array, room: float) -> Array:
+def calls_push(interface: Interface) -> bool:
+    """Does a call hand over what earlier ones could not? A send polls; a put only joins the queue behind them."""
+    return not interface.one_sided
+
+
+def _attended(line: Line, each: Costs, inside: Array, room: float, push: bool) -> Array:
     """When messages may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
 
-    Every call hands over what the link has made room for since the one before; a message of which some finds none
-    waits for the next call, or until somebody is `inside`, shape (rows,), and from then on somebody is.
+    If calls `push`, each hands over what the link has made room for since the one before; a message of which some finds
+    none waits for the next call, or until somebody is `inside`, shape (rows,), and from then on somebody is.
     """
     goes = line.goes
     service = np.broadcast_to(line.of(_service(each)), goes.shape)
@@ -585,6 +589,8 @@ def _attended(line: Line, each: Costs, inside: Array, room: float) -> Array:
         through = passed[:, i] = np.minimum(through + (now - before), held)
         if i < goes.shape[1]:
             room_for = np.maximum(held, np.minimum(work[:, i], through + rooms[:, i]))
+            if not push and i:
+                room_for = np.where(held < work[:, i - 1], held, room_for)
             held = taken[:, i] = np.where(now < inside, room_for, np.inf)
         before = now
     out, rows, at = goes.copy(), np.arange(len(goes)), np.zeros(len(goes), dtype=np.intp)
@@ -722,7 +728,9 @@ def _completed(
     arrived = left + _travel(costs)
     if waits_from is not None and setting.progress != "thread":
         arrived = np.maximum(arrived, _beside(waits_from, arrived))
-    return np.where(heard_of, arrived + taken_in(costs, interface, setting) + costs.ack, done)
+    return np.where(
+        heard_of, arrived + taken_in(costs, interface, setting) + acknowledgement(costs, interface, setting), done
+    )
 
 
 def delivered(costs: Costs, interface: Interface, setting: Setting) -> Array:
@@ -730,6 +738,21 @@ def delivered(costs: Costs, interface: Interface, setting: Setting) -> Array:
     if interface.one_sided:
         return np.asarray(setting.puts_delivered and interface.sync == "active")
     return costs.acknowledged
+
+
+def confirmed_by_message(setting: Setting) -> bool:
+    """Does a message of the target say that puts have arrived? Where all are put off, an epoch's cost has it."""
+    return setting.puts_delivered and setting.unattended > 0
+
+
+def confirmed(interface: Interface, setting: Setting) -> bool:
+    """Does the end of an epoch wait until its puts are known to have arrived, before the target is told?"""
+    return interface.sync == "passive" or (interface.sync == "active" and confirmed_by_message(setting))
+
+
+def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Array:
+    """From an arrival until its sender knows: a word on its way back, or a message by a put's target, inside MPI."""
+    return costs.control if interface.one_sided and confirmed_by_message(setting) else costs.ack
 
 
 def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
@@ -755,7 +778,9 @@ def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach:
     if interface.sync == "active":
         # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
         complete = issued if interface.windows_per_thread else np.maximum(issued + costs.barrier, join)
+        if confirmed(interface, setting):
+            complete = np.maximum(complete, end + acknowledgement(costs, interface, setting))
         return np.asarray(np.maximum(end, complete + costs.control) + closing)
     # Passive: flush waits for the acknowledgement, then a message tells the receiver.
-    flushed = np.maximum(end + costs.ack, join)
+    flushed = np.maximum(end + acknowledgement(costs, interface, setting), join)
     return np.asarray(flushed + closing + costs.control)

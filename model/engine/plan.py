@@ -25,7 +25,10 @@ from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.timeline import (
     Setting,
+    acknowledgement,
     answers_inside,
+    calls_push,
+    confirmed,
     contending,
     counted,
     delivered,
@@ -537,6 +540,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not interface.sender_returns
         and x.workload.partitions_per_thread > 1,
         "attended": x.attended,
+        "calls_push": calls_push(interface),
         "attended_first": x.attended and not met_first(interface),
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
@@ -549,6 +553,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
+        "confirmed": confirmed(interface, x.setting),
         "window_per_thread": interface.windows_per_thread,
     }
 
@@ -563,7 +568,7 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "counter": x.counter,
         "jitter": first.jitter if x.queues and not x.sweeps else np.asarray(0.0),
         "wake": np.asarray(0.0) if interface.joins else first.wake,
-        "opened": first.control + x.epoch,
+        "opened": first.control,
         "burst_hold": x.hold[:, 0],
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
@@ -587,7 +592,9 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "receive": x.receive,
         "per_entry": x.per_entry,
         "poll": (len(x.members) - 1) * first.poll,
+        "ack": _acknowledgement(x),
         "closing": x.epoch,
+        "told": first.control + x.epoch if interface.sync == "passive" else first.control,
     }
     if fixed["arrivals"] == TABLE:
         by_row["table"] = _tables(x, fixed)
@@ -597,8 +604,12 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
 def _returned(x: _Exchange) -> Array:
     """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
     if x.one_cpu:  # what asked was received when it was answered
-        return np.where(x.asks, 0.0, x.each(lambda c: taken_in(c, x.interface, x.setting))) + x.each(attrgetter("ack"))
-    return x.each(lambda c: taken_in(c, x.interface, x.setting) + c.ack)
+        return np.where(x.asks, 0.0, x.each(lambda c: taken_in(c, x.interface, x.setting))) + _acknowledgement(x)
+    return x.each(lambda c: taken_in(c, x.interface, x.setting)) + _acknowledgement(x)
+
+
+def _acknowledgement(x: _Exchange) -> Array:
+    return x.each(lambda c: acknowledgement(c, x.interface, x.setting))
 
 
 def _namesakes(x: _Exchange) -> dict[str, Array]:

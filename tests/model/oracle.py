@@ -103,6 +103,8 @@ def end_of_exchange(
     `costs` are of messages of one size, or of those to each peer.
     """
     i, n, theta, peers = approach.interface, setting.threads, setting.partitions_per_thread, setting.peers
+    # By a message the target says that it has what was put, unless that is in what an epoch takes.
+    by_message = i.one_sided and setting.puts_delivered and setting.unattended > 0
     who = "master" if i.one_sided and setting.puts_take_cpu else i.receivers
     to: list[Costs] = [costs] * peers if isinstance(costs, Costs) else list(costs)
     unlike = not isinstance(costs, Costs)
@@ -129,7 +131,7 @@ def end_of_exchange(
     windows = n if i.windows_per_thread else 1
     epochs = cost("flush" if i.sync == "passive" else "epoch") + (windows - 1) * cost("window")
     if i.one_sided:
-        bins = [max(b, cost("control") + epochs) for b in bins]
+        bins = [max(b, cost("control")) for b in bins]
     if i.active_message:
         bins = [max(b, cost("control")) for b in bins]
     if not i.joins:
@@ -164,7 +166,7 @@ def end_of_exchange(
     def returned(of: Costs, arrived: float) -> float:
         """When the receiver's word is back that it has a message."""
         seen = arrived if receiver_join is None or setting.progress == "thread" else max(arrived, receiver_join)
-        return seen + (0.0 if who == "none" else receiving(of, approach, 1)) + float(of.ack)
+        return seen + (0.0 if who == "none" else receiving(of, approach, 1)) + cost("control" if by_message else "ack")
 
     plain = not (i.one_sided or i.active_message or i.two_sided_rendezvous)
 
@@ -248,7 +250,8 @@ def end_of_exchange(
                 of = to[m[1]]
                 total += float(of.gap + of.link)
                 behind.append((m, total))
-                taken = max(taken, min(total, passed + peers * waiting_room / float(of.size) * float(of.link)))
+                if not i.one_sided or len(behind) == 1:  # a put only joins the queue behind what waits
+                    taken = max(taken, min(total, passed + peers * waiting_room / float(of.size) * float(of.link)))
             if now >= inside:
                 taken = math.inf
             while behind and behind[0][1] <= taken:
@@ -288,9 +291,11 @@ def end_of_exchange(
         closing = epochs
         if i.sync == "active":
             complete = issued if i.windows_per_thread else max(issued + cost("barrier"), join)
+            if by_message:
+                complete = max(complete, end + cost("control"))
             end = max(end, complete + cost("control")) + closing
         else:
-            end = max(end + cost("ack"), join) + closing + cost("control")
+            end = max(end + cost("control" if by_message else "ack"), join) + closing + cost("control")
     known = max(over(to[m[1]], sent[m], at) for m, at in begun.items())
     if i.receivers == "threads":  # each has completed its own messages
         end += cost("barrier")

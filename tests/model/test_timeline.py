@@ -179,6 +179,26 @@ def test_a_thread_waits_for_its_own_sends_until_the_system_has_buffered_them(buf
     assert 1e3 * float(line.end[0]) + 20 == pytest.approx(ends)
 
 
+def test_a_thread_is_inside_mpi_while_it_queues() -> None:
+    # Messages that hold the lock for 100 us and ask first (2 us), 50 us on the link each. Seven are ready at once, the
+    # last after 10 ms. Thread 0's four are issued by 700 us at the latest, behind the other's three, so that it is
+    # inside MPI until then, and sees every answer: of the seven nothing is left. The last is issued, answered and sent
+    # in 152 us. One that is ready at 3 ms finds nobody inside MPI: its answer is seen at 10 ms.
+    machine = ideal(o_s=100e-6, G=50e-12, link=20e9, handshake=2e-6)
+    w, setting = workload(2, 4, 8e6), Setting(2, 4, 1, 8, "hardware", "on-call")
+    c, approach = costs(Sampler(machine), w, 1e6), Approach(MANY, 8)
+
+    def left(*ready: float) -> Array:
+        line = run(np.array([ready]), c, approach, setting, keep_steps=True)
+        assert line.end[0] == pytest.approx(152e-6)
+        assert line.steps is not None
+        return line.steps.left[0] + 10e-3
+
+    at_once = np.arange(1, 8) * 100e-6 + 2e-6
+    assert left(*[0.0] * 7, 10e-3) == pytest.approx([*at_once, 10.102e-3])
+    assert left(*[0.0] * 6, 3e-3, 10e-3) == pytest.approx([*at_once[:6], 10e-3, 10.102e-3])
+
+
 # Monotonicity
 
 
@@ -731,6 +751,36 @@ def test_puts_in_turn_find_room_again() -> None:
     assert line.end[0] == pytest.approx(40e-6)
 
 
+def test_a_put_joins_the_queue_behind_what_found_no_room() -> None:
+    # Four threads put 1 MB each, 40 us at 25 GB/s, with room for 1.5 MB: at once, after 10 us, 200 us and 1 ms. The
+    # second put finds 0.75 MB of room, of 0.25 MB that moved meanwhile. A put does not poll: what waits goes when the
+    # threads have met, 0.25 MB and two puts, 10 + 80 us. Sends would have moved the rest at 200 us, and the last alone.
+    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
+    found = machine.one_sided.put.model_copy(update={"value": 1.5e6})
+    puts = machine.one_sided.model_copy(update={"unattended": found})
+    machine = machine.model_copy(update={"one_sided": puts})
+    c = costs(Sampler(machine), w, 1e6)
+    ready = np.array([[0.0, 10e-6, 200e-6, 1e-3]])
+    line = run(ready, c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+    assert line.end[0] == pytest.approx(90e-6)
+    machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"unattended": found})})
+    sends = run(ready, costs(Sampler(machine), w, 1e6), Approach(PART, 4), setting_of(machine, w))
+    assert sends.end[0] == pytest.approx(40e-6)
+
+
+def test_puts_that_are_put_off_are_copied_in_their_calls() -> None:
+    # Four threads put 1 MB each, ready at once and in the order of their threads, 40 us on the link; each call copies
+    # at 10 GB/s, 100 us, one after the other. They meet after 400 us, and only then does anything move: 400 + 160.
+    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
+    nothing, per_byte = (machine.one_sided.put.model_copy(update={"value": x}) for x in (0.0, 1e-10))
+    for keeps, end in ((None, 160e-6), (per_byte, 560e-6)):
+        puts = machine.one_sided.model_copy(update={"unattended": nothing, "O_s": keeps})
+        machine = machine.model_copy(update={"one_sided": puts})
+        c = costs(Sampler(machine), w, 1e6)
+        line = run(np.zeros((1, 4)), c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+        assert line.end[0] == pytest.approx(end)
+
+
 def test_trace_out_of_order_on_a_thread() -> None:
     # A thread that finishes its second partition first marks it first: 1 us + 0.1, then 2 us + 0.1.
     machine, w = ideal(pready=1e-7, o_s=1e-9), workload(1, 2, 2e-3)
@@ -803,6 +853,9 @@ def test_what_opening_takes_is_part_of_each_epoch() -> None:
     without, with_it = (float(time(on, w, way, ready)[0]) for on in (m, opens))
     assert with_it - without == pytest.approx(10e-6)
     assert (costs(Sampler(opens, draws=500), w, 1e-9).epoch >= 3e-6).all()
+    # In a wavefront ranks wait for what they need to compute, and epochs open meanwhile.
+    sweep = w.model_copy(update={"pattern": "sweep3d"})
+    assert costs(Sampler(opens), sweep, 1e-9).epoch == pytest.approx(3e-6)
 
 
 def test_each_message_has_a_header_on_a_shaped_link() -> None:

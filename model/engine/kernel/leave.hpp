@@ -36,7 +36,7 @@ inline void land_bursts(const Plan& p, const Scratch& s, const Senders& g, Excha
     x.early = early;
     if (p.late_done[0]) x.done = larger(x.done, x.left + p.completes[0]);
     if (p.unevenness > 0) share_bursts(p, s, x);
-    x.arrived = x.left + (p.travel[0] + (p.sync == Sync::passive ? p.ack[0] : 0.0));
+    x.arrived = x.left + (p.travel[0] + (p.confirmed ? p.ack[0] : 0.0));
 }
 
 // When the first payload of a rank may leave.
@@ -153,7 +153,7 @@ inline double completes(const Plan& p, std::int32_t profile, std::int32_t c) {
 inline void leave_in_order(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
     const double complete = completes(p, g.profile[0], 0);
-    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
+    const double acknowledged = p.confirmed ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         const std::int32_t d = p.message_direction[i];
         if (!p.present[std::int64_t{g.profile[0]} * p.directions + d]) continue;
@@ -201,7 +201,7 @@ inline void note(const Plan& p, Scratch& s, int lane, std::int64_t number, doubl
 inline void leave_everywhere(const Plan& p, Scratch& s, const Senders& g, std::int64_t n, Exchange& y) {
     Exchange x = y;
     const double complete = completes(p, g.profile[0], 0);
-    const double acknowledged = p.sync == Sync::passive ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
+    const double acknowledged = p.confirmed ? p.ack[0] : 0.0, slowed = p.service[0] * (1 + p.unevenness);
     for (std::int64_t i = 0; i < n; ++i) {
         V sent;
         const I number = nth_send(p, s, i, sent);
@@ -240,7 +240,7 @@ inline void fill_ways(const Plan& p, const Senders& g, Ways& ways) {
             const std::int32_t c = class_of(p, g.profile[l], d);
             way.service[l] = p.service[c];
             way.travel[l] = p.travel[c];
-            way.ack[l] = p.sync == Sync::passive ? p.ack[c] : 0.0;
+            way.ack[l] = p.confirmed ? p.ack[c] : 0.0;
             way.completes[l] = p.completes[c];
         }
     }
@@ -263,7 +263,7 @@ inline V leave_node(const Plan& p, const Way& way, V goes, Exchange& x) {
     x.nic = way.own ? left + way.service : x.nic;
     x.left = way.own ? left : x.left;
     x.early = way.own & (arrives <= x.join) ? x.early + 1.0 : x.early;
-    if (p.sync == Sync::passive) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
+    if (p.confirmed) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
     if (p.acknowledged || p.rendezvous || p.two_sided)
         x.done = way.late ? larger(x.done, larger(goes, left + way.completes)) : x.done;
     return x.start + (way.own ? arrives : goes);
@@ -324,7 +324,7 @@ inline void leave_inside_sorted(const Plan& p, Scratch& s, const Senders& g, con
     if (only >= 0) {
         same.service = wide(p.service[only]);
         same.travel = wide(p.travel[only]);
-        same.ack = wide(p.sync == Sync::passive ? p.ack[only] : 0.0);
+        same.ack = wide(p.confirmed ? p.ack[only] : 0.0);
         same.completes = wide(p.completes[only]);
     }
     const auto* times = reinterpret_cast<const double*>(s.through);
@@ -414,19 +414,20 @@ inline void leave_node_sorted(const Plan& p, Scratch& s, const Senders& g, std::
     y = x;
 }
 
-// What can wait for the link without anyone inside MPI, in one lane. Every call hands over what the link has made room
-// for since the one before.
+// What can wait for the link without anyone inside MPI, in one lane. If calls push, each hands over what the link has
+// made room for since the one before.
 class Room {
 public:
     // The next message was issued at `sent`, of class c.
     void call(const Plan& p, const Exchange& x, int lane, int c, double sent) {
         const double inside = x.attended[lane];
+        const bool handed = p.calls_push || taken_ >= work_;
         work_ += p.service[c];
         step(std::min(std::max(sent, before_), inside));
-        if (before_ < inside) {
-            taken_ = std::max(taken_, std::min(work_, passed_ + x.messages[lane] * p.room[c]));
-        } else {
+        if (before_ >= inside) {
             taken_ = kInf;
+        } else if (handed) {
+            taken_ = std::max(taken_, std::min(work_, passed_ + x.messages[lane] * p.room[c]));
         }
         calls_.push_back({before_, passed_, taken_, work_});
     }
@@ -560,7 +561,7 @@ inline void leave_each(const Plan& p, Scratch& s, const Senders& g, std::int64_t
                 slowed[l].add(p, c, leaves);
             }
             const double arrives = leaves + p.travel[c];
-            const double lands = p.sync == Sync::passive ? arrives + p.ack[c] : arrives;
+            const double lands = p.confirmed ? arrives + p.ack[c] : arrives;
             if (lands > x.arrived[l]) x.arrived[l] = lands;
             if (arrives <= x.join[l]) x.early[l] += 1;
             if (p.late_done[c]) x.done[l] = std::max({x.done[l], goes, leaves + completes(p, g.profile[l], c)});

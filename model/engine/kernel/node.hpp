@@ -113,11 +113,11 @@ inline Leaving* merged(Leaving* from, Leaving* to, std::int64_t* ends, std::int6
     return from;
 }
 
-// A message of a passive epoch arrives.
+// A message of an epoch that ends when all are known to have arrived.
 inline void flush(const Plan& p, double* record, std::int32_t kind, double arrives) {
-    const double flushed = arrives + p.ack[kind] + p.closing;
-    record[kDone] = std::max(record[kDone], flushed);
-    record[kNotify] = std::max(record[kNotify], flushed + p.control);
+    const double known = arrives + p.ack[kind];
+    record[kDone] = std::max(record[kDone], known + p.closing);
+    record[kNotify] = std::max(record[kNotify], known + p.told);
 }
 
 // A message that came to the adapter at `at` has left at `left`.
@@ -126,7 +126,7 @@ inline void land(const Plan& p, double* record, const Item& item, double at, dou
     record[item.slot] = tagged(p, item.number, arrives);
     if (arrives <= record[kJoin]) record[kEarly] += 1;
     if (p.late_done[item.kind]) record[kDone] = std::max({record[kDone], at, left + p.completes[item.kind]});
-    if (p.sync == Sync::passive) flush(p, record, item.kind, arrives);
+    if (p.confirmed) flush(p, record, item.kind, arrives);
 }
 
 }  // namespace

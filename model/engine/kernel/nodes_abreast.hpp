@@ -279,10 +279,10 @@ inline void land_turns(const Plan& p, const Abreast& a, std::int64_t k, std::int
             scatter_rows(to, a.row, p.turns_network.order, p.transports);
         }
         if (p.late_done[kind]) done = larger(done, left + p.completes[kind]);
-        if (p.sync == Sync::passive) {
-            const V flushed = left + p.travel[kind] + p.ack[kind] + p.closing;
-            done = larger(done, flushed);
-            notify = larger(notify, flushed + p.control);
+        if (p.confirmed) {
+            const V known = left + p.travel[kind] + p.ack[kind];
+            done = larger(done, known + p.closing);
+            notify = larger(notify, known + p.told);
         }
     }
     for (int l = 0; l < W; ++l) {
@@ -320,10 +320,10 @@ inline void land_nodes(const Plan& p, const std::int64_t* node, const Abreast& a
             const V arrives = a.left[m] + p.travel[it.kind];
             early = arrives <= join ? early + 1.0 : early;
             if (p.late_done[it.kind]) done = larger(done, larger(a.at[m], a.left[m] + p.completes[it.kind]));
-            if (p.sync == Sync::passive) {
-                const V flushed = arrives + p.ack[it.kind] + p.closing;
-                done = larger(done, flushed);
-                notify = larger(notify, flushed + p.control);
+            if (p.confirmed) {
+                const V known = arrives + p.ack[it.kind];
+                done = larger(done, known + p.closing);
+                notify = larger(notify, known + p.told);
             }
             for (int l = 0; l < count; ++l) record[l][it.slot] = arrives[l];
         }

@@ -565,7 +565,7 @@ template <int slots>
         record[kEarly] += early;
         const double last = leaves(p.transports - 1, s.ways - 1);
         if (p.late_done[kind]) record[kDone] = larger(record[kDone], last + p.completes[kind]);
-        if (p.sync == Sync::passive) flush(p, record, kind, last + travel);
+        if (p.confirmed) flush(p, record, kind, last + travel);
     }
 }
 

@@ -525,9 +525,10 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
     for (int j = 0; p.shared && j < p.sources; ++j) wait_for_shared(p, s, j, cost, r);
     if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
-    if (p.sync == Sync::active) r.end = larger(r.end, notify) + p.closing;
     // What was put comes through the port before its acknowledgement goes.
-    if (p.sync == Sync::passive) r.end = larger(r.end + p.ack[0] + p.closing + p.control, notify);
+    if (p.confirmed) r.end = r.end + p.ack[0] + p.told;
+    if (p.sync != Sync::none) r.end = larger(r.end, notify);
+    if (p.sync == Sync::active) r.end = r.end + p.closing;
     r.end = peers > 0 ? r.end : floor;
     return r;
 }

@@ -10,12 +10,13 @@ namespace {
 // The end of an epoch, as its sender sees it.
 inline void close(const Plan& p, Exchange& x) {
     if (p.sync == Sync::active) {
-        const V complete = p.window_per_thread ? x.issued : larger(x.issued + p.barrier, x.join);
-        x.notify = complete + p.control;
+        V complete = p.window_per_thread ? x.issued : larger(x.issued + p.barrier, x.join);
+        if (p.confirmed) complete = larger(complete, x.arrived);
+        x.notify = complete + p.told;
         x.done = larger(x.done, complete + p.closing);
     } else if (p.sync == Sync::passive) {
         const V flushed = larger(x.arrived, x.join);
-        x.notify = flushed + p.closing + p.control;
+        x.notify = flushed + p.told;
         x.done = flushed + p.closing;
     }
 }

@@ -45,6 +45,7 @@ class Message:
     drain: float
     credit: float
     ack: float
+    known: float
     buffered: float
     queue: float
     backlog: float
@@ -458,7 +459,7 @@ class Oracle:
             s.tied += 1
         elif arrived <= join:
             s.early += 1
-        s.acknowledged = max(s.acknowledged, since + (arrived + cost.ack))
+        s.acknowledged = max(s.acknowledged, since + (arrived + cost.known))
         if cost.delivered:
             # On a wire that gives time back (a shaped link's), what goes late arrives before it goes.
             s.done = max(s.done, since + max(goes, arrived + cost.returned))
@@ -487,6 +488,7 @@ class Oracle:
             drain=float(cost.drain),
             credit=float(cost.credit),
             ack=float(cost.ack),
+            known=self.acknowledgement(cost),
             buffered=float(cost.buffered),
             queue=float(cost.queue),
             backlog=float(cost.backlog),
@@ -494,7 +496,7 @@ class Oracle:
             go_ahead=handshake - request,
             asks=self.asks(cost),
             delivered=self.delivered(cost),
-            returned=(0.0 if self.receivers == "none" else self.receiving(cost, 1)) + float(cost.ack),
+            returned=(0.0 if self.receivers == "none" else self.receiving(cost, 1)) + self.acknowledgement(cost),
         )
 
     def asks(self, cost: Costs) -> bool:
@@ -503,6 +505,15 @@ class Oracle:
         if interface.active_message:
             return float(cost.size) >= interface.fetched_from
         return bool(cost.rendezvous) and not (interface.one_sided or interface.two_sided_rendezvous)
+
+    def acknowledgement(self, cost: Costs) -> float:
+        """From a put's arrival until its origin knows: a message where the target's CPU sends it."""
+        return float(cost.control if self.says and self.approach.interface.one_sided else cost.ack)
+
+    @property
+    def says(self) -> bool:
+        """Does a message say that a put has arrived?"""
+        return self.setting.puts_delivered and self.setting.unattended > 0
 
     def delivered(self, cost: Costs) -> bool:
         """Is a send over when its receiver has said so?"""
@@ -525,6 +536,8 @@ class Oracle:
         interface, control = self.approach.interface, float(self.costs[0].control)
         if interface.sync == "active":
             complete = s.issued if interface.windows_per_thread else max(s.issued + self.barrier, s.join)
+            if self.says:
+                complete = max(complete, s.acknowledged)
             s.notify, s.done = complete + control, max(s.done, complete + self.epochs)
         if interface.sync == "passive":
             flushed = max(s.acknowledged, s.join)
@@ -619,7 +632,7 @@ class Oracle:
             bins = [b + self.barrier for b in bins]
         granted: dict[int, float] = {}  # by direction
         if interface.one_sided and peers:
-            opened = max(posted[r] - start for _, r in peers) + float(self.costs[0].control) + self.epochs
+            opened = max(posted[r] - start for _, r in peers) + float(self.costs[0].control)
             bins = [max(b, opened) for b in bins]
         elif interface.active_message:
             granted = {d: posted[r] - start + float(self.costs[0].control) for d, r in peers}
@@ -842,7 +855,10 @@ class Oracle:
             if place >= 0:
                 work += costs[d].busy
                 waiting.append((place, work, costs[d].busy))
-                taken = max(taken, min(work, passed + bytes_ / costs[d].size * costs[d].link))
+                if (
+                    not self.approach.interface.one_sided or len(waiting) == 1
+                ):  # a put joins the queue behind what waits
+                    taken = max(taken, min(work, passed + bytes_ / costs[d].size * costs[d].link))
             if now >= inside:
                 taken = math.inf
             while waiting and waiting[0][1] <= taken:
@@ -909,10 +925,13 @@ class Oracle:
         if self.receivers == "master":
             end += (vcis - 1) * float(self.costs[0].poll)
         notified = max(source.notify for source, _, _ in sources)
+        known = end + self.acknowledgement(self.costs[0])
         if interface.sync == "active":
+            if self.says:
+                end = known + float(self.costs[0].control)
             end = max(end, notified) + self.epochs
         if interface.sync == "passive":
-            end = max(end + float(self.costs[0].ack) + self.epochs + float(self.costs[0].control), notified)
+            end = max(known + self.epochs + float(self.costs[0].control), notified)
         return end, last
 
     @staticmethod

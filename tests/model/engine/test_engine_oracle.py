@@ -105,6 +105,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
         name: maybe(value(x))
         for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(any_of(0.0, 3e3, 2e5))))
     }
+    own["O_s"] = maybe(value(draw(any_of(1e-11, 3e-9))))
     own["received_by"] = maybe(value("processor"))
     own["completes"] = maybe(value(draw(any_of("at once", "delivered"))))
     first, *others = machine.inter.segments

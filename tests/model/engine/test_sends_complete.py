@@ -138,14 +138,22 @@ def delivered(on: Machine) -> Machine:
 
 
 def test_an_epoch_that_ends_when_its_target_has_the_data() -> None:
-    # The adapter takes puts in and says so: nothing for the target's processor, but the way back.
+    # The target says by a message that it has the data, and is told by another that the epoch is over.
     at_once, later = (ends(on, [[1], []], RMA_SINGLE_ACTIVE) for on in (machine(), delivered(machine())))
-    assert at_once[0, 0] == pytest.approx(0, abs=1e-15)
-    assert later[0, 0] == pytest.approx(LINK + WIRE + WIRE, rel=1e-9)
-    assert later[0, 1] == at_once[0, 1] == pytest.approx(LINK + WIRE, rel=1e-9)
-    # A passive epoch is flushed anyhow.
-    passive = [ends(on, [[1], []], RMA_SINGLE_PASSIVE).tolist() for on in (machine(), delivered(machine()))]
-    assert passive[0] == passive[1]
+    assert at_once[0] == pytest.approx([0, LINK + WIRE], abs=1e-15)
+    assert later[0] == pytest.approx([LINK + WIRE + WORD, LINK + WIRE + 2 * WORD], rel=1e-9)
+    # A passive epoch is flushed anyhow, by its adapter's word if that is enough.
+    at_once, later = (ends(on, [[1], []], RMA_SINGLE_PASSIVE) for on in (machine(), delivered(machine())))
+    assert at_once[0] == pytest.approx([LINK + WIRE + WIRE, LINK + WIRE + WIRE + WORD], rel=1e-9)
+    assert later[0] == pytest.approx([LINK + WIRE + WORD, LINK + WIRE + 2 * WORD], rel=1e-9)
+
+
+def test_an_epoch_of_puts_put_off_has_their_word_in_what_it_takes() -> None:
+    on = delivered(machine())
+    nothing = on.progress.model_copy(update={"value": 0.0})
+    late = on.model_copy(update={"one_sided": on.one_sided.model_copy(update={"unattended": nothing})})
+    got = ends(late, [[1], []], RMA_SINGLE_ACTIVE)
+    assert got[0] == pytest.approx([LINK + WIRE + WIRE, LINK + WIRE], rel=1e-9)
 
 
 def test_an_epoch_waits_for_a_target_that_computes() -> None:
@@ -153,10 +161,10 @@ def test_an_epoch_waits_for_a_target_that_computes() -> None:
     # rank 0 hears of it when that is over and what it put has come, whichever is later.
     to: list[list[int]] = [[1], [], [1], [1], [1]]
     got = ends(delivered(machine()), to, RMA_SINGLE_ACTIVE, receiver="computing", iterations=2)
-    first = 4 * LINK + WIRE
+    first = 4 * LINK + WIRE + 2 * WORD
     assert got[0, 1] == pytest.approx(first, rel=1e-9)
     # Rank 0's was the first through the port of rank 1, whose word goes back when that is so.
     entered, arrived = first + COMPUTE, got[0, 0] + COMPUTE + LINK + WIRE
-    assert got[1, 0] == pytest.approx(max(entered, arrived) + WIRE, rel=1e-9)
+    assert got[1, 0] == pytest.approx(max(entered, arrived) + WORD, rel=1e-9)
     free = ends(machine(), to, RMA_SINGLE_ACTIVE, receiver="computing", iterations=2)
     assert free[1, 0] == pytest.approx(COMPUTE, rel=1e-9)
