@@ -192,7 +192,7 @@ def test_a_thread_is_inside_mpi_while_it_queues() -> None:
         line = run(np.array([ready]), c, approach, setting, keep_steps=True)
         assert line.end[0] == pytest.approx(152e-6)
         assert line.steps is not None
-        return line.steps.left[0] + 10e-3
+        return np.asarray(line.steps.left[0] + 10e-3)
 
     at_once = np.arange(1, 8) * 100e-6 + 2e-6
     assert left(*[0.0] * 7, 10e-3) == pytest.approx([*at_once, 10.102e-3])

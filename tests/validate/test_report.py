@@ -158,6 +158,14 @@ def test_text_of_others_is_not_markup() -> None:
     assert evil in page.text
 
 
+def test_a_control_that_nothing_rejects_is_not_said_to_be_as_it_must() -> None:
+    both = findings.comparison()
+    caught = replace(both, controls=both.controls[:1])
+    said = [summary.headline(Report("0", 0, {}, comparisons=(c,)))[-1] for c in (both, caught)]
+    assert said[0].endswith("1 of 2 negative controls are rejected, where all must be.")
+    assert said[1].endswith("1 of 1 negative controls are rejected, as they must be.")
+
+
 @pytest.mark.parametrize(
     "report",
     [

@@ -286,7 +286,8 @@ def headline(report: Report) -> list[str]:
             if all_.closed_form_median is not None:
                 text += f"; Eq. 3 alone misses η by {all_.closed_form_median:.1%}"
         if comparison.controls:
-            caught = sum(c.rejected for c in comparison.controls)
-            text += f"; {caught} of {len(comparison.controls)} negative controls are rejected, as they must be"
+            caught, wanted = sum(c.rejected for c in comparison.controls), len(comparison.controls)
+            text += f"; {caught} of {wanted} negative controls are rejected"
+            text += ", as they must be" if caught == wanted else ", where all must be"
         said.append(text.replace("%", "\N{NO-BREAK SPACE}%") + ".")
     return said
