@@ -103,13 +103,13 @@ def run_both(folder: Path, checkouts: Sequence[Path], jobs: list[Table]) -> list
 
 
 def difference(name: str, a: object, b: object) -> float:
-    """Relative; of percentages and of `availability`, which may be 0, a share of the whole. Infinite of all else."""
+    """Relative; of percentages and of `availability`, which may be 0, at most a share of the whole."""
     if a == b:
         return 0.0
     if not (isinstance(a, (int, float)) and isinstance(b, (int, float)) and math.isfinite(a) and math.isfinite(b)):
         return 0.0 if repr(a) == repr(b) else math.inf  # not a number twice is the same
-    scale = 100 if name.endswith("percent") else 1 if name == "availability" else max(abs(a), abs(b))
-    return abs(a - b) / scale
+    whole = 100 if name.endswith("percent") else 1 if name == "availability" else 0
+    return abs(a - b) / max(abs(a), abs(b), whole)
 
 
 def compare(jobs: list[Table], answers: Sequence[list[Table]], tolerance: float) -> bool:
@@ -133,7 +133,7 @@ def compare(jobs: list[Table], answers: Sequence[list[Table]], tolerance: float)
             by = {name: difference(name, one.get(name), other.get(name)) for name in one | other}
             for name, kind in ((name, KINDS.get(name, "other")) for name in by):
                 most[kind] = max(most[kind], by[name])
-            worst = max(by, key=lambda name: by[name])
+            worst = max(by, key=lambda name: (name in KINDS and by[name] > tolerance, by[name]))
             if by[worst] > tolerance:
                 count["rows that differ"] += 1
                 interface = key.split(", ")[-1].split()[0]
