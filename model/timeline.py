@@ -55,7 +55,7 @@ from pready.model.approach import Approach, Interface, issuing_threads, vci_memb
 from pready.model.arrays import Array, latest
 from pready.model.costs import Costs
 from pready.model.line import Line, fifo_starts, line_up, through, ticks
-from pready.model.machine import Progress
+from pready.model.machine import Progress, Puts
 
 
 @dataclass(frozen=True)
@@ -68,23 +68,10 @@ class Setting:
     contexts: int
     progress: Progress
     sender_progress: Progress = "hardware"
-    unattended: float = math.inf
-    """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
-    puts_take_cpu: bool = False
-    """The target's processor takes puts in, not its adapter."""
-    puts_delivered: bool = False
-    """MPI_Win_complete returns when the targets, inside MPI, have what was put."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
-    scattered: bool = False
-    """Ranks send to several others, and receive from several."""
-    answers_between: bool = False
-    """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
-    receivers_meet: bool = True
-    """Threads that have each received their own messages meet; False: one thread receives all of them, so that the
-    sender's meet last, when each has issued its own or, if they wait for its word, that is there."""
-    sends_unattended: float = math.inf
-    """As `unattended`, of sends."""
+    puts: Puts = "adapter"
+    """How MPI_Put moves its data."""
 
 
 @dataclass(frozen=True)
