@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import normal
-from pready.model.approach import Interface
 from pready.model.arrays import Array, spread
+from pready.model.interfaces import Interface
 from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value

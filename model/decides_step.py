@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.begin import begin
 from pready.model.costs import Sampler, costs
@@ -20,6 +19,7 @@ from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.plan import listed_price
 from pready.model.engine.simulate import means_of_steps
 from pready.model.engine.step import WholeStep
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Lever
 from pready.model.step_by_step import StepByStep

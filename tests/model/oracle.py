@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
-from pready.model.approach import Approach, vci_of
 from pready.model.costs import Completes, Costs
+from pready.model.interfaces import Approach
 from pready.model.timeline import Setting
+from pready.model.vcis import vci_of
 
 MAGIC = 1.5 * 2.0**52
 """Added and subtracted, it rounds to whole numbers."""

@@ -16,23 +16,15 @@ from made_once import EITHER, any_of, between, several
 from oracle import end_of_exchange
 
 from pready.model import gain
-from pready.model.approach import (
-    BY_KEY,
-    INTERFACES,
-    MANY,
-    PART,
-    RMA_SINGLE_ACTIVE,
-    SINGLE,
-    Approach,
-    transport_counts,
-)
 from pready.model.arrays import Array
 from pready.model.costs import Completes, Costs, Sampler, costs
 from pready.model.evaluate import setting_of
 from pready.model.files import validated
+from pready.model.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_ACTIVE, SINGLE, Approach
 from pready.model.line import fifo_starts
 from pready.model.machine import Machine, Requests, SizeCurve
 from pready.model.timeline import Setting, run
+from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
 
 PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
@@ -343,8 +335,8 @@ def test_a_send_that_blocks_returns_when_its_library_says_that_it_is_complete(
 
 
 def test_two_ways_a_rank_waits_for_its_own_sends() -> None:
-    # 1 MB at 10 GB/s, L = 2 us, o_r = 3 us: received at 105 us; the sender knows 2 us later. A put's target says so by a
-    # message, which takes 5 us from call to call.
+    # 1 MB at 10 GB/s, L = 2 us, o_r = 3 us: received at 105 us; the sender knows 2 us later. A put's target says so
+    # by a message, which takes 5 us from call to call.
     machine, w = ideal(L=2e-6, o_r=3e-6, G=1e-10, link=10e9), workload(1, 1, 1e6)
     for says, send in ((None, 105), ("copied", 105), ("left", 105), ("delivered", 107)):
         m = machine if says is None else sends_complete(machine, says)
