@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pready.model.approach import Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.costs import Costs, Sampler
@@ -13,6 +12,7 @@ from pready.model.engine.layout import Layout, of_a_step, part
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Priced, listed_price, priced
 from pready.model.evaluate import deterministic
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.workload import Workload
 

@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pready.model import abilities, metrics
-from pready.model.approach import BULK, Approach, Interface
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
@@ -34,6 +33,7 @@ from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced, without_spread
 from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
+from pready.model.interfaces import BULK, Approach, Interface
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.verdict import Stands

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Replaced
 from pready.model.costs import Costs
+from pready.model.interfaces import Approach
 from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
 from pready.model.terms import by_name, canonical, without
 from pready.model.values import Value

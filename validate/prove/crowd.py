@@ -17,8 +17,8 @@ from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
-from pready.model.approach import BULK, BY_KEY
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY
 from pready.model.machine import Barrier, Machine, Segment, Wake
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.rings import Ring, measure_rings, ring
