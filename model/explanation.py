@@ -18,15 +18,17 @@ import numpy as np
 from pready.model import gain
 from pready.model.arrival_models import Gaussian
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler, beyond_the_cache
+from pready.model.costs import Costs, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.exchange import ComputeRate
 from pready.model.gain import DOI, Equation
 from pready.model.interfaces import Approach
-from pready.model.machine import Machine, Segment
+from pready.model.machine import Machine
+from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
 from pready.model.rendering import rendered
+from pready.model.sampling import Sampler
 from pready.model.terms import BY_COST
 from pready.model.timeline import (
     Timeline,

@@ -55,7 +55,7 @@ from pready.model.exchange import (
 )
 from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.interfaces import Approach, Today, baseline
-from pready.model.machine import PathName
+from pready.model.machine_path import PathName
 from pready.model.neighbour_list import Neighbours, read_neighbours
 from pready.model.sizes import FACES, STENCIL_27, Sizes, directions
 from pready.model.values import Strict

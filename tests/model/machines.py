@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pready.model.files import validated
-from pready.model.machine import Machine, SendCompletes, load
+from pready.model.machine import Machine, load
+from pready.model.machine_path import SendCompletes
 from pready.model.written import written
 
 
