@@ -22,7 +22,8 @@ from pready.model.engine.simulate import simulate
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.interfaces import MANY, PART, SINGLE, Approach
-from pready.model.machine import Answers, Machine, Network, SizeCurve
+from pready.model.machine import Answers, Machine, Network
+from pready.model.machine_path import SizeCurve
 from pready.model.units import format_size, format_time
 from pready.model.values import Value
 from pready.model.workload import Workload

@@ -25,7 +25,7 @@ from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.at_once import both
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler
+from pready.model.costs import Costs
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.beside import Beside
 from pready.model.engine.layout import of_a_step, part
@@ -36,6 +36,7 @@ from pready.model.evaluate import deterministic, interval
 from pready.model.interfaces import BULK, Approach, Interface
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pready.model import arrivals, normal
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
@@ -23,6 +23,7 @@ from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.interfaces import Approach, Interface
 from pready.model.machine import Machine
+from pready.model.sampling import Sampler
 from pready.model.timeline import (
     Setting,
     acknowledgement,

@@ -11,7 +11,6 @@ import numpy as np
 from pready.model import abilities
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import Sampler
 from pready.model.engine.beside import Other
 from pready.model.engine.layout import Layout, of_a_step, part
 from pready.model.engine.many_ranks import Drawn, ManyRanks, row, warm_up
@@ -20,6 +19,7 @@ from pready.model.engine.simulate import Simulation, means_of_steps, run_all, ru
 from pready.model.interfaces import BULK, Approach, whole
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 
