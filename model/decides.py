@@ -24,10 +24,10 @@ from pready.model.evaluate import Evaluation
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine, Progress
+from pready.model.normal import Z95
 from pready.model.prediction import Lever
 from pready.model.sampling import Sampler
 from pready.model.terms import TERMS, of_value
-from pready.model.values import Z95
 from pready.model.workload import Workload
 
 T = TypeVar("T")

@@ -27,7 +27,7 @@ from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.rendering import rendered
+from pready.model.prediction import rendered
 from pready.model.sampling import Sampler
 from pready.model.terms import BY_COST
 from pready.model.timeline import (

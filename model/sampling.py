@@ -14,8 +14,9 @@ from pready.model.arrays import Array, spread
 from pready.model.machine import Machine
 from pready.model.machine_path import SizeCurve
 from pready.model.machine_threads import Contention
+from pready.model.normal import Z95
 from pready.model.random_draws import uniforms
-from pready.model.values import Z95, Value
+from pready.model.values import Value
 
 STREAM_PARAMETERS = 1 << 31
 
