@@ -24,8 +24,9 @@ from pready.model.errors import PreadyError
 from pready.model.interfaces import BULK, Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.rules import Setting, joined
 from pready.model.sampling import Sampler
-from pready.model.timeline import Setting, Timeline, joined, run
+from pready.model.timeline import Timeline, run
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 

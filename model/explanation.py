@@ -28,10 +28,7 @@ from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.sampling import Sampler
-from pready.model.terms import BY_COST
-from pready.model.timeline import (
-    Timeline,
+from pready.model.rules import (
     acknowledgement,
     answers_inside,
     confirmed,
@@ -40,8 +37,10 @@ from pready.model.timeline import (
     late_puts,
     received_between,
     receivers,
-    run,
 )
+from pready.model.sampling import Sampler
+from pready.model.terms import BY_COST
+from pready.model.timeline import Timeline, run
 from pready.model.vcis import issuing_threads, vci_members
 from pready.model.workload import Workload
 
@@ -389,7 +388,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        ends = confirmed(costs, i, setting)
+        ends = bool(confirmed(costs, i, setting))
         heard = not ends and bool(delivered(costs, i, setting)) and setting.two_way
         if heard:
             finish.append("MPI_Win_complete returns when the targets, in MPI, have what was put")
