@@ -21,8 +21,9 @@ from pready.model.evaluate import Evaluation, setting_of
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.machine import Machine, load
+from pready.model.rules import joined
 from pready.model.sampling import Sampler
-from pready.model.timeline import Timeline, joined, run
+from pready.model.timeline import Timeline, run
 from pready.model.workload import Workload
 
 
