@@ -1,4 +1,4 @@
-"""Names that a workload file does not know: what the fields are called that somebody may mean, and what no field says.
+"""Unknown names in a workload file: the field that was probably meant, or the feature that no field describes.
 
 `LIMITS` is read by the documents, too.
 """
@@ -13,16 +13,16 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that applications do and no field describes."""
+    """A feature of applications that no field describes."""
 
     what: str
     """As a heading."""
     instead: str
-    """What is predicted in its place, as a sentence without its end."""
+    """The prediction in its place, as a sentence without a full stop."""
     words: tuple[str, ...]
-    """What somebody might call it in a file."""
+    """Names that a user might write for it."""
     pattern: str
-    """Of names and values that can mean nothing else."""
+    """Matches names and values that can mean nothing else."""
 
 
 LIMITS: tuple[Limit, ...] = (
@@ -62,7 +62,7 @@ LIMITS: tuple[Limit, ...] = (
 
 
 def cannot_say(name: object) -> str | None:
-    """What to tell somebody who wrote `name`: the limit that it stands for, or None."""
+    """The message for a user who wrote `name`: the limit that it stands for, or None."""
     if not isinstance(name, str):
         return None
     low = re.sub(r"[\s-]+", "_", name.strip().lower())
@@ -80,7 +80,7 @@ OTHER_NAMES = {
     "pattern": ("exchange", "neighbourhood", "stencil"),
     "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
     "compute.time": ("compute_time", "duration", "runtime", "work"),
-    "arrivals.spread": ("imbalance", "jitter", "noise", "skew", "variance"),
+    "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
     "arrivals.delay": ("lateness",),
 }
 """By field, dotted."""
@@ -89,7 +89,7 @@ _FIELDS = {name: field for field, names in OTHER_NAMES.items() for name in names
 
 
 def called_here(name: object, fields: Container[str]) -> str | None:
-    """The field that somebody means by `name`, if the table has it (or its first part) among its `fields`."""
+    """The field that a user means by `name`, if the table has it (or its first part) among its `fields`."""
     if not isinstance(name, str):
         return None
     field = _FIELDS.get(re.sub(r"[\s-]+", "_", name.strip().lower()))
