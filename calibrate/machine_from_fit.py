@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate import send_completion
-from pready.calibrate.fit import Estimate, Fit, Segment, TakenLock
+from pready.calibrate.fit import Estimate, Fit, TakenLock
+from pready.calibrate.fit.results import Segment
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
 from pready.calibrate.rig import on_rig

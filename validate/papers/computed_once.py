@@ -10,7 +10,8 @@ from pydantic import Field
 
 from pready.model import machine as machines
 from pready.model import units
-from pready.model.engine import Simulation, simulate
+from pready.model.engine import simulate
+from pready.model.engine.simulate import Simulation
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.simulate import run_step, together
 from pready.model.engine.step import plans

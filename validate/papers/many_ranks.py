@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pready.model.engine import Simulation, pattern
+from pready.model.engine import pattern
+from pready.model.engine.simulate import Simulation
 from pready.model.engine.layout import layout
 from pready.model.engine.mapping import mapped
 from pready.model.errors import PreadyError

@@ -15,7 +15,8 @@ from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.costs import costs
-from pready.model.engine import prepared, simulate
+from pready.model.engine import simulate
+from pready.model.engine.simulate import prepared
 from pready.model.engine.simulate import run as performed
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.exchange import ComputeTime
