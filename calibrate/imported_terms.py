@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.fit import Curve
-from pready.calibrate.importers import Beside
+from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.machine_from_fit import PARALLEL_ABOVE, REFERENCE
 from pready.model.libraries import library
 from pready.model.machine import Machine, load

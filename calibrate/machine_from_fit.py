@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate import send_completion
-from pready.calibrate.fit import Estimate, Fit, Segment, TakenLock
+from pready.calibrate.fit import Estimate, Fit, TakenLock
+from pready.calibrate.fit.results import Segment
 from pready.calibrate.from_records import Probes, Record, Sample, cores_per_rank
 from pready.calibrate.library_names import profile_of
 from pready.calibrate.rig import on_rig
@@ -21,7 +22,8 @@ from pready.calibrate.terms_from_exchanges import WIDEST, refined
 from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
-from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
+from pready.model.machine import FORMAT, Machine, load
+from pready.model.machine_threads import Barrier, Contention
 from pready.model.units import Unit, format_exact, format_time
 from pready.model.version import VERSION
 

@@ -1,48 +1,48 @@
-"""The equations and the steps with a user's numbers put in: what `pready explain` shows.
+"""The equations and the steps with a user's numbers: what `pready explain` shows.
 
-Equations first (Eq. 1-9 of gillis2023 as far as the workload has their terms), then the steps of bulk and of one
-approach, of the engine that `predict` takes. The timeline's telescope: each says when the last message has passed
-it, so that what they add sums up to the predicted time exactly, overlap and all. Of many ranks the steps are what a
-rank waits for after its own last partition, its neighbours' share included; they sum up to the predicted time, too.
+Equations first (Eq. 1-9 of gillis2023, if the workload has their terms), then the steps of the baseline and of one
+approach, by the engine that `predict` uses. Each step of the timeline says when the last message has passed it, so that
+the differences add up to the predicted time, overlap included. For many ranks the steps are what a rank waits for
+after its own last partition; they add up to the predicted time, too.
 
-Nothing is drawn from intervals here: the parameters are taken as they stand, as in the nominal part of a prediction.
+Parameters are at their values, as in the nominal part of a prediction.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pready.model import gain
-from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.arrival_models import Gaussian
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler, beyond_the_cache
+from pready.model.costs import Costs, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
+from pready.model.exchange import ComputeRate
+from pready.model.forms import rendered
 from pready.model.gain import DOI, Equation
-from pready.model.machine import Machine, Segment
+from pready.model.interfaces import Approach
+from pready.model.machine import Machine
+from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.rendering import rendered
-from pready.model.terms import BY_COST
-from pready.model.timeline import (
-    Timeline,
+from pready.model.rules import (
+    acknowledgement,
     answers_inside,
     confirmed,
-    confirmed_by_message,
     counted,
+    delivered,
     late_puts,
-    met_first,
     received_between,
     receivers,
-    room,
-    run,
 )
-from pready.model.units import format_size
-from pready.model.workload import ComputeRate, Workload
+from pready.model.sampling import Sampler
+from pready.model.terms import BY_COST
+from pready.model.timeline import Timeline, run
+from pready.model.vcis import issuing_threads, vci_members
+from pready.model.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Filled:
     equation: Equation
     values: tuple[float, ...]
     note: str = ""
-    """Where the numbers come from, and any departure made for this workload."""
+    """Where the numbers come from, and departures for this workload."""
 
     @property
     def value(self) -> float:
@@ -73,7 +73,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Amount:
-    """What a step uses of a term: its symbol as text and as LaTeX, and seconds."""
+    """A term in a step: its symbol as text and as LaTeX, and seconds."""
 
     symbol: str
     latex: str
@@ -89,9 +89,9 @@ class Step:
     """What happens, in words."""
     terms: tuple[Amount, ...]
     passed_s: float
-    """When the last message has passed, after the last partition was ready; mean over the arrivals drawn."""
+    """When the last message has passed it, after the last partition was ready; mean over the arrivals drawn."""
     added_s: float
-    """That less the step before; negative where a segment's L is, or a shaped link lets a burst through first."""
+    """The difference to the step before; negative if a segment's L is."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class Way:
     protocol: str
     steps: tuple[Step, ...]
     begin_s: float = 0.0
-    """What is paid once, before the first iteration, and is no part of the sum."""
+    """Set-up cost, once before the first iteration; no part of the sum."""
 
     @property
     def time_s(self) -> float:
-        """T of Eq. 1: what the steps sum up to."""
+        """T of Eq. 1, the sum of the steps."""
         return self.steps[-1].passed_s
 
 
@@ -121,10 +121,10 @@ class Explanation:
     seed: int
     equations: tuple[Filled, ...]
     bulk: Way
-    """What the application does today."""
+    """The baseline."""
     way: Way
     departures: tuple[str, ...]
-    """Where equations or steps depart from the papers."""
+    """Departures of equations or steps from the papers."""
 
     @property
     def eta(self) -> float:
@@ -155,13 +155,13 @@ def explain(
     Parameters
     ----------
     approach
-        What to explain beside what the application does today; absent, what `predict` advises.
+        The approach to explain beside the baseline; absent, the one that `predict` advises.
     library
         Name of a library profile, for the advice; absent, the machine's own.
     seed
-        Of the arrivals; the same seed gives `predict`'s numbers.
+        Of the arrivals; as of `predict`.
     engine
-        As of `predict`. "timeline" shows the terms of each step, of one exchange alone.
+        As of `predict`; "timeline" shows the terms of each step of one exchange.
 
     Raises
     ------
@@ -220,11 +220,11 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
             "which the timeline sees too"
         )
     if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
-        yield "sizes differ between neighbours: messages and terms are shown of the buffer, steps take each its own"
+        yield "sizes differ between neighbours: messages and terms are those of the buffer, steps those of each message"
     if isinstance(evaluation, ManyRanks):
         yield (
-            "the steps are means over the ranks and iterations that predict simulates, whose late neighbours delay "
-            "bulk and approach alike; --engine timeline takes one exchange apart, term by term"
+            "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
+            "approach alike; --engine timeline shows one exchange term by term"
         )
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the timeline adds overheads, contention, "
@@ -233,17 +233,17 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
 
 
 WAITS: Mapping[str, str] = {
-    "late_neighbour": "until the last neighbour has its last partition ready",
-    "issue": "until the neighbours have issued what they send to this rank: epochs, barriers and locks",
-    "nic": "until the last of it has left their adapters: handshakes and bandwidth",
-    "wire": "until it has arrived: the last message's own bytes, and latency",
-    "receive": "until it is received from ports that others share, epochs are closed and the threads have met",
+    "late_neighbour": "until the last partition of the last neighbour is ready",
+    "issue": "until the neighbours have issued their messages to this rank: epochs, barriers and locks",
+    "nic": "until these have left the adapters: handshakes and bandwidth",
+    "wire": "until the last has arrived: its own bytes, and latency",
+    "receive": "until all are received through the shared port, epochs are closed and the threads have met",
 }
-"""What a rank waits for after its own last partition, by the engine's causes."""
+"""What a rank waits for after its own last partition, by cause."""
 
 
 def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
-    """An approach as many ranks see it: where a rank's time goes after its own last partition is ready."""
+    """An approach among many ranks: what a rank waits for after its own last partition is ready."""
     assert isinstance(evaluation, ManyRanks)
     run = evaluation.nominal(approach)
     passed, steps = 0.0, []
@@ -297,7 +297,7 @@ Rule = tuple[str, str, list[Amount]]
 
 
 def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> Iterator[Rule]:
-    """Each step's name, what happens in it for this approach, and the terms it uses."""
+    """Name, rule and terms of each step for this approach."""
     i, setting = approach.interface, evaluation.setting
     members = vci_members(approach, setting.threads, setting.contexts)
     fewest, most = min(map(len, members)), max(map(len, members))
@@ -310,23 +310,18 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
     terms = term("pready") if i.counts else []
     if any(counted(approach, setting.threads, setting.partitions_per_thread)):
-        ready.append("the last of several threads is known by a counter that they share")
+        ready.append("threads that fill a message together share a counter")
         terms += term("pready")
     if i.joins:
         ready.append("the threads meet in a barrier")
         terms += term("barrier")
     if i.opens:
-        ready.append("the receiver's go-ahead for this iteration must have come")
+        ready.append("the receiver's clear-to-send, or its exposure epoch, of this iteration must have come")
         terms += term("control")
     if late_puts(i, setting):
-        ready.append("puts keep their data, and move only in the call that ends the epoch, after the threads have met")
-        terms += term("kept")
-    if np.any(costs.wake) and not i.joins:
-        ready.append("a thread of a team wakes up to send")
-        terms += term("wake")
+        ready.append("puts are deferred to the call that ends the epoch, after the threads have met")
     if np.any(costs.cold):
-        share = f", {float(costs.cold_own):.0%} of it since the iteration began" if np.any(costs.cold_own) else ""
-        ready.append(f"the first message after a pause takes up to t_cold longer{share}")
+        ready.append("the first message after computing takes longer, its code and data being cold")
         terms += term("cold")
     yield "ready", "; ".join(ready) or "the last partition is ready: time 0", terms
 
@@ -337,16 +332,17 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     queue = f"{most}" if fewest == most else f"{fewest}-{most}"
     peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
     vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
-    rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers}, one after the other"
+    each = " each" if len(members) > 1 else ""
+    rule = f"{queue} message{'s' * (most > 1)}{peers} through {vcis}{each}{', serialised' * (most > 1)}"
     terms = term("put" if i.one_sided else "hold")
     if taken and most > 1:
-        rule += f"; who finds the lock taken pays c more, {sharing} threads share a VCI"
+        rule += f"; {sharing} threads contend, each blocked message costs c extra"
         terms.append(Amount(BY_COST[contended].symbol, BY_COST[contended].latex, taken))
     if i.persistent and np.any(costs.setup):
         rule += "; requests were set up before, which saves part of o_s"
         terms += [replace(a, seconds=-a.seconds) for a in term("setup")]
     if i.one_by_one and setting.peers > 1:
-        rule += "; the next when the one before is copied, or has left if it asked first"
+        rule += "; the next when the one before is complete: copied, or after a rendezvous left"
     if not i.one_sided:
         terms += term("copy_in")
     if i.active_message:
@@ -354,28 +350,21 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("active")
     between = float(received_between(costs, approach, len(members), setting))
     if between and most > 1:
-        rule += "; between two partitions that queue, as many are received as the first of them sent"
+        rule += "; between two partitions that queue, as many messages are received as the first of them sent"
         terms.append(Amount("one received", r"t_\mathrm{receive}", between))
     yield "issue", rule, terms
 
     yield "protocol", *_protocol(evaluation, approach, costs, segment)
 
     terms = term("gap") + term("link")
-    rule = "a message waits for those before it, this far apart each"
-    if (free := room(i, setting)) < math.inf:
-        when = "the threads have met" if met_first(i) else "the first thread waits inside MPI"
-        what = "puts" if i.one_sided else "sends"
-        rule += f"; {what} that find more than {format_size(setting.peers * free)} waiting move when {when}"
-    if np.any(costs.drain):
-        rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
-        terms += term("drain") + term("credit")
+    rule = "messages leave in order, at least this far apart"
     yield "NIC", rule, terms
-    yield "link", "its bytes stream out", term("stream")
+    yield "link", "the last message streams out", term("stream")
     yield "wire", "latency", term("wire")
 
     by = receivers(i, setting)
     if by == "none":
-        yield "receive", "the adapter does it", []
+        yield "receive", "by the adapter", []
     else:
         who = "one thread" if by == "master" else "each VCI's own thread"
         terms = term("receive" if i.matches else "unmatched")
@@ -388,7 +377,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         beyond = float(beyond_the_cache(Sampler(evaluation.machine), evaluation.workload))
         slower = ""
         if segment.O_r_beyond is not None and beyond:
-            slower = f"; {100 * beyond:.0f} % of what comes finds no room in the cache"
+            slower = f"; {100 * beyond:.0f} % of the bytes do not fit into the cache"
         yield "receive", f"{who}, one message after the other{puts}{slower}", terms
 
     finish, terms = [], []
@@ -400,20 +389,20 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        heard = i.sync == "active" and not confirmed(i, setting) and setting.puts_delivered and setting.two_way
+        ends = bool(confirmed(costs, i, setting))
+        heard = not ends and bool(delivered(costs, i, setting)) and setting.two_way
         if heard:
-            finish.append("MPI_Win_complete returns when the targets, inside MPI, have what was put")
-        elif i.sync == "active" and confirmed(i, setting):
-            finish.append(
-                "MPI_Win_complete tells the targets when, inside MPI, they have said that they have what was put"
-            )
-        if heard or confirmed(i, setting):
-            terms += term("control" if confirmed_by_message(setting) else "ack")
+            finish.append("MPI_Win_complete returns when the targets, in MPI, have what was put")
+        elif ends and i.sync == "active":
+            finish.append("MPI_Win_complete tells the targets once they, in MPI, have said that they have what was put")
+        if heard or ends:
+            acknowledged = float(acknowledgement(costs, i, setting))
+            terms.append(Amount("acknowledgement", BY_COST["ack"].latex, acknowledged))
         terms += term("epoch" if i.sync == "active" else "flush")
         terms += term("window", windows - 1)
         terms += term("control")
     if i.receivers == "threads":
-        finish.append("the threads, each of which has completed its own messages, meet")
+        finish.append("the threads meet, each having completed its own messages")
         terms += term("barrier")
     finish.append("not before the sender's threads have met")
     if evaluation.workload.receiver == "computing":
@@ -422,20 +411,20 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
 
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
-    """Who has to answer before the payload may go."""
+    """What has to happen before the payload may go."""
     i, setting = approach.interface, evaluation.setting
     if i.opens and not costs.asks(i):
-        return "none: the go-ahead has come", []
+        return "none: the clear-to-send or the exposure epoch has come", []
     if i.two_sided_rendezvous:
-        return "whoever comes second starts the transfer", []
+        return "the rank that comes second starts the transfer", []
     if not costs.asks(i):
         return f"none: {segment.protocol} messages go at once", []
-    said = "active message: the receiver fetches its data" if i.opens else "rendezvous: request and answer"
+    said = "active message: the receiver fetches its data" if i.opens else "rendezvous: RTS and CTS"
     if answers_inside(i, setting.progress) and evaluation.workload.receiver == "computing":
-        said += "; nobody answers before the receiver enters MPI"
+        said += "; no CTS before the receiver enters MPI"
     if setting.sender_progress == "on-call" and i.sender_returns:
-        said += "; nobody sees the answer before the sender's threads have joined"
+        said += "; the sender sees the CTS once its threads have joined"
     elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
-        said += "; nobody sees the answer before a thread of the sender waits inside MPI"
+        said += "; the sender sees the CTS once the first of its threads waits in MPI"
     shake = BY_COST["handshake"]
     return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]

@@ -1,10 +1,9 @@
-"""The table of cost terms: what each is called, what it stands for, and where it comes from.
+"""The table of cost terms: the name of each, its meaning, and its values in a machine file.
 
-One row says all there is to know of a term. Advice, explanations, suspects of a validation, the listing of
-a machine and its sensitivity read it; nobody else keeps a list of terms.
+Advice, explanations, suspects of a validation, the listing of a machine and the sensitivity read this one list.
 
-A term is a few fields of `Costs` (seconds of one message) made from a few values of a `Machine`. Terms
-that a reader would call by one name share it: `by_name` has them together.
+A term is a few fields of `Costs` (seconds of one message) made from a few values of a `Machine`. Rows with one name are
+one cost to a reader: `by_name` groups them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pready.model.costs import Costs
 from pready.model.units import Unit
 
 Step = Literal["begin", "ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
-"""Of a run: once, then those of the timeline in order."""
+"""Set-up, then the steps of the timeline in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,28 +28,26 @@ class Term:
     """One row."""
 
     name: str
-    """What a reader calls it; rows of one name are one cost to him."""
+    """As a reader knows it; rows of one name are one cost."""
     symbol: str
     latex: str
     says: str
-    """What it is, in a sentence."""
+    """Its meaning, in a sentence."""
     costs: tuple[str, ...]
-    """Fields of `Costs`; none of what an exchange does not pay."""
-    shapes: tuple[str, ...] = ()
-    """Fields of `Costs` that are no cost, but say how much of one is due."""
-    values: Mapping[str, Unit] = field(default_factory=dict)
-    """Values of a machine file that make it, by `canonical` name, with what they measure."""
+    """Fields of `Costs`; empty for a cost that no exchange pays."""
+    values: Mapping[str, Unit | None] = field(default_factory=dict)
+    """Its values in a machine file, by `canonical` name, with their units."""
     steps: tuple[Step, ...]
     bulk_alike: bool = False
-    """Bulk pays it as well, so that it is not what takes a gain."""
+    """Bulk pays it as well, so that it does not take a gain."""
 
 
 TERMS: tuple[Term, ...] = (
     Term(
-        name="beginning",
+        name="set-up cost",
         symbol="t_begin",
         latex=r"t_\mathrm{begin}",
-        says="requests, windows and communicators, set up once before the first iteration, and their first use",
+        says="requests, windows and communicators, once before the first iteration, their first use included",
         costs=(),
         values={
             "begin.persistent": Unit.TIME,
@@ -76,11 +73,11 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{barrier}",
         says="the threads of a rank meet: before a bulk send, and at the end of their parallel region",
         costs=("barrier",),
-        values={"threads.barrier": Unit.TIME, "threads.meet": Unit.TIME},
+        values={"threads.barrier": Unit.TIME},
         steps=("ready", "finish"),
     ),
     Term(
-        name="the receiver's go-ahead",
+        name="clear-to-send or exposure epoch",
         symbol="control",
         latex=r"t_\mathrm{control}",
         says="a message without payload from call to call, such as an exposure epoch or a clear-to-send",
@@ -88,41 +85,21 @@ TERMS: tuple[Term, ...] = (
         steps=("ready", "finish"),
     ),
     Term(
-        name="waking up to send",
-        symbol="t_wake",
-        latex=r"t_\mathrm{wake}",
-        says="what a message takes longer that a thread of a team issues itself once the team has computed",
-        costs=("wake",),
-        shapes=("waking",),
-        values={"threads.wake": Unit.TIME},
-        steps=("ready",),
-    ),
-    Term(
-        name="a put that is put off",
-        symbol="O_s m",
-        latex="O_s m",
-        says="MPI_Put's copy of its data, which the library keeps until the epoch ends",
-        costs=("kept",),
-        values={"one_sided.O_s": Unit.TIME_PER_BYTE},
-        steps=("ready",),
-    ),
-    Term(
-        name="cold caches after a pause",
+        name="cold caches",
         symbol="t_cold",
         latex=r"t_\mathrm{cold}",
-        says="what the first message after a pause takes longer, its code and data having left the caches",
+        says="what the first message after computing takes longer, its code and data having left the caches",
         costs=("cold",),
-        shapes=("cooling", "cold_own"),
-        values={"cold": Unit.TIME, "cold.after": Unit.TIME, "cold.own": Unit.SHARE},
+        values={"cold": Unit.TIME},
         steps=("ready",),
     ),
     Term(
         name="contention for the VCI's lock",
         symbol="contention",
         latex="c",
-        says="what it costs to find a VCI's lock taken that several threads share, or their core",
+        says="what a message pays that waits for the lock of a VCI that several threads share",
         costs=("contention",),
-        values={"threads.contention": Unit.TIME, "threads.turn": Unit.TIME},
+        values={"threads.contention": Unit.TIME},
         steps=("issue",),
     ),
     Term(
@@ -131,7 +108,7 @@ TERMS: tuple[Term, ...] = (
         latex="c",
         says="the same for MPI_Put",
         costs=("contention_put",),
-        values={"threads.contention_put": Unit.TIME, "threads.turn_put": Unit.TIME},
+        values={"threads.contention_put": Unit.TIME},
         steps=("issue",),
     ),
     Term(
@@ -147,7 +124,7 @@ TERMS: tuple[Term, ...] = (
         name="message overhead o_s",
         symbol="o_setup",
         latex=r"o_\mathrm{setup}",
-        says="what of o_s a send saves whose request was set up before the loop (MPI_Send_init)",
+        says="the part of o_s that a persistent send saves (MPI_Send_init before the loop)",
         costs=("setup",),
         values={"requests.setup": Unit.TIME},
         steps=("issue",),
@@ -178,7 +155,7 @@ TERMS: tuple[Term, ...] = (
         name="the active message",
         symbol="copy",
         latex=r"t_\mathrm{copy}",
-        says="one copy of the whole message, which an active message makes on each side",
+        says="the copy of the whole message, on each side of an active message",
         costs=("copy_out",),
         steps=("issue", "receive"),
     ),
@@ -186,7 +163,7 @@ TERMS: tuple[Term, ...] = (
         name="the active message",
         symbol="active message",
         latex=r"t_\mathrm{active}",
-        says="what an active message takes longer than a send, copies aside",
+        says="what an active message costs beyond a send and its copies",
         costs=("active",),
         values={"active_message": Unit.TIME},
         steps=("issue",),
@@ -195,8 +172,8 @@ TERMS: tuple[Term, ...] = (
         name="the rendezvous handshake",
         symbol="handshake",
         latex=r"t_\mathrm{handshake}",
-        says="request and answer of a large message, which move only while both sides make progress",
-        costs=("handshake", "rendezvous"),
+        says="RTS and CTS of a large message, which move only while both sides make progress",
+        costs=("handshake",),
         values={"path.segments[].handshake": Unit.TIME},
         steps=("protocol",),
     ),
@@ -204,7 +181,7 @@ TERMS: tuple[Term, ...] = (
         name="the gap between messages",
         symbol="g",
         latex="g",
-        says="the least time between two messages of one adapter, that leave or that come (LogGP's g)",
+        says="the least time between two messages through one adapter, in or out (LogGP's g)",
         costs=("gap",),
         values={"path.segments[].g": Unit.TIME},
         steps=("NIC",),
@@ -216,26 +193,6 @@ TERMS: tuple[Term, ...] = (
         says="how long a message keeps the link busy when many are in flight, at both ends",
         costs=("link",),
         values={"path.link_bandwidth": Unit.BANDWIDTH, "path.segments[].G_link": Unit.TIME_PER_BYTE},
-        steps=("NIC",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="bandwidth",
-        symbol="drain",
-        latex=r"t_\mathrm{drain}",
-        says="how long a message, with its header, takes at the rate of a shaped link",
-        costs=("drain",),
-        values={"path.header": Unit.SIZE},
-        steps=("NIC",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="the shaped link's bucket",
-        symbol="bucket",
-        latex=r"t_\mathrm{bucket}",
-        says="how much earlier than at that rate a message may leave, by what the token bucket holds",
-        costs=("credit",),
-        values={"path.burst": Unit.SIZE},
         steps=("NIC",),
         bulk_alike=True,
     ),
@@ -292,51 +249,19 @@ TERMS: tuple[Term, ...] = (
         steps=("receive",),
     ),
     Term(
-        name="go-aheads behind data",
-        symbol="t_queue",
-        latex=r"t_\mathrm{queue}",
-        says="a receiver's go-ahead leaves behind what lies in its own port, as much as sockets and queues hold, where "
-        "ranks are not quite in step",
-        costs=("queue",),
-        shapes=("jitter",),
-        values={"path.queue": Unit.TIME, "path.jitter": Unit.TIME},
-        steps=("protocol",),
-    ),
-    Term(
-        name="requests behind data",
-        symbol="t_backlog",
-        latex=r"t_\mathrm{backlog}",
-        says="what asks, and the go-ahead for it, waits behind what several others send to the same rank, as much as "
-        "switches hold",
-        costs=("backlog",),
-        values={"path.backlog": Unit.TIME},
-        steps=("protocol",),
-    ),
-    Term(
-        name="uneven sharing of ports",
-        symbol="u",
-        latex="u",
-        says="what several flows to and from several ranks take longer at once, than if they shared their ports evenly",
-        costs=("uneven", "uneven_active", "uneven_puts"),
-        values={"path.uneven": Unit.SHARE, "path.uneven_active": Unit.SHARE, "path.uneven_puts": Unit.SHARE},
-        steps=("link",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="the receiver's word",
-        symbol="acknowledged",
-        latex=r"t_\mathrm{acknowledged}",
-        says="a send that is not over before its receiver has said so, or before the system has buffered what is left",
-        costs=("acknowledged",),
-        shapes=("buffered",),
-        values={"path.acknowledged_from": Unit.SIZE, "path.send_buffer": Unit.SIZE},
+        name="the receiver's acknowledgement",
+        symbol="completes",
+        latex=r"t_\mathrm{completes}",
+        says="a send that is not complete once its data are copied, but when they have left or are delivered",
+        costs=("completes",),
+        values={"path.send_completes": None},
         steps=("finish",),
     ),
     Term(
         name="polling several VCIs",
         symbol="t_poll",
         latex=r"t_\mathrm{poll}",
-        says="what each further VCI adds where one thread completes messages on all (zambre2021 5.1)",
+        says="each further VCI, if one thread completes messages on all (zambre2021 5.1)",
         costs=("poll",),
         values={"threads.vci_poll": Unit.TIME},
         steps=("finish",),
@@ -347,7 +272,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="CPU time to open and close an access epoch on one window, active target (gillis2023 2.3.3)",
         costs=("epoch",),
-        values={"one_sided.epoch": Unit.TIME, "one_sided.open": Unit.TIME},
+        values={"one_sided.epoch": Unit.TIME},
         steps=("finish",),
     ),
     Term(
@@ -356,7 +281,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="the same for passive target: lock, flush and a message that tells the receiver",
         costs=("flush",),
-        values={"one_sided.flush": Unit.TIME, "one_sided.lock": Unit.TIME},
+        values={"one_sided.flush": Unit.TIME},
         steps=("finish",),
     ),
     Term(
@@ -372,7 +297,7 @@ TERMS: tuple[Term, ...] = (
         name="RMA synchronisation",
         symbol="acknowledgement",
         latex=r"t_\mathrm{ack}",
-        says="an adapter's word that a put has arrived, on its way back",
+        says="L of the message that tells the sender of an arrival",
         costs=("ack",),
         steps=("finish",),
     ),
@@ -382,15 +307,11 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "library.early_send": None,
     "progress": None,
     "sender_progress": None,
-    "answers": None,
     "contexts": None,
     "memory.caches": None,
-    "path.unattended": Unit.SIZE,
-    "one_sided.unattended": Unit.SIZE,
-    "one_sided.received_by": None,
-    "one_sided.completes": None,
+    "one_sided.puts": None,
 }
-"""Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
+"""Values of a machine file that select a rule and take no time themselves."""
 
 BY_COST: Mapping[str, Term] = {c: t for t in TERMS for c in t.costs}
 _BY_VALUE: Mapping[str, Term] = {v: t for t in TERMS for v in t.values}
@@ -402,18 +323,18 @@ def canonical(label: str) -> str:
 
 
 def of_value(label: str) -> Term | None:
-    """The term that a machine's value makes; None for one of `NO_COSTS`."""
+    """The term of a machine's value; None for one of `NO_COSTS`."""
     return _BY_VALUE.get(canonical(label))
 
 
 def unit_of(label: str) -> Unit | None:
-    """What a machine's value measures; None: it is a count, a choice or a yes or no."""
+    """The unit of a machine's value; None for a count, a choice, or true and false."""
     name = canonical(label)
     return _BY_VALUE[name].values[name] if name in _BY_VALUE else NO_COSTS[name]
 
 
 def by_name() -> dict[str, list[Term]]:
-    """The rows of each name that an exchange pays, in the table's order."""
+    """The rows of each name that an exchange pays, in order."""
     out: dict[str, list[Term]] = {}
     for term in (t for t in TERMS if t.costs):
         out.setdefault(term.name, []).append(term)
@@ -421,11 +342,11 @@ def by_name() -> dict[str, list[Term]]:
 
 
 def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
-    """The fields that change where some terms cost nothing, each of the shape it has in `costs`."""
+    """The fields of some terms as zeros, each of the shape it has in `costs`."""
     return {c: np.zeros_like(getattr(costs, c)) for t in terms for c in t.costs}
 
 
 def fields_without_a_term() -> set[str]:
-    """Fields of `Costs` that no row has; there are none but the message's size."""
-    known = {c for t in TERMS for c in (*t.costs, *t.shapes)}
+    """Fields of `Costs` without a row: the message's size only."""
+    known = {c for t in TERMS for c in t.costs}
     return {f.name for f in fields(Costs)} - known

@@ -11,9 +11,9 @@ from machines import ideal
 
 import pready
 from pready.model import advise, machine, workload
-from pready.model.approach import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
+from pready.model.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
 from pready.model.machine import Requests
 from pready.model.predict import predict
@@ -56,7 +56,7 @@ def test_same_seed_same_bytes() -> None:
 
 
 def test_intervals_hold_their_values() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "noise": 0.05}, receiver="computing")
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "spread": 0.05}, receiver="computing")
     for row in predict(MELUXINA, w).approaches:
         assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
         assert 0 < row.eta_low <= row.eta <= row.eta_high
@@ -212,18 +212,18 @@ def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
 
 
 def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
-    # MeluXina's own library is MPICH with a pull request that nobody ships.
+    # MeluXina's own library is MPICH with a pull request that is not released.
     prediction = predict(MELUXINA, LATE)
     assert prediction.library == "mpich-release"
     wished = {(r.key, r.needs) for r in prediction.approaches if not r.available}
     assert ("part", "MPICH built from pull request 6314") in wished
     assert {key for key, _ in wished} == {"part", "persistent-matched"}
     assert prediction.advised.available
-    assert "which nobody ships" in prediction.advice.warnings[-1]
+    assert "which is not released" in prediction.advice.warnings[-1]
     # Who asks for it by name gets it.
     asked = predict(MELUXINA, LATE, library="mpich-6314")
     assert {r.key for r in asked.approaches if not r.available} == {"persistent-matched"}
-    assert not any("nobody ships" in w for w in asked.advice.warnings)
+    assert not any("is not released" in w for w in asked.advice.warnings)
 
 
 def test_pays_is_a_set_of_ranges() -> None:

@@ -11,7 +11,6 @@ import pytest
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.engine import simulate
 from pready.model.engine.goal import write_goal
 from pready.model.engine.simulate import run_step
@@ -19,6 +18,7 @@ from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.outcome import outcome
 from pready.model.predict import predict
 from pready.model.workload import Workload, load
@@ -159,7 +159,7 @@ def test_what_decides_moves_all_exchanges_of_a_step_of_timelines() -> None:
     assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
     levers = {x.name: x for x in made.decides}
     assert "buffer" in levers
-    assert "beginning" in levers
+    assert "set-up cost" in levers
     assert all(x.here_percent == best.speedup_percent for x in made.decides)
     assert outcome(MELUXINA, unequal_step(), engine="timeline").best.eta == pytest.approx(best.eta)
 

@@ -1,0 +1,254 @@
+"""The Approach: one way to send a partitioned buffer, an interface with its transport partitions and VCIs.
+
+Interfaces are rows of data, not code paths: they differ in who sends when, what is matched and how an exchange ends
+(gillis2023 2.3 and Tables 1-2, https://doi.org/10.1145/3605573.3605599; jammer2022 III.C for persistent operations
+whose matching is proven).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Sync = Literal["none", "active", "passive"]
+Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interface:
+    """One row of the table of interfaces. Code reads these fields and never compares keys."""
+
+    key: str
+    name: str
+    """As the papers' figures call it."""
+    call: Literal["MPI_Psend", "MPI_Send", "MPI_Put"]
+    """The call that hands messages over: partitioned, (persistent) send, or RMA."""
+    splits: bool
+    """One message per transport partition; otherwise the whole buffer in one."""
+    joins: bool = False
+    """The threads meet in a barrier before the message goes."""
+    persistent: bool = False
+    """Requests are set up before the loop (MPI_Send_init) and started in it."""
+    one_by_one: bool = False
+    """Sends that block: a message is issued when the one before is complete."""
+    counts: bool = False
+    """Every user partition is marked ready (MPI_Pready, or a user's counter)."""
+    matches: bool = False
+    """The receiver searches a queue for each message."""
+    receivers: Literal["master", "threads", "none"] = "none"
+    """Who completes messages: one thread for all VCIs, each thread its own, or the adapter."""
+    mechanism: Mechanism = "none"
+    """How parallelism is exposed to the library."""
+    sync: Sync = "none"
+    """RMA synchronisation that ends the exchange."""
+    windows_per_thread: bool = False
+    active_message: bool = False
+    """Sent as an active message: copied on both sides, after a clear-to-send per iteration."""
+    fetched_from: float = math.inf
+    """Bytes from which on the receiver, in MPI, fetches the data of an active message."""
+    sender_returns: bool = False
+    """The call that hands a message over returns at once: no thread of the sender is in MPI until the threads have
+    joined. Otherwise a thread waits there for its message."""
+    two_sided_rendezvous: bool = False
+    """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
+    needs: str = ""
+    """What would have to exist for it; empty: MPI libraries can do it."""
+    motif: str | None = None
+    """Its name in the SST motifs; None: not there."""
+
+    def __hash__(self) -> int:
+        return hash(self.key)  # asked for thousands of times in a prediction: all fields take ten times as long
+
+    @property
+    def one_sided(self) -> bool:
+        """Is it MPI_Put between RMA synchronisations?"""
+        return self.sync != "none"
+
+    @property
+    def opens(self) -> bool:
+        """Does it wait, each iteration, for the receiver's exposure epoch or clear-to-send?"""
+        return self.one_sided or self.active_message
+
+    @property
+    def shakes(self) -> bool:
+        """Does the library send a large message by a rendezvous?"""
+        return not (self.opens or self.two_sided_rendezvous)
+
+    @property
+    def partitioned(self) -> bool:
+        """Is it behind ``MPI_Psend_init``? The library decides which one."""
+        return self.call == "MPI_Psend"
+
+    def messages(self, transports: int) -> int:
+        """Messages per peer with so many transport partitions."""
+        return transports if self.splits else 1
+
+    def windows(self, threads: int) -> int:
+        """Windows, and epochs, of a rank with so many threads."""
+        return threads if self.windows_per_thread else 1
+
+    def into(self, transports: int, vcis: int = 1) -> Approach:
+        """The approach with so many transport partitions, or with one message if it does not split."""
+        return Approach(self, self.messages(transports), vcis)
+
+
+PART = Interface(
+    key="part",
+    name="Pt2Pt part",
+    call="MPI_Psend",
+    splits=True,
+    counts=True,
+    matches=True,
+    receivers="master",
+    mechanism="tags",
+    sender_returns=True,
+    motif="partitioned",
+)
+# The active-message path of released MPICH (gillis2023 3.1): the data go once the clear-to-send of this iteration is
+# seen. MPI_Pready makes no progress, so that is in MPI_Wait, after the threads have joined. Beyond
+# MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE the receiver reads the data: of a receiver outside MPI for 200 ms, 16000 B had
+# arrived when it came back, and of 40000 B nothing.
+PART_AM = Interface(
+    key="part-am",
+    name="Pt2Pt part",
+    call="MPI_Psend",
+    splits=False,
+    joins=True,
+    counts=True,
+    receivers="master",
+    active_message=True,
+    fetched_from=16 * 1024,
+)
+SINGLE = Interface(
+    key="single",
+    name="Pt2Pt single",
+    call="MPI_Send",
+    splits=False,
+    joins=True,
+    matches=True,
+    receivers="master",
+    motif="bulk",
+)
+# The smallest port.
+PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True, motif=None)
+# Receives are posted before; MPI_Send to one peer after the other.
+BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, motif=None)
+MANY = Interface(
+    key="many",
+    name="Pt2Pt many",
+    call="MPI_Send",
+    splits=True,
+    persistent=True,
+    matches=True,
+    receivers="threads",
+    mechanism="communicators",
+    motif="many",
+)
+# A code whose threads each send their own part.
+PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False, motif=None)
+RMA_SINGLE_ACTIVE = Interface(
+    key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
+)
+RMA_MANY_ACTIVE = Interface(
+    key="rma-many-active",
+    name="RMA many - active",
+    call="MPI_Put",
+    splits=True,
+    sync="active",
+    mechanism="windows",
+    windows_per_thread=True,
+)
+RMA_SINGLE_PASSIVE = Interface(
+    key="rma-single-passive", name="RMA single - passive", call="MPI_Put", splits=True, sync="passive"
+)
+RMA_MANY_PASSIVE = Interface(
+    key="rma-many-passive",
+    name="RMA many - passive",
+    call="MPI_Put",
+    splits=True,
+    sync="passive",
+    mechanism="windows",
+    windows_per_thread=True,
+)
+# A research compiler pass (jammer2022), in no library.
+PERSISTENT_MATCHED = Interface(
+    key="persistent-matched",
+    name="Persistent matched",
+    call="MPI_Send",
+    splits=True,
+    mechanism="communicators",
+    two_sided_rendezvous=True,
+    needs="a compiler pass that proves matching (jammer2022)",
+)
+
+INTERFACES: tuple[Interface, ...] = (
+    SINGLE,
+    PERSISTENT,
+    PART,
+    PART_AM,
+    MANY,
+    RMA_SINGLE_ACTIVE,
+    RMA_MANY_ACTIVE,
+    RMA_SINGLE_PASSIVE,
+    RMA_MANY_PASSIVE,
+    PERSISTENT_MATCHED,
+)
+"""Interfaces to port to, simplest to program first."""
+EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
+"""Stands for a step of several exchanges, each sent as advised; users cannot name it."""
+BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
+"""By the key that users, files and benchmarks name."""
+
+
+@dataclass(frozen=True)
+class Approach:
+    """An interface with its transport partitions and VCIs.
+
+    VCIs beyond the adapter's hardware contexts share them round-robin (zambre2021 5.3).
+    """
+
+    interface: Interface
+    transport_partitions: int = 1
+    vcis: int = 1
+
+    @property
+    def name(self) -> str:
+        """The interface's name."""
+        return self.interface.name
+
+    @property
+    def messages(self) -> int:
+        """Messages per peer."""
+        return self.interface.messages(self.transport_partitions)
+
+    def message_size(self, buffer: float) -> float:
+        """Bytes of one message of a buffer of so many bytes."""
+        return buffer / self.messages
+
+
+BULK = Approach(SINGLE)
+"""The threads meet, then one thread sends one message."""
+
+
+def whole(approaches: Sequence[Approach]) -> Approach:
+    """One approach for all exchanges of a step: theirs if they are the same, else `EACH`."""
+    return approaches[0] if len(set(approaches)) == 1 else Approach(EACH)
+
+
+Today = Literal["nonblocking", "blocking", "persistent", "one message per thread", "rma"]
+TODAY: Mapping[Today, Interface] = {
+    "nonblocking": SINGLE,
+    "blocking": BLOCKING,
+    "persistent": PERSISTENT,
+    "one message per thread": PER_THREAD,
+    "rma": RMA_SINGLE_ACTIVE,
+}
+"""Baselines: what applications do before a port."""
+
+
+def baseline(today: Today, threads: int) -> Approach:
+    """The baseline of comparisons."""
+    interface = TODAY[today]
+    return interface.into(threads if interface is PER_THREAD else 1)
