@@ -26,7 +26,7 @@ def at_least(name: str, value: float, limit: float, cases: int, note: str = "") 
 
 
 def mean_errors(cases: Sequence[CaseResult]) -> list[float]:
-    """Errors of the statistic that `pready predict` prints; the other figures are of medians, which outliers move less."""
+    """Errors of the mean, which `pready predict` prints; the other figures are of medians, which outliers move less."""
     return [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
 
 

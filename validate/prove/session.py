@@ -354,14 +354,23 @@ def _concluded(
     errors = [abs(c.result.error) for c in cases]
     eta_errors = [abs(c.result.eta_error) for c in fine]
     shared = shared_cores(c.performed for c in cases)
-    checks = () if shared else (
-        at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
-        of_means([c.result for c in cases], 0.10),
-        at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
-        Check(
-            "verdict kept", float(kept), 1.0, "at least", note=f"predicted {predicted}, measured {measured}", cases=1
-        ),
-        Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
+    checks = (
+        ()
+        if shared
+        else (
+            at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
+            of_means([c.result for c in cases], 0.10),
+            at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
+            Check(
+                "verdict kept",
+                float(kept),
+                1.0,
+                "at least",
+                note=f"predicted {predicted}, measured {measured}",
+                cases=1,
+            ),
+            Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
+        )
     )
     about = list(content.environments.values())[-1]
     steady = max(c.performed.spread for c in cases)
