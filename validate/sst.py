@@ -31,9 +31,9 @@ from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly
 from pready.sst.kept_parameters import fitted
 from pready.sst.library import MissingSST
-from pready.sst.results import Record
+from pready.sst.results import Record, times
 from pready.sst.run import How
-from pready.sst.simulate import Setup, setup, simulate_approach, times
+from pready.sst.simulate import Setup, setup, simulate_approach
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.result import CaseResult, Check, Comparison, Control, Failed
 

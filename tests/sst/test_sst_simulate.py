@@ -24,10 +24,10 @@ from pready.model.workload import Workload
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
+from pready.sst.results import Times
 from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
-    Times,
     draws_per_iteration,
     motif_values,
     prediction,
