@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.approach import Interface
 from pready.model.arrays import Array
 from pready.model.costs import Costs
+from pready.model.interfaces import Interface
 
 TICK_BEGINS = 0.1234567
 """Of a picosecond, where no message's time is."""
@@ -111,16 +111,4 @@ def fifo_starts(arrivals: Array, service: Array) -> Array:
     starts = arrivals - before
     np.maximum.accumulate(starts, axis=-1, out=starts)
     starts += before
-    return starts
-
-
-def through(goes: Array, service: Array, drain: Array, credit: Array) -> Array:
-    """When each message passes an adapter or a port, in the order in which they come.
-
-    A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
-    message conforms if it comes no more than `credit` before its turn at the link's rate.
-    """
-    starts = fifo_starts(goes, service)
-    if np.any(drain):
-        starts = np.maximum(starts, fifo_starts(goes, drain) - credit)
     return starts

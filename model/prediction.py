@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from pready.model.approach import Approach, baseline
 from pready.model.break_even import Range
-from pready.model.frames import to_pandas, to_polars
-from pready.model.rendering import rendered
+from pready.model.forms import rendered, to_pandas, to_polars
+from pready.model.interfaces import Approach, baseline
 
 Verdict = Literal["port", "do not port", "undecided"]
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.congestion import bound, share_taken
 from pready.model.engine.simulate import simulate
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
+from pready.model.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time
 from pready.model.workload import Workload
@@ -45,7 +45,7 @@ SMALL = 16384
 """Bytes of a message below which 10 % are asked for, and 5 % from there on."""
 GRID = (4, 4, 4)
 HALO_SIZES = ("48 KiB", "192 KiB")
-HALO_NOISE = (None, 0.04)
+HALO_SPREAD = (None, 0.04)
 """None: all ranks in step, so that no two messages meet at a port."""
 IN_STEP = "a rank of SST is one CPU, which answers rendezvous requests between its sends"
 OUT_OF_STEP = "in SST rendezvous requests wait in a port's queue behind payloads, and a rank is one CPU"
@@ -130,7 +130,7 @@ def two_rank_scenes(machine: Machine, seed: int, count: int = TWO_RANKS) -> list
     return out
 
 
-def halo(size: str, noise: float | None) -> Workload:
+def halo(size: str, spread: float | None) -> Workload:
     """64 ranks that compute for half a millisecond and exchange faces."""
     fields: dict[str, Any] = {
         "name": "halo",
@@ -141,23 +141,25 @@ def halo(size: str, noise: float | None) -> Workload:
         "receiver": "computing",
         "compute": {"time": "500 us"},
     }
-    if noise is not None:
-        fields["arrivals"] = {"model": "normal", "noise": noise}
+    if spread is not None:
+        fields["arrivals"] = {"model": "normal", "spread": spread}
     return Workload.model_validate(fields)
 
 
 def halo_scenes() -> list[Scene]:
-    """On one router: both sizes, in step and with noise; on networks: the larger with noise."""
+    """On one router: both sizes, in step and out of step; on networks: the larger out of step."""
     out = [
-        Scene(f"halo {size} {'in step' if noise is None else 'noise'}", halo(size, noise), way, "single", GRID, n)
+        Scene(
+            f"halo {size} {'in step' if spread is None else 'out of step'}", halo(size, spread), way, "single", GRID, n
+        )
         for size in HALO_SIZES
-        for noise in HALO_NOISE
-        for n in (1 if noise is None else ITERATIONS,)
+        for spread in HALO_SPREAD
+        for n in (1 if spread is None else ITERATIONS,)
         for way in HALO_WAYS
     ]
-    noise = HALO_NOISE[-1]
+    spread = HALO_SPREAD[-1]
     return out + [
-        Scene(f"halo {HALO_SIZES[-1]}", halo(HALO_SIZES[-1], noise), way, network.sst_name, GRID, ITERATIONS)
+        Scene(f"halo {HALO_SIZES[-1]}", halo(HALO_SIZES[-1], spread), way, network.sst_name, GRID, ITERATIONS)
         for network in NETWORKS
         for way in HALO_WAYS[:2]
     ]

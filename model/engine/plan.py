@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
-from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
+from pready.model.interfaces import Approach, Interface
 from pready.model.machine import Machine
+from pready.model.sampling import Sampler
 from pready.model.timeline import (
     Setting,
     acknowledgement,
     answers_inside,
-    calls_push,
     confirmed,
     contending,
     counted,
@@ -37,15 +37,11 @@ from pready.model.timeline import (
     late_puts,
     latest_by_thread,
     marked_by_threads,
-    met_first,
-    own_wait,
-    queues_within,
     receivers,
-    room,
     taken_in,
-    unevenness,
 )
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.vcis import check_transport_partitions, issuing_threads, vci_members
+from pready.model.workload import Workload
 
 Row = NDArray[np.float64 | np.int64 | np.uint64]
 Numbers = dict[str, Row]
@@ -182,11 +178,8 @@ def priced(
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    if pattern.node is not None:
-        if interface.one_by_one:
-            raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
-        if machine.path(workload.path).burst is not None:
-            raise PreadyError("ranks that share a node on a shaped link", valid="a rank per node, or no burst")
+    if pattern.node is not None and interface.one_by_one:
+        raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -345,7 +338,7 @@ class _Exchange:
     @property
     def backs_up(self) -> bool:
         """Do they, and what asks for them, wait behind what comes to the same rank? Not said of sweeps."""
-        return not self.sweeps and any(bool(c.backlog.any()) for c in self.by_class)
+        return False
 
     @property
     def apart(self) -> bool:
@@ -355,18 +348,7 @@ class _Exchange:
     @cached_property
     def one_cpu(self) -> bool:
         """Are requests answered between a rank's own sends? Said of one VCI, whose partitions go to all peers."""
-        interface = self.interface
-        alone = (
-            not (interface.active_message or interface.one_by_one) and self.mapping is None and len(self.members) == 1
-        )
-        return (
-            self.setting.answers_between
-            and self.answers_at_join
-            and self.apart
-            and not self.sweeps
-            and alone
-            and bool(self.asks.any())
-        )
+        return False
 
     @property
     def answers_at_join(self) -> bool:
@@ -376,8 +358,7 @@ class _Exchange:
     @property
     def queues(self) -> bool:
         """Do go-aheads wait behind payloads? Between two ranks they do not: each begins when the other answers."""
-        some = self.backs_up or any(bool(c.queue.any()) for c in self.by_class)
-        return self.one_cpu or (some and (self.sweeps or self.apart) and bool(self.asks.any()))
+        return False
 
     @cached_property
     def overrun(self) -> bool:
@@ -387,7 +368,7 @@ class _Exchange:
     @property
     def room(self) -> float:
         """Bytes to one peer that can wait for the link while nobody is inside MPI."""
-        return room(self.interface, self.setting)
+        return math.inf
 
     @property
     def attended(self) -> bool:
@@ -397,7 +378,7 @@ class _Exchange:
     @cached_property
     def shaped(self) -> bool:
         """Does a token bucket stand beside the NIC?"""
-        return any(bool(c.drain.any()) for c in self.by_class)
+        return False
 
     @cached_property
     def service(self) -> Array:
@@ -540,8 +521,8 @@ def _steps(x: _Exchange) -> dict[str, object]:
         and not interface.sender_returns
         and x.workload.partitions_per_thread > 1,
         "attended": x.attended,
-        "calls_push": calls_push(interface),
-        "attended_first": x.attended and not met_first(interface),
+        "calls_push": False,
+        "attended_first": False,
         "shaped": x.shaped,
         "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
         "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
@@ -553,7 +534,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
-        "confirmed": confirmed(interface, x.setting),
+        "confirmed": confirmed(x.first, interface, x.setting),
         "window_per_thread": interface.windows_per_thread,
     }
 
@@ -566,8 +547,9 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         **_turns(x),
         # From a partition's mark to its message's issue.
         "counter": x.counter,
-        "jitter": first.jitter if x.queues and not x.sweeps else np.asarray(0.0),
-        "wake": np.asarray(0.0) if interface.joins else first.wake,
+        **dict.fromkeys(("jitter", "wake", "waking", "cold_own"), np.asarray(0.0)),
+        "cooling": np.asarray(1e-300),
+        **dict.fromkeys(("backlog", "queue", "drain", "credit"), np.zeros(x.service.shape)),
         "opened": first.control,
         "burst_hold": x.hold[:, 0],
         "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
@@ -575,18 +557,18 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "answer": x.answer,
         "request": x.request,
         "go_ahead": x.each(lambda c: 2 * c.half_shake(interface)) - x.request,
-        "queues_within": queues_within(first),
-        "waiting": x.each(lambda c: own_wait(c, x.transports, x.workload.threads)),
-        "kept": x.each(lambda c: c.kept),
+        "queues_within": np.asarray(0.0),
+        "waiting": np.full(x.service.shape, np.inf),
+        "kept": np.zeros(x.service.shape),
         "room": x.each(lambda c: x.room * c.link / c.size) if x.attended else np.zeros(x.service.shape),
         "service": x.service,
         "crosses": np.clip(x.each(lambda c: c.stream + c.wire - c.ack), 0.0, x.service),
-        "unevenness": unevenness(first, x.approach) if x.shares_ports else np.asarray(0.0),
+        "unevenness": np.asarray(0.0),
         "travel": x.each(lambda c: c.stream + c.wire),
         "completes": np.where(
-            x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream - c.buffered)
+            x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream)
         ),
-        "buffered": np.where(x.delivered | interface.one_by_one, 0.0, x.each(lambda c: c.buffered)),
+        "buffered": np.zeros(x.service.shape),
         "returned": _returned(x),
         # From arrivals to the end of the exchange.
         "receive": x.receive,

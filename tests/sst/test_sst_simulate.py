@@ -17,8 +17,8 @@ import pytest
 from pready.commands.sst import sst as commands
 from pready.model import arrivals
 from pready.model import workload as workloads
-from pready.model.approach import BULK, MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
+from pready.model.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.machine import load
 from pready.model.workload import Workload
 from pready.sst import kept_parameters, library
@@ -90,7 +90,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def workload(**fields: Any) -> Workload:
     base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing"}
     return Workload.model_validate(
-        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "noise": 0.1}} | fields
+        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "spread": 0.1}} | fields
     )
 
 

@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
-from pready.model.approach import BULK, MANY, PART
 from pready.model.files import validated
+from pready.model.interfaces import BULK, MANY, PART
 from pready.model.workload import Workload
 from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.expected import Expected, left_alone
