@@ -1,4 +1,4 @@
-"""Figures over many cases against the limits they have to keep."""
+"""Figures over many cases, and the limits that they have to keep."""
 
 from __future__ import annotations
 
@@ -25,9 +25,14 @@ def at_least(name: str, value: float, limit: float, cases: int, note: str = "") 
     return Check(name, value, limit, "at least", note=note, cases=cases)
 
 
+def mean_errors(cases: Sequence[CaseResult]) -> list[float]:
+    """Errors of the mean, which `pready predict` prints; the other figures are of medians, which outliers move less."""
+    return [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
+
+
 def of_means(cases: Sequence[CaseResult], limit: float) -> Check:
-    """The statistic that `pready predict` prints; the other figures are of medians, which no other program disturbs."""
-    errors = [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
+    """The median of `mean_errors`."""
+    errors = mean_errors(cases)
     return at_most("error of mean time, median", percentile(errors, 50), limit, len(errors))
 
 
@@ -41,8 +46,14 @@ def right(case: CaseResult) -> bool:
     return (case.saving_predicted >= MIN_GAIN) == (case.saving_measured >= MIN_GAIN)
 
 
+def verdicts_right(gains: Sequence[CaseResult]) -> Check:
+    """The share of `clear` cases whose verdict is right."""
+    share = float(np.mean([right(c) for c in gains])) if gains else float("nan")
+    return at_least("verdict right", share, 0.90, len(gains), "of savings further from 1 % than they vary")
+
+
 def as_printed(cases: Sequence[CaseResult]) -> str | None:
-    """What users would have read in place of clear cases; None where intervals are not known."""
+    """The verdicts that `pready predict` would print for clear cases; None where intervals are not known."""
     said = [
         (verdict(c.saving_predicted, c.saving_predicted_low), right(c))
         for c in cases

@@ -66,7 +66,7 @@ def fit(
     sizes: Sequence[int] | None = None,
     rounds: int = ROUNDS,
 ) -> Fit:
-    """Correct the parameters by what `measure` answers.
+    """Correct the parameters by the times of `measure`.
 
     Each round fits a line to each band's residuals, in relative terms: constants go to the latency, the
     handshake and each band's receive overhead, slopes to the band's cost per byte and the link's rate.

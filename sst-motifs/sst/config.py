@@ -25,7 +25,7 @@ from pready.sst.topology import Topology
 
 @dataclass(frozen=True)
 class Simulation:
-    """Everything a configuration says."""
+    """The contents of a configuration."""
 
     title: str
     firefly: Firefly
@@ -135,7 +135,7 @@ def text(simulation: Simulation, name: str = "FILE", library: str = "LIBRARY") -
     Parameters
     ----------
     name, library
-        What the comment at its top says how to run it: the file, and the folder of ``libpready.so``.
+        For the comment at its top: the file, and the folder of ``libpready.so``.
     """
     f, topology = for_largest(simulation.firefly, simulation.largest), simulation.topology
     single = topology.name == "single"

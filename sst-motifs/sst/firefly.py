@@ -1,7 +1,7 @@
 """A Machine as Firefly and merlin parameters: which of SST's knobs stands for which of the model's.
 
 Firefly sends up to `short` bytes eagerly; beyond, the header goes first, the receiver's NIC fetches the
-buffer when the receiver is inside MPI, and an acknowledgement follows. In Firefly's terms
+buffer when the receiver is in MPI, and an acknowledgement follows. In Firefly's terms
 
 * o_s, o_r: ``txSetup``, ``rxSetup`` (CPU, by size); O_s, O_r: ``txMemcpy``, ``rxMemcpy`` (CPU, per byte);
 * L: two crossings host - NIC (``nic2host_lat``), the NIC's start (``txDelay``), the links and, where there are
@@ -30,16 +30,16 @@ HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
 QUEUED_PACKETS = 1
-"""Packets of a message that wait at the NIC: the least that keeps it busy, since another one is on its way. A request
-for a rendezvous waits for those before it, in the order in which they queued."""
+"""Packets of a message that wait at the NIC: the least that keeps it busy, since another one is on its way. A
+rendezvous request waits for those queued before it."""
 LINK_PACKETS = 2
 """Packets of all messages that wait before the link. With one, a NIC can stop for ever: Firefly (`Nic::feedTheNetwork`)
-asks to be told of space an event after it found none, and if the only packet leaves between the two, nobody tells it.
-With two, another packet is left to do so."""
+finds no space, and registers for space one event later; if the only packet leaves in between, no notice comes. With
+two, the other packet brings it."""
 CROSSING = 0.005
 """Of the latency or the handshake, whichever is shorter: one crossing between host and NIC. Assumed."""
 PACKET = 0.025
-"""Most of the latency that a packet may take on the link. A rendezvous' request, its fetch and its acknowledgement each
+"""Largest share of the latency that a packet takes on the link. A rendezvous' request, fetch and acknowledgement each
 wait for the packets before the link."""
 MOST_MACHINES = 64
 STEP, NEGLIGIBLE = 1.05, 0.002
@@ -193,7 +193,7 @@ def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> F
     wire, host, header, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
     large = segments[-1].G_link
     link = 1 / network.link_bandwidth.value if large is None else large.value
-    # Where a burst passes faster than the link, the link cannot be what holds long messages back: then the CPU is.
+    # Where short messages move faster than the link, SST's link is as fast, and its CPU slows long messages down.
     link = min([link, *(s.G.value for s in segments)])
     bands: list[Band] = []
     copied = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
@@ -260,7 +260,7 @@ def latency_ns(firefly: Firefly) -> float:
 
 
 def handshake_ns(firefly: Firefly) -> float | None:
-    """What a rendezvous adds; None if there is none."""
+    """Time that a rendezvous adds; None if there is none."""
     if firefly.short is None:
         return None
     return 2 * firefly.host_ns + 2 * firefly.wire_ns + firefly.gap_ns + firefly.read_ns

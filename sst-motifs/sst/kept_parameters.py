@@ -19,7 +19,7 @@ from pready.sst.run import How
 from pready.sst.simulate import calibrate
 
 CODE = ("calibrate.py", "config.py", "firefly.py")
-"""What decides a fit besides SST and the element library; they lie beside this file."""
+"""Files beside this one that a fit depends on, besides SST and the element library."""
 
 
 def as_data(fit: Fit, machine: str, path: str, cache: str) -> dict[str, Any]:

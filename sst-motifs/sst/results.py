@@ -1,4 +1,4 @@
-"""Reading what the motifs recorded and what SST said: times per rank and iteration, and failures."""
+"""The motifs' records and SST's output: times per rank and iteration, and failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMNS = (
     "arrivals_ps",
 )
 END_OF_TIME = "18.4467 Ms"
-"""2**64 ps: SST's clock when every event queue has run empty without anybody saying that it is done."""
+"""2**64 ps: SST's clock when its event queues ran empty before the job ended."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,52 @@ def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, so
     )
 
 
+@dataclass(frozen=True)
+class Times:
+    """Times of one run, shape (iterations + 1, samples), in seconds; row 0 has no spread."""
+
+    after_ready: Array
+    """From the last partition ready at the sender to everything received."""
+    compute: Array
+    """From the start to the last partition ready."""
+    join: Array
+    """From the last partition ready to the threads' joining."""
+    arrived: Array
+    """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
+
+
+def times(pattern: str, record: Record) -> Times:
+    """The times that a Prediction is made of.
+
+    pt2pt: from the sender's last ready partition to the receiver's completion, one column per pair. Halos: each
+    rank's own, which contains the wait for late neighbours. Sweeps: each rank's whole iteration, since ranks wait for
+    each other in a chain; `compute` is then 0.
+    """
+    if pattern == "sweep3d":
+        return _sweep_times(record)
+    send = slice(0, None, 2) if pattern == "pt2pt" else slice(None)
+    receive = slice(1, None, 2) if pattern == "pt2pt" else slice(None)
+    start, ready, join = (record.table(v)[:, send] for v in (record.start, record.ready, record.join))
+    done = record.table(record.completion)[:, receive]
+    at = {
+        (r, i): j for j, (r, i, p) in enumerate(zip(record.rank, record.iteration, record.phase, strict=True)) if p == 0
+    }
+    ranks = np.arange(int(record.rank.max()) + 1)
+    share = np.full(done.shape, np.nan)
+    for iteration in range(len(done)):
+        for column, rank in enumerate(ranks[receive]):
+            arrivals = record.arrivals[at[rank, iteration]]
+            if arrivals:
+                share[iteration, column] = np.mean(np.array(arrivals) <= join[iteration, column])
+    return Times(done - ready, ready - start, join - ready, share)
+
+
+def _sweep_times(record: Record) -> Times:
+    whole = record.table(record.end, int(record.phase.max())) - record.table(record.start)
+    nothing = np.zeros_like(whole)
+    return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
+
+
 _FAILURES: tuple[tuple[str, str], ...] = (
     (
         r"^.*\bpready: error: (?P<what>.*)$",
@@ -170,7 +216,7 @@ _FAILURES: tuple[tuple[str, str], ...] = (
 
 
 def failure(output: str, status: int) -> str | None:
-    """What went wrong, in one line, from what SST printed and its exit status; None if nothing did."""
+    """The error in one line, from SST's output and exit status; None if there is none."""
     for pattern, said in _FAILURES:
         if found := re.search(pattern, output, re.IGNORECASE | re.MULTILINE):
             return said.format(**found.groupdict())

@@ -36,7 +36,7 @@ from pready.sst import config, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
 from pready.sst.parameters import motif_line
-from pready.sst.results import Record
+from pready.sst.results import Record, Times, times
 from pready.sst.run import How, Run
 from pready.sst.run import run as run_sst
 from pready.sst.topology import Topology, topology
@@ -53,7 +53,7 @@ RESAMPLES = 400
 
 @dataclass(frozen=True)
 class Setup:
-    """What to simulate: a workload on a machine, on so many ranks of a topology."""
+    """A workload on a machine, on ranks of a topology."""
 
     machine: Machine
     workload: Workload
@@ -123,7 +123,7 @@ def setup(
 
 
 def of_workload(w: Workload) -> dict[str, object]:
-    """The motif's parameters that the workload says something of."""
+    """The motif's parameters that follow from the workload."""
     out: dict[str, object] = {}
     if w.boundaries == "open" and w.pattern in HALOS:
         out["periodic"] = 0
@@ -176,7 +176,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     m, w, transports = s.machine, s.workload, approach.messages
     sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
     halo = w.pattern in HALOS
-    # In a halo everyone computes: a receiver "inside MPI" is one whose messages progress meanwhile.
+    # In a halo all ranks compute: a receiver that waits in MPI is one whose messages progress meanwhile.
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
     waits = w.receiver == "waiting" and w.pattern == "pt2pt"
     values: dict[str, object] = {
@@ -203,7 +203,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
 
 
 def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
-    """What the configuration of one approach says."""
+    """The configuration of one approach."""
     w = s.workload
     transports = approach.messages
     values = motif_values(s, approach, arrivals, record)
@@ -266,52 +266,6 @@ def simulate_approach(
     return Outcome(approach, times, ran, counts)
 
 
-@dataclass(frozen=True)
-class Times:
-    """Times of one run, shape (iterations + 1, samples), in seconds; row 0 has no spread."""
-
-    after_ready: Array
-    """From the last partition ready at the sender to everything received."""
-    compute: Array
-    """From the start to the last partition ready."""
-    join: Array
-    """From the last partition ready to the threads' joining."""
-    arrived: Array
-    """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
-
-
-def times(pattern: str, record: Record) -> Times:
-    """What a Prediction needs of a record.
-
-    pt2pt: the sender's last ready partition to the receiver's completion, one column per pair. Halos:
-    each rank's own, which is where its neighbours' lateness shows. Sweeps: each rank's whole iteration, since
-    ranks wait for each other in a chain; `compute` is then 0.
-    """
-    if pattern == "sweep3d":
-        return _sweep_times(record)
-    send = slice(0, None, 2) if pattern == "pt2pt" else slice(None)
-    receive = slice(1, None, 2) if pattern == "pt2pt" else slice(None)
-    start, ready, join = (record.table(v)[:, send] for v in (record.start, record.ready, record.join))
-    done = record.table(record.completion)[:, receive]
-    at = {
-        (r, i): j for j, (r, i, p) in enumerate(zip(record.rank, record.iteration, record.phase, strict=True)) if p == 0
-    }
-    ranks = np.arange(int(record.rank.max()) + 1)
-    share = np.full(done.shape, np.nan)
-    for iteration in range(len(done)):
-        for column, rank in enumerate(ranks[receive]):
-            arrivals = record.arrivals[at[rank, iteration]]
-            if arrivals:
-                share[iteration, column] = np.mean(np.array(arrivals) <= join[iteration, column])
-    return Times(done - ready, ready - start, join - ready, share)
-
-
-def _sweep_times(record: Record) -> Times:
-    whole = record.table(record.end, int(record.phase.max())) - record.table(record.start)
-    nothing = np.zeros_like(whole)
-    return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
-
-
 def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
     """The approaches to run: bulk, then `chosen` or what the library offers on one VCI."""
     if chosen:
@@ -343,7 +297,7 @@ def simulate(
     library
         MPI library profile; absent, the machine's own.
     approaches
-        What to compare with bulk; absent, what the library offers.
+        To compare with bulk; absent, those of the library.
     folder
         Where configurations, arrivals, records and logs stay; absent, they are removed.
     on_run
@@ -354,7 +308,7 @@ def simulate(
     MissingSST
         There is no SST.
     PreadyError
-        What went wrong in a run.
+        A run failed.
     """
     todo = candidates(s, library, approaches)
     where = Path(tempfile.mkdtemp(prefix="pready-sst-")) if folder is None else folder

@@ -11,7 +11,8 @@ from pready.model.machine import Machine, load
 from pready.model.workload import Workload
 from pready.sst import library
 from pready.sst.firefly import Firefly
-from pready.sst.simulate import setup, simulate_approach, times
+from pready.sst.results import times
+from pready.sst.simulate import setup, simulate_approach
 
 REASON = "SST is not installed (no sst-config on PATH): its rendezvous are not measured"
 THREADS = 8

@@ -21,8 +21,9 @@ from pready.sst import library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import HEADER_BYTES, Firefly
 from pready.sst.parameters import GROUPS, parameters
+from pready.sst.results import times
 from pready.sst.run import How
-from pready.sst.simulate import Outcome, setup, simulate_approach, times
+from pready.sst.simulate import Outcome, setup, simulate_approach
 
 REASON = "SST is not installed (no sst-config on PATH): what runs inside SST is left out"
 pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]

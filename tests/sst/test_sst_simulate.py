@@ -24,10 +24,10 @@ from pready.model.workload import Workload
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
+from pready.sst.results import Times
 from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
-    Times,
     draws_per_iteration,
     motif_values,
     prediction,
@@ -90,7 +90,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def workload(**fields: Any) -> Workload:
     base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing"}
     return Workload.model_validate(
-        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "noise": 0.1}} | fields
+        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "spread": 0.1}} | fields
     )
 
 

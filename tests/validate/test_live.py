@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +18,13 @@ from machines import ideal
 
 from pready.calibrate.measurement_plan import sizes
 from pready.calibrate.records import Content
-from pready.calibrate.rig import Rig, RigUnavailable
+from pready.calibrate.rig import OFF_LOGGP, Rig, RigUnavailable
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.validate import live
 from pready.validate.live import design
 from pready.validate.live.as_measured import Completed
-from pready.validate.live.checks import checks
+from pready.validate.live.checks import checks, described
 from pready.validate.live.compare import (
     BULK,
     Repeats,
@@ -139,16 +140,13 @@ def test_measurements_of_the_model_itself_pass(made: Any) -> None:
 
 
 def test_half_the_bandwidth_is_rejected(made: Any) -> None:
-    found = judged(made, halved_bandwidth(machine()))
-    # Large messages take twice as long, and most cases are large: the median error is near 1.
-    assert found["error of time, median"].value > 0.5
-    assert not found["error of time, median"].ok
+    assert not judged(made, halved_bandwidth(machine()))["error of η, median"].ok
 
 
 def test_a_removed_laggard_is_rejected(made: Any) -> None:
     found = judged(made, machine(), lag=False)
-    assert not found["error of η, 90th percentile"].ok
-    assert not found["regret, 95th percentile, of the exchange"].ok
+    assert not found["error of η, median"].ok
+    assert not found["verdict right"].ok
 
 
 def test_figures_over_no_case_pass_nothing() -> None:
@@ -165,38 +163,22 @@ def test_regret_is_the_time_lost_by_the_model_s_choice(made: Any) -> None:
     wrong = compare(machine(), scene, slow, "made", folder, 0)
     assert wrong is not None
     assert wrong.advised == right.advised  # chosen by the model alone
-    others = min(c.measured_s for c in right.cases if c.id != chosen.id)
-    assert wrong.regret == pytest.approx(3 * chosen.measured_s / min(others, 3 * chosen.measured_s) - 1)
     slower, until = 3 * chosen.measured_s, chosen.until_ready_s
     shortest = min(slower + until, *(c.until_ready_s + c.measured_s for c in right.cases if c.id != chosen.id))
-    assert wrong.regret_of_iteration == pytest.approx((slower + until) / shortest - 1)
+    assert wrong.regret == pytest.approx((slower + until) / shortest - 1)
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_what_is_saved_after_a_partition_that_was_late_for_it_is_no_regret(made: Any, at_once: bool) -> None:
-    """Each send delays the threads behind it: 100 us less after the last partition, which is ready 100 us later.
-
-    Where all are meant to be ready at once; computing that ends at times of its own has other reasons to end later.
-    """
+def test_figures_without_a_limit_are_printed(made: Any) -> None:
     pairs, folder = made
-    scene, seen = next((s, x) for s, x in pairs if (s.kind == "none") == at_once and s.buffer > 1 << 20)
-    found = compare(machine(), scene, seen, "made", folder, 0)
-    assert found is not None
-    other = next(w for w in seen if w not in (found.advised, BULK))
-    best, late, both = min(x.time for x in seen.values()), 100e-6, (other, found.advised)
-    moved = {w: replace(x, centres=np.full(3, best if w in both else best + late)) for w, x in seen.items()}
-    moved[other] = Repeats(np.full(3, best - late), seen[other].ready + late, best - late)
-    again = compare(machine(), scene, moved, "made", folder, 0)
-    assert again is not None
-    assert again.regret == pytest.approx(0 if at_once else best / (best - late) - 1, abs=1e-9)
-    assert again.regret_of_iteration == pytest.approx(0, abs=1e-9)
-
-
-def test_means_are_judged_beside_medians(made: Any) -> None:
-    # Half the bandwidth: the means of large messages are off by as much as their medians.
-    found = judged(made, halved_bandwidth(machine()))
-    assert found["error of mean time, median"].value > 0.5
-    assert judged(made, machine())["error of mean time, median"].value < 0.01
+    right, wrong = (
+        described([c for s, x in pairs if (c := compare(m, s, x, "made", folder, 0)) is not None])
+        for m in (machine(), halved_bandwidth(machine()))
+    )
+    # Each round is off by up to 1 %; twice the time per byte is off by 100 % where messages are long.
+    assert re.match(r"error of time 0\.\d% in the median; of mean time 0\.\d%; of η \d\.\d% at the 90th", right)
+    assert re.match(r"error of time (9\d|100)\.\d% in the median; of mean time", wrong)
+    assert "Eq. 3 alone: " in right
+    assert re.search(r"below 4 KiB 100% of \d+ times lie inside the interval$", right)
 
 
 def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
@@ -244,7 +226,7 @@ def test_a_short_comparison_on_the_rig(
     monkeypatch.setattr("pready.validate.live.session.MEASUREMENTS", ("pingpong", "barrier"))
     monkeypatch.setattr("pready.validate.live.session.POINT_BUDGET_S", 0.02)
     try:
-        with Rig("500 Mbit") as rig:
+        with Rig("100 Mbit") as rig:
             site = live.Site("mpich", rig.mpich(prefix), benchmark(prefix, request), 1)
             told: list[live.Told] = []
             done = live.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
@@ -254,4 +236,5 @@ def test_a_short_comparison_on_the_rig(
     assert done.cases
     assert {c.approach for c in done.cases} >= {"single", "many", "part"}
     assert len(done.controls) == 2
+    assert OFF_LOGGP in done.notes
     assert (tmp_path / "live-mpich.toml").exists()

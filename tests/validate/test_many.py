@@ -31,7 +31,7 @@ from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice
 from pready.validate.prove import design, many
 from pready.validate.prove.expected import Expected
-from pready.validate.prove.many_checks import Judged, checks
+from pready.validate.prove.many_checks import Judged, described
 from pready.validate.prove.performed import of_records
 from pready.validate.result import CaseResult, Comparison
 
@@ -93,7 +93,16 @@ def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: 
 @pytest.mark.thorough
 def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(halved_bandwidth(machine()), tmp_path, monkeypatch)
-    assert "error of communication, median" in [check.name for check in done.checks if not check.ok]
+    assert "error of η, median" in [check.name for check in done.checks if not check.ok]
+
+
+@pytest.mark.thorough
+def test_ranks_that_share_cores_are_shown_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "shared_cores", lambda _: "not judged: 4 ranks share 2 cores")
+    done = compared(machine(), tmp_path, monkeypatch)
+    assert done.cases
+    assert done.checks == done.controls == ()
+    assert "not judged: 4 ranks share 2 cores" in done.notes
 
 
 def test_nothing_measured_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +152,7 @@ def test_a_regret_is_told_of_ways_that_repeat_themselves(tmp_path: Path, monkeyp
     for doubtful in (chosen, best):
         cases = tuple(replace(c, spread=0.06) if i == doubtful else c for i, c in enumerate(scene))
         assert not Judged(cases, tuple(slow)).tells_regret
-        (*_, regret) = checks([one, Judged(cases, tuple(slow))])
-        assert regret.cases == 1
+        assert described([one, Judged(cases, tuple(slow))]) == described([one])
 
 
 def test_two_nodes_send_both_ways() -> None:

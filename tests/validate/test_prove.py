@@ -42,6 +42,8 @@ from pready.validate.prove import Proof, Prover, design, placement, prove, sessi
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.expected import Expected, ExpectedStep
 from pready.validate.prove.performed import Performed
+from pready.validate.report.summary import headline
+from pready.validate.result import Report
 
 LINK = 25e6  # bytes per second
 
@@ -128,6 +130,15 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Pr
     assert proof.kept
     assert proof.regret == pytest.approx(0.0, abs=1e-6)
     assert all(check.ok for check in proof.comparison.checks)
+
+
+@pytest.mark.thorough
+def test_ranks_that_share_cores_are_shown_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "shared_cores", lambda _: "not judged: 4 ranks share 2 cores")
+    proof = proof_on(machine(), machine(), tmp_path, monkeypatch)
+    assert proof.comparison.checks == ()
+    assert "not judged: 4 ranks share 2 cores" in proof.comparison.notes
+    assert "0 of 0" not in " ".join(headline(Report("0", 5, {}, comparisons=(proof.comparison,))))
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""Predictions of what the benchmark measures."""
+"""Predictions in the benchmark's statistic, the median."""
 
 from __future__ import annotations
 
@@ -11,21 +11,12 @@ from pready.model.evaluate import Evaluation, interval
 from pready.model.interfaces import Approach
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
-from pready.model.rules import Setting
 from pready.model.timeline import run
 
 
 @dataclass
 class Completed(Evaluation):
-    """An evaluation whose figures are medians over the repeats, not means: medians are what is measured."""
-
-    receivers_meet: bool = True
-    """As of `Setting`: False where one thread receives, for want of cores."""
-
-    @property
-    def setting(self) -> Setting:
-        """What the timeline needs besides times and costs."""
-        return replace(super().setting, receivers_meet=self.receivers_meet)
+    """An evaluation whose figures are medians over the repeats, not means."""
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""

@@ -1,4 +1,4 @@
-"""Every measured case beside what the Machine alone says of it."""
+"""Every measured case beside the Machine's prediction."""
 
 from __future__ import annotations
 
@@ -68,21 +68,16 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Compared:
-    """A scene's ways, measured and predicted, and what follows from them together."""
+    """A scene's ways, measured and predicted."""
 
     scene: Scene
     cases: tuple[CaseResult, ...]
     advised: Way
-    """What the model alone would choose among the measured ways."""
+    """The way that the model alone would choose."""
 
     def case(self, way: Way) -> CaseResult:
         """One way's result."""
         return next(c for c in self.cases if c.approach == way.approach and c.transport_partitions == way.transport)
-
-    @property
-    def best(self) -> CaseResult:
-        """The fastest exchange as measured."""
-        return min(self.cases, key=self._exchange_s)
 
     @property
     def shortest(self) -> CaseResult:
@@ -91,31 +86,14 @@ class Compared:
 
     @property
     def regret(self) -> float:
-        """The model's choice beside the fastest exchange, measured."""
-        return self._exchange_s(self.case(self.advised)) / self._exchange_s(self.best) - 1
-
-    def _exchange_s(self, case: CaseResult) -> float:
-        """After the way's own last partition; where all are ready at once, after bulk's.
-
-        There, threads that share a core and send make the later ones late, so that less is left after the last of them.
-        """
-        late = case.until_ready_s - self.case(BULK).until_ready_s if self.scene.kind == "none" else 0.0
-        return case.measured_s + late
-
-    @property
-    def regret_of_iteration(self) -> float:
-        """What an iteration of the model's choice takes longer than the shortest, over the latter.
-
-        Where threads share a core, a way that sends early makes the last partition late: what it saves after it, it has
-        lost before.
-        """
+        """How much longer the iteration of the model's choice is than the shortest, measured, over the latter."""
         return self.case(self.advised).iteration_s / self.shortest.iteration_s - 1
 
 
 def gather(
     content: Content, environment: str, scene: Scene, receive_threads: int, budget_s: float
 ) -> dict[Way, Repeats]:
-    """What was measured of a scene in every round; ways that lack a round are left out."""
+    """The ways of a scene that were measured in every round."""
     found: dict[Way, Repeats] = {}
     for way in scene.ways:
         keys = [point(scene, way, r, receive_threads, budget_s).key(environment) for r in range(ROUNDS)]
@@ -138,18 +116,14 @@ def compare(
     seed: int,
     *,
     explain: bool = True,
-    receivers_meet: bool = True,
 ) -> Compared | None:
     """A scene's predictions beside its measurements; None if bulk or all else is missing.
 
-    A way's time is predicted from when its own partitions were really ready: that judges the model of the exchange.
-    By then an epoch is open, and where threads share a core, each has had its turn: that is not counted once more.
-    What it saves, and which way is advised, is predicted from when bulk's were: before porting nothing else is
-    known, and where threads outnumber cores those that send delay those that have yet to begin.
+    A way's time is predicted from its own measured ready times: that judges the model of the exchange. Its saving, and
+    which way is advised, are predicted from bulk's ready times: before porting nothing else is known.
 
-    With `explain`, a case that is off names the term that it points at. `folder` receives the measured
-    arrivals, one file per case, as the trace that is predicted from. `receivers_meet` is False where one
-    thread received.
+    With `explain`, a case that is off names the suspected term. `folder` receives the measured ready times, one file
+    per case, as the trace that is predicted from.
     """
     if BULK not in measured or len(measured) < 2:
         return None
@@ -157,17 +131,17 @@ def compare(
     cases: list[CaseResult] = []
     rows: list[tuple[Way, ApproachPrediction]] = []
 
-    def evaluated(way: Way, on: Machine) -> Completed:
+    def evaluated(way: Way) -> Completed:
         ready = measured[way].ready
         workload = workload_of(scene, ready, folder, f"{library}-{scene.name}-{way}")
-        return Completed(on, workload, seed, nominal=len(ready), receivers_meet=receivers_meet)
+        return Completed(machine, workload, seed, nominal=len(ready))
 
-    today, begun = evaluated(BULK, machine), once_ready(machine)
+    today = evaluated(BULK)
     for way, seen in measured.items():
         approach = approach_of(way, profile)
         if approach is None:
             continue
-        evaluation = today if way == BULK else evaluated(way, begun)
+        evaluation = today if way == BULK else evaluated(way)
         before_porting = today.predict(approach)
         rows.append((way, before_porting))
         predicted = before_porting if way == BULK else evaluation.predict(approach)
@@ -180,7 +154,7 @@ def compare(
 
 
 def approach_of(way: Way, profile: LibraryProfile) -> Approach | None:
-    """The model's name for what the benchmark did with this library."""
+    """The model's approach for the benchmark's way with this library."""
     if way.approach == "part":
         if profile.part is None:
             return None
@@ -251,7 +225,7 @@ def closed_form(machine: Machine, scene: Scene, way: Way, ready: Array) -> float
 
 
 def without_laggard(measured: Mapping[Way, Repeats]) -> dict[Way, Repeats]:
-    """The same measurements, their partitions said to be ready all at once: a workload made wrong on purpose."""
+    """The same measurements with all partitions ready at once: a workload made wrong on purpose."""
     return {
         w: replace(m, ready=np.broadcast_to(m.ready.max(axis=1, keepdims=True), m.ready.shape).copy())
         for w, m in measured.items()
@@ -266,13 +240,6 @@ def cases_of(compared: Iterable[Compared]) -> tuple[CaseResult, ...]:
 def scenes_measured(compared: Sequence[Compared]) -> str:
     """How many there are, in words."""
     return f"{len(compared)} workloads, {sum(len(c.cases) for c in compared)} cases"
-
-
-def once_ready(machine: Machine) -> Machine:
-    """The machine with a core for each thread, and epochs that open at once: what made partitions late has passed."""
-    threads = machine.threads.model_copy(update={"turn": None, "turn_put": None})
-    one_sided = machine.one_sided.model_copy(update={"open": None, "lock": None})
-    return machine.model_copy(update={"threads": threads, "one_sided": one_sided})
 
 
 def halved_bandwidth(machine: Machine) -> Machine:

@@ -18,7 +18,6 @@ from typing import Literal
 import numpy as np
 
 from pready.calibrate.records import Point
-from pready.calibrate.rested import PAUSE_S
 from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals, Normal, Uniform
@@ -31,6 +30,10 @@ THREADS = (2, 3, 4, 6, 8)
 PARTITIONS_PER_THREAD = (1, 2, 4, 8)
 SMALLEST, LARGEST = 1 << 10, 16 << 20
 """Bytes of a buffer."""
+LONGEST_TRANSFER = 0.2
+"""Seconds; no buffer takes longer on the link."""
+PAUSE_S = 1e-3
+"""Idle time before each exchange, as between the exchanges of an application that computes."""
 DELAYS = (0.3, 3.0)
 """Delays over the time the buffer takes on the link: from hardly anything to more than can be hidden."""
 SHORTEST, LONGEST = 500e-6, 60e-3
@@ -102,7 +105,8 @@ def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[
     n = THREADS[int(threads * len(THREADS))]
     per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
     partitions = n * per_thread
-    wanted = SMALLEST * (LARGEST / SMALLEST) ** float(size)
+    largest = min(LARGEST, LONGEST_TRANSFER * bytes_per_s)
+    wanted = SMALLEST * (largest / SMALLEST) ** float(size)
     buffer = max(round(wanted / partitions), 8) * partitions
     # What one message carries in any of the ways: the buffer, a thread's share or a partition.
     while avoided & {buffer, buffer // n, buffer // partitions}:

@@ -12,13 +12,14 @@ from pready.calibrate.calibration import Calibration, calibrate, provenance, run
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.measurement_plan import sizes
+from pready.calibrate.rig import OFF_LOGGP, on_rig
 from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.version import VERSION
 from pready.validate.limits import as_printed, clear
 from pready.validate.live import design
-from pready.validate.live.checks import SMALL, STEADY, checks, steady
+from pready.validate.live.checks import SMALL, STEADY, checks, described, steady
 from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
 from pready.validate.result import CaseResult, Comparison, Control
 
@@ -147,16 +148,7 @@ def concluded(
     def compared(machine: Machine, *, lag: bool = True, explain: bool = False) -> list[Compared]:
         name = site.library if lag else f"{site.library}-no-lag"
         both = (
-            compare(
-                machine,
-                s,
-                m if lag else without_laggard(m),
-                name,
-                folder,
-                seed,
-                explain=explain,
-                receivers_meet=site.receive_threads != 1,
-            )
+            compare(machine, s, m if lag else without_laggard(m), name, folder, seed, explain=explain)
             for s, m in gathered
         )
         return [c for c in both if c is not None]
@@ -201,7 +193,7 @@ def _notes(
     outcome: Outcome | None,
     unsupported: Mapping[str, str],
 ) -> Iterator[str]:
-    """What was measured and judged, and what was not, and why."""
+    """Which cases count, figures without a limit, and what differs from the model."""
     large = [c for c in cases if c.buffer >= SMALL]
     yield (
         f"{len(found)} of {len(scenes)} workloads, {len(cases)} cases, were measured in all {design.ROUNDS} rounds; "
@@ -209,16 +201,18 @@ def _notes(
     )
     yield (
         f"{len(steady(cases))} of {len(large)} cases from 4 KiB up repeat themselves within {STEADY:.0%} and are "
-        "judged; "
-        f"{len(cases) - len(large)} smaller ones are only held against their interval"
+        f"judged; {len(cases) - len(large)} smaller ones are not"
     )
+    yield described(found)
     if said := as_printed(clear([c for c in steady(cases) if c.approach != "single"])):
         yield said
     if site.receive_threads:
         yield (
             f"{site.receive_threads} thread receives, and RMA with a window per thread is left out: a node has fewer "
-            "cores than the sender has threads, and threads that poll would show each other's time slices"
+            "cores than the sender has threads, and polling threads would take each other's time slices"
         )
+    if on_rig(site.launcher.name):
+        yield OFF_LOGGP
     if outcome is not None and outcome.failures:
         reason = next(iter(outcome.failures.values())).split("\n")[0]
         yield f"{len(outcome.failures)} points could not be measured, the first because: {reason}"

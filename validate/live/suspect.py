@@ -1,8 +1,8 @@
-"""Which term of the model an error points at: the least surprising change that would explain it.
+"""The suspected term of a case that is off: the least surprising change of one cost that explains the error.
 
-A measurement on the model: leave a cost out, and see how much of the predicted time it makes. The measured time then
-says by which factor it would have to be wrong. How surprising that is, the calibration says, which measured that cost
-in isolation: the factor's logarithm over the relative half-width of its interval.
+Predicted again without a cost, the time shows the cost's share; the measured time then gives the factor by which the
+cost would have to be wrong. Its surprise is the factor's logarithm over the relative half-width of the cost's interval,
+which the calibration measured in isolation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from pready.model.arrays import Replaced
 from pready.model.costs import Costs
 from pready.model.interfaces import Approach
-from pready.model.machine import Machine, Wake
+from pready.model.machine import Machine
 from pready.model.machine_path import SizeCurve
 from pready.model.machine_threads import Barrier, Contention
 from pready.model.terms import by_name, canonical, without
@@ -26,22 +26,20 @@ from pready.validate.result import CaseResult
 CLEAR = 0.07
 """Relative error of time or η from which a case has a suspect."""
 LARGEST = 4.0
-"""A cost that would have to be wrong by more than this factor is no explanation."""
+"""No cost is suspected of being wrong by more than this factor."""
 
 SURPRISING = 8.0
-"""Half-widths of its interval by which no cost is off: then it is not that one."""
+"""No cost is suspected of being off by more half-widths of its interval."""
 SUREST = 0.02
-"""Relative half-width that no interval is taken to be below: the same cost, at another moment."""
+"""Smallest relative half-width of an interval: costs drift between two measurements."""
 
 
-Measured = Value[Any] | Barrier | Contention | SizeCurve | Wake
-"""What a calibration says of one parameter."""
+Measured = Value[Any] | Barrier | Contention | SizeCurve
+"""One calibrated parameter."""
 
 
 def uncertainty(found: Measured) -> float:
     """Relative half-width of its interval."""
-    if isinstance(found, Wake):
-        return max(found.within / max(*found.time, found.within), SUREST)
     if isinstance(found, (Barrier, Contention, SizeCurve)):
         return max(found.interval, SUREST)
     if found.interval is None or found.value == 0:
@@ -55,7 +53,7 @@ def behind(names: set[str], machine: Machine, size: float) -> Iterator[Measured]
     segment = f"inter.segments[{machine.inter.segments.index(machine.inter.segment(size))}]."
     for label, value in machine.values():
         if canonical(label) in names and (label.startswith(segment) or "[" not in label):
-            assert isinstance(value, (Value, Barrier, Contention, SizeCurve, Wake))
+            assert isinstance(value, (Value, Barrier, Contention, SizeCurve))
             yield value
 
 
@@ -79,7 +77,7 @@ def beside_terms(case: CaseResult) -> str | None:
     if case.measured_s > 0 and abs(case.error) < case.spread:
         return f"the measurement itself: its spread is {case.spread:.0%}"
     if abs(case.error) < CLEAR:
-        return "the time of bulk, not of this approach"
+        return "the time of bulk, not that of this approach"
     return None
 
 
@@ -107,10 +105,5 @@ def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str
     if found:
         return min(found)[1]
     if approach.interface.windows_per_thread and case.threads > 1:
-        return "no term: threads wait inside MPI for their windows, and take turns where they have no core each"
-    if approach.interface.one_sided:
-        return (
-            "no cost: between two calls of the sender, puts move as far as the system buffers them, "
-            "which the model takes as so many bytes"
-        )
+        return "no term: threads wait in MPI for their windows, and may share cores"
     return "no term of the model"

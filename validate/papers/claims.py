@@ -161,11 +161,13 @@ class Paper(Strict):
 
 
 def merged(base: Arguments, changes: Arguments) -> Arguments:
-    """`base` with `changes` put in, table by table."""
+    """`base` with `changes` put in, table by table; another `model` of arrivals replaces the table."""
     out = dict(base)
     for name, value in changes.items():
         below = out.get(name)
-        out[name] = merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+        tables = isinstance(below, dict) and isinstance(value, dict)
+        same_model = tables and value.get("model", below.get("model")) == below.get("model")
+        out[name] = merged(below, value) if same_model else value
     return out
 
 

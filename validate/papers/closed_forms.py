@@ -16,8 +16,8 @@ class Rate(Strict):
     """γ_θ from the algorithm and the processor: Eq. 6 and 9 of gillis2023."""
 
     compute: ComputeRate
-    noise: float = 0.0
-    imbalance: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
     partitions_per_thread: int
 
 
@@ -29,8 +29,8 @@ class Gain(Strict):
     bandwidth: units.Bandwidth
     delay_rate: units.TimePerByte | None = None
     compute: ComputeRate | None = None
-    noise: float = 0.0
-    imbalance: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
 
 
 class Counts(Strict):
@@ -64,7 +64,7 @@ class Projection(Strict):
 
 def delay_rate(a: Rate, lab: Lab) -> float:
     """γ_θ of Eq. 9 with μ of Eq. 6, in s/B."""
-    return float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.noise, a.imbalance))
+    return float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.epsilon, a.delta))
 
 
 def gain(a: Gain, lab: Lab) -> float:
@@ -73,7 +73,7 @@ def gain(a: Gain, lab: Lab) -> float:
         raise PreadyError("gain needs one of delay_rate and compute", valid="exactly one")
     rate = a.delay_rate
     if a.compute is not None:
-        rate = float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.noise, a.imbalance))
+        rate = float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.epsilon, a.delta))
     assert rate is not None
     return closed_form(a.threads, a.partitions_per_thread, rate, a.bandwidth).eta
 

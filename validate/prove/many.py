@@ -1,6 +1,7 @@
 """Exchanges among many ranks, predicted and measured: patterns, sizes, arrivals and approaches as a seeded sample.
 
-What `pready prove` does for one workload, for as many as a budget allows; the limits are asked of all together.
+The same as `pready prove` for as many workloads as a budget allows; the limits hold for all of them together. Ranks
+that share cores are measured and shown, not judged.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from pready.model.version import VERSION
 from pready.model.workload import Workload
 from pready.validate.limits import as_printed, clear
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
-from pready.validate.live.session import CALIBRATING, Told, nice
-from pready.validate.prove import crowd, ports
+from pready.validate.live.design import LONGEST_TRANSFER
+from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, nice
 from pready.validate.prove import design as proving
+from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import ROUNDS, Way, way_of
 from pready.validate.prove.expected import Expected
-from pready.validate.prove.many_checks import Judged, checks, compared
+from pready.validate.prove.many_checks import STEADY, Judged, checks, compared, described
 from pready.validate.prove.performed import performed_in
 from pready.validate.prove.session import cases_of
 from pready.validate.result import Comparison, Control
@@ -57,26 +59,12 @@ ITERATIONS = 12
 """That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
 FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
-"""One of them per workload. With a window per thread all of a rank's threads poll inside MPI until an epoch ends, and
-where they share cores that shows time slices."""
+"""One of them per workload. With a window per thread, all threads of a rank poll until the epoch ends; threads that
+share cores would show time slices."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
 PATIENCE_S = 20.0
-MEASUREMENTS = (
-    "approach",
-    "bandwidth",
-    "completion",
-    "early",
-    "memcpy",
-    "overlap",
-    "pingpong",
-    "pready",
-    "prtt",
-    "receive",
-)
-"""What the calibration's share of the budget is for: nothing of teams, whose threads wait for a core where ranks poll,
-and here do not, for here ranks nap."""
 
 
 class NothingMeasured(PreadyError):
@@ -150,7 +138,8 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
     per_thread = PARTITIONS_PER_THREAD[int(theta * len(PARTITIONS_PER_THREAD))]
     peers = {"pair": 1, "ring": 1, "halo 2-D": 4, "sweep": 2, "list": 2, "halo 3-D": 6}[name]
     steps = 8 if name == "sweep" else 1
-    wanted = SMALLEST * (LARGEST / (peers * steps) / SMALLEST) ** float(size)
+    largest = max(min(LARGEST, LONGEST_TRANSFER * bytes_per_s) / (peers * steps), SMALLEST)
+    wanted = SMALLEST * (largest / SMALLEST) ** float(size)
     buffer = max(round(wanted / (n * per_thread)), 8) * n * per_thread
     on_cable = peers * buffer / bytes_per_s
     late = float(np.clip(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** float(delay) * on_cable, SHORTEST, LONGEST))
@@ -217,18 +206,15 @@ def validate(
     """
     raw = folder / f"nodes-{nodes}-{library}.jsonl"
     run_measurements(
-        launcher, built, raw, threads=1, budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
+        launcher, built, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
         on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
-    told = _tells("ports", on_progress)
-    ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
-    crowd.measure_teams(nodes, THREADS, launcher, built, raw, folder / "plans", seed, _tells("teams", on_progress))
-    machine = as_measured(calibration, nodes, seed, from_records.load(raw))
+    machine = calibration.described.machine
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(
-        library, launcher, built, raw, calibration, machine, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING),
-        seed=seed, on_progress=on_progress,
+        library, launcher, built, raw, calibration, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING), seed=seed,
+        on_progress=on_progress,
     )  # fmt: skip
 
 
@@ -251,9 +237,8 @@ def both_ways(
     """
     calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     done = _compared(
-        library, launcher, built, raw, calibration, calibration.described.machine, nodes=2, budget_s=budget_s,
-        seed=seed, on_progress=on_progress,
-    )  # fmt: skip
+        library, launcher, built, raw, calibration, nodes=2, budget_s=budget_s, seed=seed, on_progress=on_progress
+    )
     return replace(done, title=f"{done.title}, both ways")
 
 
@@ -270,35 +255,22 @@ def _compared(
     built: Built,
     raw: Path,
     calibration: Calibration,
-    machine: Machine,
     *,
     nodes: int,
     budget_s: float,
     seed: int,
     on_progress: Callable[[Told], object],
 ) -> Comparison:
-    """Measure as many workloads as the budget allows, and hold the machine's predictions against them."""
-    profile, folder = effective_library(machine), raw.parent
+    """Measure as many workloads as the budget allows, and compare the machine's predictions with them."""
+    machine, folder = calibration.described.machine, raw.parent
+    profile = effective_library(machine)
     listed = scenes(MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed)
     plans = [step_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
     outcome = measure(
         list(_points(listed, plans, seed)), launcher, raw, budget_s, _tells("measuring", on_progress), built=built,
         tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
     )  # fmt: skip
-    return concluded(library, launcher, raw, calibration, machine, listed, plans, seed, outcome)
-
-
-def as_measured(calibration: Calibration, nodes: int, seed: int, content: Content) -> Machine:
-    """A machine calibrated by two ranks with a thread each, with what exchanges among all ranks say of it."""
-    key = calibration.environment
-    teams = crowd.known(of_teams(calibration.described.machine), nodes, THREADS, seed, content, key)
-    return ports.known(teams, nodes, seed, content, key)
-
-
-def of_teams(machine: Machine) -> Machine:
-    """A machine calibrated by one thread, for teams: where threads share a core, no two want a lock at once."""
-    curve = machine.threads.contention.model_copy(update={"threads": (1, max(THREADS)), "time": (0.0, 0.0)})
-    return machine.model_copy(update={"threads": machine.threads.model_copy(update={"contention": curve})})
+    return concluded(library, launcher, raw, calibration, listed, plans, seed, outcome)
 
 
 def _points(listed: Sequence[Scene], plans: Sequence[str], seed: int) -> Iterator[Point]:
@@ -316,27 +288,25 @@ def concluded(
     launcher: Launcher,
     raw: Path,
     calibration: Calibration,
-    machine: Machine,
     listed: Sequence[Scene],
     plans: Sequence[str],
     seed: int,
     outcome: Outcome | None = None,
 ) -> Comparison:
-    """The comparison from what the raw file holds."""
-    content, key = from_records.load(raw), calibration.environment
+    """The comparison from what the raw file holds; without checks and controls where ranks share cores."""
+    content, key, machine = from_records.load(raw), calibration.environment, calibration.described.machine
     moments = raw.parent / ARRIVALS
     moments.mkdir(exist_ok=True)
     found = judged(machine, listed, plans, content, key, library, seed, moments)
     if not found:
         raise NothingMeasured("no exchange was measured in every round", valid="a larger budget", source=str(raw))
     cases = tuple(c for one in found for c in one.cases)
-    half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
-    calm = judged(machine, listed, plans, content, key, library, seed, moments, lag=False)
     about = content.environments[key]
-    steady = sum(c.spread < 0.05 for c in cases)
+    steady = sum(c.spread < STEADY for c in cases)
     notes = [
         f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
-        f"{steady} of the cases repeat themselves within 5 % and are judged"
+        f"{steady} of the cases repeat themselves within {STEADY:.0%} and count",
+        described(found),
     ]
     notes += [said] if (said := as_printed(clear(compared(found)))) else []
     performed = (
@@ -344,7 +314,17 @@ def concluded(
         for s, plan in zip(listed, plans, strict=True)
         for way in s.ways
     )
-    notes += crowd.shared_cores(p for p in performed if p is not None)
+    shared = shared_cores(p for p in performed if p is not None)
+    notes += [shared] if shared else []
+
+    def controls() -> tuple[Control, ...]:
+        half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
+        calm = judged(machine, listed, plans, content, key, library, seed, moments, lag=False)
+        return (
+            Control("β halved", "every time per byte of the Machine doubled", checks(half)),
+            Control("spread removed", "the same measurements, predicted as if threads finished together", checks(calm)),
+        )
+
     if outcome is not None and outcome.failures:
         first = next(iter(outcome.failures.values())).split("\n")[0]
         notes.append(f"{len(outcome.failures)} points could not be measured, the first because: {first}")
@@ -352,11 +332,8 @@ def concluded(
         source="live",
         title=f"{library}: {launcher.name}",
         cases=cases,
-        checks=checks(found),
-        controls=(
-            Control("β halved", "every time per byte of the Machine doubled", checks(half)),
-            Control("spread removed", "the same measurements, predicted as if threads finished together", checks(calm)),
-        ),
+        checks=() if shared else checks(found),
+        controls=() if shared else controls(),
         notes=tuple(notes),
         about={
             "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
@@ -388,8 +365,8 @@ def judged(
 ) -> list[Judged]:
     """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread.
 
-    Predicted from when bulk's partitions were really ready, which `folder` keeps: before porting nothing else is known,
-    and threads that sleep for want of cores wake up later than the plan says, and not all at once.
+    Predictions start from the measured ready times of bulk, which `folder` keeps: before porting nothing else is known,
+    and threads that share cores are ready later than planned.
     """
     out, (machine, _) = [], with_library(machine)
     for scene, plan in zip(listed, plans, strict=True):

@@ -1,4 +1,4 @@
-"""From a workload and a launcher to what was predicted and measured of its exchange, side by side."""
+"""A user's workload: its exchange predicted and measured, side by side."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ from pready.model.workload import Workload
 from pready.validate.limits import at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
-from pready.validate.prove import crowd, design, placement, ports
+from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import Way
 from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
 from pready.validate.prove.expected import Expectation, Expected, ExpectedStep
@@ -41,9 +42,9 @@ CALIBRATING = 0.5
 """Share of the budget for a calibration, where no machine is given."""
 PLANS, RAW, RAW_MACHINE, MACHINE = "plans", "exchange.jsonl", "machine.jsonl", "machine.toml"
 POINT_BUDGET_S = 0.4
-"""Of a calibration that shares a short budget: many points, each measured for less long."""
+"""Seconds per point of a calibration with a short budget: many points, each measured briefly."""
 SLOWER = 3.0
-"""Times the predicted duration that a round may take ten times over before it counts as hanging."""
+"""A round counts as hanging after ten times its predicted duration, times this factor."""
 VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
 
 
@@ -89,7 +90,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Proof:
-    """What came of it."""
+    """The result."""
 
     workload: Workload
     machine: Machine
@@ -99,7 +100,7 @@ class Proof:
     measured: Verdict
     kept: bool
     regret: float
-    """Of an iteration: what following the advice costs against the best that was measured."""
+    """How much longer the advised way's iteration is than the shortest measured one."""
     failures: Mapping[str, str]
     """Why a way could not be measured, by its name."""
     comparison: Comparison
@@ -118,9 +119,9 @@ def prove(
     min_gain: float = MIN_GAIN,
     on_progress: Callable[[Told], object] = lambda _: None,
 ) -> Proof:
-    """Measure a workload's exchange and hold the prediction against it.
+    """Measure a workload's exchange and compare the prediction with it.
 
-    Resumes: what `folder` holds of the same workload, machine, seed and launcher is not measured again.
+    Resumes: results in `folder` for the same workload, machine, seed and launcher are not measured again.
 
     Parameters
     ----------
@@ -129,8 +130,7 @@ def prove(
     folder
         Of raw records, plans and the machine.
     approaches
-        Beside bulk, one for each exchange of the workload; empty: what is advised and the best of the interfaces that
-        come next.
+        Beside bulk, one for each exchange of the workload; empty: the advised ones and the best of the next interfaces.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def ranks_of(workload: Workload) -> int:
 
 
 def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> None:
-    """Refuse ranks that share a node where the machine knows nothing of it, or the launcher places them otherwise."""
+    """Refuse ranks of one node if the machine has no intra path, or if the launcher places them otherwise."""
     nodes = placement.nodes_of(workload)
     if nodes is None:
         return
@@ -229,12 +229,9 @@ def _calibrated(
         point_budget_s=POINT_BUDGET_S,
     )
     done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
-    on, ranks = done.described.machine, ranks_of(workload)
-    if len(set(placement.nodes_of(workload) or range(ranks))) == 1:
-        on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: that is where two of them measured
-    else:
-        ports.measure_ring(on, ranks, prover.launcher, prover.built, raw, folder / PLANS, seed, told)
-        on = ports.known(on, ranks, seed, read(raw), done.environment)
+    on = done.described.machine
+    if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
+        on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there
     file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
     return on
 
@@ -346,7 +343,7 @@ def _concluded(
     seed: int,
     folder: Path,
 ) -> Proof:
-    """Verdicts, regret and the limits that a careful reader would set."""
+    """Verdicts, regret and checks; no checks where ranks share cores."""
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
     predicted = verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
@@ -356,14 +353,24 @@ def _concluded(
     regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1
     errors = [abs(c.result.error) for c in cases]
     eta_errors = [abs(c.result.eta_error) for c in fine]
+    shared = shared_cores(c.performed for c in cases)
     checks = (
-        at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
-        of_means([c.result for c in cases], 0.10),
-        at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
-        Check(
-            "verdict kept", float(kept), 1.0, "at least", note=f"predicted {predicted}, measured {measured}", cases=1
-        ),
-        Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
+        ()
+        if shared
+        else (
+            at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
+            of_means([c.result for c in cases], 0.10),
+            at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
+            Check(
+                "verdict kept",
+                float(kept),
+                1.0,
+                "at least",
+                note=f"predicted {predicted}, measured {measured}",
+                cases=1,
+            ),
+            Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
+        )
     )
     about = list(content.environments.values())[-1]
     steady = max(c.performed.spread for c in cases)
@@ -371,7 +378,7 @@ def _concluded(
         *notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, "
         f"{design.ROUNDS} rounds; communication repeats itself within {steady:.1%}",
-        *crowd.shared_cores(c.performed for c in cases),
+        *([shared] if shared else []),
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
     hosts = set(about.get("hosts", ()))

@@ -277,6 +277,8 @@ def headline(report: Report) -> list[str]:
     for comparison in report.comparisons:
         kept = sum(c.ok for c in comparison.checks)
         text = f"{comparison.title}: {kept} of {len(comparison.checks)} checks keep their limits"
+        if not comparison.checks:
+            text = f"{comparison.title}: not judged"
         if comparison.cases:
             all_ = _group("", comparison.cases)
             text += f"; over {all_.cases} cases the predicted time is off by {all_.time_median:.1%} in the median"
