@@ -21,7 +21,7 @@ from pready.model.machine import Machine
 from pready.model.terms import TERMS
 from pready.model.workload import Workload, load
 
-PAGES = sorted(p for p in Path("docs").rglob("*.md") if "notes" not in p.parts)
+PAGES = sorted(Path("docs").rglob("*.md"))
 ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture")
 """What needs two nodes or SST, or writes to the user's folders, is tested where those are."""
 

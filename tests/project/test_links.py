@@ -40,7 +40,7 @@ def anchors(text: str) -> set[str]:
 
 def test_documents_are_found_once() -> None:
     found = [str(p) for p in documents()]
-    assert {"README.md", "model/README.md", "docs/notes/README.md"} <= set(found)
+    assert {"README.md", "model/README.md", "docs/archive/README.md"} <= set(found)
     assert not [p for p in found if p.startswith("pready/")]  # links to the folders above
 
 
