@@ -29,7 +29,7 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import Unit, fraction, parse
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
-from pready.show.simulation import per_iteration, step_report
+from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.capture.found import Step, find
+from pready.calibrate.capture.files import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
 from pready.calibrate.capture.from_mpip import NEEDED
-from pready.calibrate.capture.from_totals import step_of_totals
-from pready.calibrate.capture.records import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
+from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.without_regions import step_of_totals
 from pready.files.extra import need
 from pready.model.errors import PreadyError
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.calibrate.capture.library import NAME
-from pready.calibrate.capture.records import SHARE_TASKS, Process, numbers
+from pready.calibrate.capture.build import NAME
+from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
 from pready.model.arrays import Array
 
 Key = tuple[int, int, int]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.capture.records import COLLECTIVES, OPENMP, SENDS, Process, Run
+from pready.calibrate.capture.files import COLLECTIVES, OPENMP, SENDS, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import name_of
 from pready.model.arrays import Array

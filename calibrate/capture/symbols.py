@@ -10,7 +10,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 
-from pready.calibrate.capture.records import Place
+from pready.calibrate.capture.files import Place
 
 TIMEOUT_S = 20.0
 _SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2

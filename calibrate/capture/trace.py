@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.capture.records import SHARE_TASKS, Process, Run, kinds
+from pready.calibrate.capture.files import SHARE_TASKS, Process, Run, kinds
 from pready.calibrate.capture.symbols import name_of
 from pready.files import trace_events
 from pready.files.trace_events import Event

@@ -10,8 +10,8 @@ import numpy as np
 import tomlkit
 
 from pready.calibrate.capture.arrivals_fit import named
-from pready.calibrate.capture.found import Exchange, Step
 from pready.calibrate.capture.patterns import Recognised
+from pready.calibrate.capture.step import Exchange, Step
 from pready.model.arrays import Array
 from pready.model.units import Unit, format_exact
 from pready.model.workload import FORMAT

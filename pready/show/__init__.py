@@ -1,1 +1,1 @@
-"""What people see: tables, pictures, progress, text. Shows what others computed."""
+"""What people see: tables, figures, pages and the terminal. Shows results; computes none."""

@@ -11,7 +11,7 @@ import pytest
 import pready
 from pready.cli import main
 from pready.model.break_even import Range
-from pready.show.prediction import pays
+from pready.show.tables.prediction import pays
 
 HALO = "examples/halo3d.toml"
 

@@ -43,8 +43,8 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
 @pytest.mark.parametrize(
     ("above", "below"),
     [
-        ("pready.show.terminal", "pready.model.gain"),
-        ("pready.commands.options", "pready.show.terminal"),
+        ("pready.show.terminal.terminal", "pready.model.gain"),
+        ("pready.commands.options", "pready.show.terminal.terminal"),
         ("pready.validate.live", "pready.calibrate.run"),
         ("pready.files.writing", "pready.model.files"),
         ("pready.sst.run", "pready.calibrate.run"),

@@ -20,9 +20,9 @@ from rich.text import Text
 
 from pready.cli import main
 from pready.model.units import Unit, format_change, format_quantity, format_time
-from pready.show.plain_text import SPELT, plain
-from pready.show.table import Readable
-from pready.show.terminal import console
+from pready.show.terminal.plain_text import SPELT, plain
+from pready.show.terminal.table import Readable
+from pready.show.terminal.terminal import console
 
 HALO = "examples/halo3d.toml"
 COMMANDS = (

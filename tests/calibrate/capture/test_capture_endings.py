@@ -12,7 +12,7 @@ import pytest
 from programs import Mpi
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.records import Process, read_run
+from pready.calibrate.capture.files import Process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import notes
 

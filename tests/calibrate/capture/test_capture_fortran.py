@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from programs import HERE
 
-from pready.calibrate.capture.found import find
-from pready.calibrate.capture.records import kinds, read_run
+from pready.calibrate.capture.files import kinds, read_run
+from pready.calibrate.capture.step import find
 
 MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
 OPTIONS = ("--allow-run-as-root", "--oversubscribe")

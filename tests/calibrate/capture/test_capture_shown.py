@@ -11,12 +11,12 @@ import pytest
 from made import capture_file
 from test_capture_steps import STEPS, run
 
-from pready.calibrate.capture.records import Run
+from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.summary import Finishes, communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
-from pready.show.capture_figures import distribution, heat_map
-from pready.show.capture_page import html
+from pready.show.figures.capture import distribution, heat_map
+from pready.show.pages.capture import html
 
 
 @pytest.fixture(scope="module")

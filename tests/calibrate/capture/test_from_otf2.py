@@ -15,8 +15,8 @@ pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is n
 from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, write
 
+from pready.calibrate.capture.files import kinds
 from pready.calibrate.capture.from_otf2 import read_otf2
-from pready.calibrate.capture.records import kinds
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import stretch_name
 from pready.cli import main
