@@ -1,4 +1,4 @@
-"""Build the library that is preloaded with the site's MPI compiler, once per source and compiler."""
+"""Build the preloaded library with the site's MPI compiler, once per source and compiler."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Library:
 
 
 def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Library:
-    """Build, or take what an earlier call has built.
+    """Build the library, or return an earlier build.
 
     Parameters
     ----------
     mpicc
         As from `pready.calibrate.build.find_mpicc`.
     cache
-        Where builds are kept; the user's cache folder if None.
+        Folder of builds; the user's cache folder if None.
     flags
-        For the compiler, beside those always given; "-Werror" in the tests, for a user's compiler may know more.
+        Further compiler flags; tests add "-Werror", which a user's newer compiler might not pass.
 
     Raises
     ------
     BuildError
-        With the compiler's words; or the folder's name cannot stand in LD_PRELOAD.
+        The compiler failed, or LD_PRELOAD cannot contain the folder's name.
     """
     version = version_of(mpicc)
     sources = sorted(PRELOAD.glob("*.c"))
@@ -58,9 +58,9 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
             made = Path(scratch) / NAME
-            # --as-needed comes before what the wrapper adds: a process without MPI must not get it from us.
+            # --as-needed precedes the wrapper's libraries: a process without MPI must not load it through us.
             options = ["-std=gnu11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g", "-fPIC", "-fvisibility=hidden"]
             link = ["-shared", "-Wl,--as-needed", "-o", str(made)]
             run_tool([*mpicc, *options, *flags, *link, *map(str, sources), "-ldl", "-lpthread"])
-            made.replace(library)  # atomic: two processes may build at once
+            made.replace(library)  # atomic: two processes may build at the same time
     return Library(library, tuple(mpicc), version)

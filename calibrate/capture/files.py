@@ -1,4 +1,4 @@
-"""Capture files: one per process, written by the preloaded library; the layout is `preload/format.h`."""
+"""Capture files, one per process, as the preloaded library writes them; `preload/format.h` is their layout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRELOAD = Path(__file__).resolve().parent / "preload"
 MAGIC = b"pready capture 1"
 SUFFIX = ".capture"
 LARGEST_FILE = 16 << 30
-"""Bytes of one process's file: no memory limit of a run allows more."""
+"""Largest file of a process in bytes."""
 
 _HEADER = np.dtype(
     [
@@ -38,7 +38,7 @@ _HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
 
 SHARE_TASKS = 0x8000
 ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
-"""What stands for a peer that is no rank."""
+"""Peers that are no rank."""
 
 ENDINGS = ("unknown", "exit", "abort")
 RUNTIMES = ("none", "libgomp", "OMPT")
@@ -47,13 +47,13 @@ THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 
 @cache
 def kinds() -> dict[str, int]:
-    """Names of the kinds of records and their numbers, from the file that the library is built from."""
+    """Numbers of the kinds of records by name, from the library's own source."""
     text = (PRELOAD / "kinds.def").read_text(encoding="utf-8")
     return {name: int(number) for number, name in re.findall(r'^KIND\(\w+, (\d+), "(\w+)"\)', text, re.MULTILINE)}
 
 
 def numbers(*names: str) -> list[int]:
-    """Numbers of kinds, by name."""
+    """Numbers of some kinds."""
     return [kinds()[name] for name in names]
 
 
@@ -66,32 +66,31 @@ OPENMP = ("region", "share", "nested")
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the code: where in which object, and the dynamic symbol before it, if any."""
+    """A place in the code: offset in an object, and the dynamic symbol before it, if any."""
 
     offset: int
     is_return: bool
-    """Just behind a call, rather than the begin of a function."""
+    """A return address, not the start of a function."""
     symbol: str
     object: str
     name: str = ""
-    """Where the place is known by its name alone, as in other tools' traces."""
+    """The name, where another tool's trace has nothing else."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """What one process did.
+    """The records of one process.
 
     Attributes
     ----------
     records
-        By time of their beginning, times in ns since the file was opened; `thread` gives for each the thread that wrote
-        it, numbered as they came.
+        Sorted by start; times in ns since the file was opened. `thread` is the thread that wrote each record.
     rank, ranks
-        Of MPI_COMM_WORLD; -1 without MPI.
+        Rank in MPI_COMM_WORLD, and its size; -1 without MPI.
     mpi_s
-        When MPI_Init returned and MPI_Finalize began, in s; None where it did not.
+        Return of MPI_Init and begin of MPI_Finalize, in s; None if missing.
     dropped
-        Records for which there was no room.
+        Number of records that did not fit into the file.
     """
 
     path: Path
@@ -116,13 +115,13 @@ class Process:
     thread: NDArray[np.int32] = field(repr=False)
 
     def of(self, *names: str) -> NDArray[np.bool_]:
-        """Which records are of these kinds."""
+        """Mask of the records of these kinds."""
         return np.isin(self.records["kind"], numbers(*names))
 
 
 @dataclass(frozen=True)
 class Run:
-    """All processes of a captured run: those with a rank in its order, then those without."""
+    """All processes of a captured run: ranks in order, then processes without a rank."""
 
     folder: Path
     processes: tuple[Process, ...]
@@ -134,17 +133,17 @@ class Run:
 
     @property
     def dropped(self) -> int:
-        """Records without room, of all processes."""
+        """Dropped records of all processes."""
         return sum(p.dropped for p in self.processes)
 
 
 def read_run(folder: Path) -> Run:
-    """The files of a folder.
+    """Read the files of a folder.
 
     Raises
     ------
     PreadyError
-        No folder, no files, a file that is none of ours, or the files of two runs.
+        No folder, no files, an invalid file, or the files of two runs.
     """
     source = str(folder)
     if not folder.is_dir():
@@ -166,7 +165,7 @@ def read_run(folder: Path) -> Run:
 
 
 def read_process(path: Path) -> Process:
-    """One file.
+    """Read one file.
 
     Raises
     ------
@@ -185,7 +184,7 @@ def read_process(path: Path) -> Process:
 
 
 def parse_process(data: bytes, path: Path) -> Process:
-    """What the bytes of a file say; see `read_process`."""
+    """Parse the bytes of a file; see `read_process`."""
     source = str(path)
     first_chunk = _HEADER_BYTES + _MOST_SITES * _SITE.itemsize
     if len(data) < first_chunk or not data.startswith(MAGIC):
@@ -212,7 +211,7 @@ def parse_process(data: bytes, path: Path) -> Process:
         path=path,
         rank=rank,
         ranks=ranks,
-        **{name: _text(data[at : at + room]) for name, (at, room) in _TEXTS.items()},
+        **{name: _text(data[at : at + length]) for name, (at, length) in _TEXTS.items()},
         thread_level=_level(level),
         runtime=RUNTIMES[head["openmp"]],
         ended=ENDINGS[head["ended"]],
@@ -234,7 +233,7 @@ def _since(at: Any, started: int) -> float | None:
 
 
 def _level(level: int) -> str:
-    """MPICH and Open MPI count from 0 in this order; another library's numbers are shown as they are."""
+    """Name of a thread level as MPICH and Open MPI number them; other numbers stay numbers."""
     return THREAD_LEVELS[level] if 0 <= level < len(THREAD_LEVELS) else "unknown" if level < 0 else str(level)
 
 
@@ -253,11 +252,11 @@ def _places(data: bytes) -> tuple[Place | None, ...]:
 
 
 def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """All records by time; a chunk ends at its first record without a kind."""
+    """All records, sorted by start; a chunk ends at its first record without a kind."""
     found, owners = [], []
     for at in range(first_chunk, len(data) - _CHUNK_BYTES + 1, _CHUNK_BYTES):
         magic, thread = np.frombuffer(data, "<u4", 2, at)
-        if magic == 0:  # room was made for it, and the process ended
+        if magic == 0:  # allocated, but the process ended before it was used
             continue
         if magic != _CHUNK_MAGIC:
             raise PreadyError(f"has no chunk at byte {at}", valid="a file as the library wrote it", source=source)

@@ -1,7 +1,7 @@
-"""What repeats: the exchanges of a step, in order, found from the messages between stretches of computing.
+"""The step that repeats: its exchanges in order, found from the messages between stretches of computing.
 
-An exchange is what a rank sends between two stretches: it begins with the first message, and it is over when computing
-or a collective comes and no request of it is left. Messages over which the threads compute on are one exchange too.
+An exchange is all that a rank sends between two stretches. It begins with the first message, and ends with the next
+stretch or collective once its requests are complete. Messages during a stretch of computing are one exchange, too.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pready.calibrate.capture.files import Process, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
 
 LONGEST_STEP = 512
-"""Exchanges: a step that is longer is not looked for."""
+"""Most exchanges of a step."""
 LEAST_COVERED = 0.5
-"""Of a rank's exchanges, what the repetition has to explain."""
+"""Share of a rank's exchanges that the repetition must explain."""
 ABOUT = 0.95
-"""Of what the best step explains, a shorter one has to explain so much."""
+"""Share of the best step's explanation that a shorter one must reach."""
 
 _NONBLOCKING = ("isend", "start_send", "pstart_send", "rput", "irecv", "start_recv", "pstart_recv", "rget")
 _SENDING = ("send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate")
@@ -36,24 +36,24 @@ class Group:
     Attributes
     ----------
     begin, end
-        Of the first message, and of the last call that completed one; seconds.
-    to
-        Bytes and messages by peer, a rank.
+        Start of the first message and end of the last completion, in seconds.
+    sent
+        Bytes and messages by peer.
     site
-        Place that the first message was sent from.
+        Place in the code of the first message.
     in_mpi
-        Seconds inside MPI from its begin to its end.
+        Seconds in MPI between begin and end.
     overlapped
-        Threads computed between its messages and their completion.
+        Threads compute between its messages and their completion.
     producer
-        The stretch before it since the exchange before, and which of its instances; None if there is none.
+        The last stretch before it, after the previous exchange, and its instance; None if there is none.
     since
-        End of the exchange before; seconds.
+        End of the previous exchange, in seconds.
     waited, serial
-        Seconds in point-to-point calls between that and the producer, and outside MPI between the producer and the
-        first message.
+        Seconds in point-to-point calls between `since` and the producer, and outside MPI between the producer and
+        the first message.
     collectives
-        Between the exchange before and this one.
+        Collectives between the previous exchange and this one.
     """
 
     begin: float
@@ -71,27 +71,27 @@ class Group:
 
     @property
     def exact(self) -> Hashable:
-        """To whom, how much, from where."""
+        """Place, receivers and bytes."""
         return self.site, tuple(sorted(self.sent.items()))
 
     @property
     def rough(self) -> Hashable:
-        """To whom and from where: sizes may differ."""
+        """Place and receivers: sizes may differ."""
         return self.site, tuple(sorted(self.sent))
 
     def add(self, peer: int, size: int, site: int) -> None:
-        """One message more."""
+        """Add a message."""
         bytes_, count = self.sent.get(peer, (0, 0))
         self.sent[peer] = (bytes_ + size, count + 1)
         self._seen.add((peer, site))
 
     def has(self, peer: int, site: int) -> bool:
-        """Was there a message from this place to this peer?"""
+        """Whether a message went from this place to this peer."""
         return (peer, site) in self._seen
 
 
 def groups(process: Process) -> list[Group]:
-    """The exchanges of a rank by time; messages to itself do not count."""
+    """The exchanges of a rank in order; messages to itself do not count."""
     found: list[Group] = []
     current: Group | None = None
     last: tuple[float, Stretch, int, float] | None = None
@@ -145,11 +145,11 @@ def groups(process: Process) -> list[Group]:
 
 
 Event = tuple[float, float, str, int, int, int]
-"""Begin, end, kind of a record, its peer, bytes and place; of a stretch "", which it is, and which instance."""
+"""Begin, end, kind, peer, bytes and place of a record; a stretch has kind "", its number and its instance."""
 
 
 def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:
-    """Stretches and calls by their begin."""
+    """Stretches and calls, sorted by begin."""
     rows = process.records[~process.of("region", "share", "nested", "init", "finalize")]
     name = {number: text for text, number in kinds().items()}
     found: list[Event] = [
@@ -164,12 +164,12 @@ def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A step of `period` exchanges, from exchange `first` to before `stop`: its longest unbroken run.
+    """A step of `period` exchanges in its longest unbroken run, from exchange `first` to before `stop`.
 
     Attributes
     ----------
     runs
-        Exchanges in all its unbroken runs, over those in the longest one: at least 1.
+        Exchanges in all unbroken runs over those in the longest; at least 1.
     """
 
     period: int
@@ -184,10 +184,10 @@ class Repetition:
 
 
 def repetition(signatures: Sequence[Hashable]) -> Repetition | None:
-    """The shortest step whose repetition explains about as much of a sequence as any; None if nothing repeats.
+    """The shortest step that explains about as much of a sequence as the best; None if nothing repeats.
 
-    A step may come in several runs, as the iterations of a solver that is called again and again. Where a run ends in
-    the middle of a step, that step does not count.
+    A step may occur in several runs, like the iterations of a solver that is called repeatedly. A step cut by the end
+    of a run does not count.
     """
     numbers = {s: i for i, s in enumerate(dict.fromkeys(signatures))}
     codes = np.array([numbers[s] for s in signatures], dtype=np.int64)
@@ -202,7 +202,7 @@ def repetition(signatures: Sequence[Hashable]) -> Repetition | None:
         longest = int(np.argmax(lengths))
         first, covered = int(starts[longest]), int(lengths[longest] + period)
         runs = float((lengths + period).sum()) / covered
-        # Of the exchanges that have one a step before them, those that are like it.
+        # Exchanges equal to the one a step earlier, over those that have one.
         explained = float(lengths.sum()) / (n - period)
         found.append((explained, Repetition(period, first, first + covered // period * period, runs)))
     most = max((explained for explained, _ in found), default=0.0)
@@ -212,6 +212,6 @@ def repetition(signatures: Sequence[Hashable]) -> Repetition | None:
 
 
 def most_common(values: Sequence[int]) -> int:
-    """The value that occurs most, the largest of equals."""
+    """The most frequent value, the largest of equals."""
     counted = Counter(values)
     return max(counted, key=lambda v: (counted[v], v))

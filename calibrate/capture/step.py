@@ -1,4 +1,4 @@
-"""From a captured run to what a workload file says: the step, its exchanges with pattern and sizes, thread times."""
+"""The step of a captured run: its exchanges with pattern, sizes and thread times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pready.model.errors import PreadyError
 from pready.model.units import format_time
 
 WARM_UP = 5
-"""From so many steps on, the first one is left out: threads and connections are made in it."""
+"""Least number of steps to leave out the first one, which makes threads and connections."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Exchange:
     Attributes
     ----------
     times
-        When each thread's share was done, seconds after the exchange before had ended, shape (samples, threads): ranks
-        side by side, step after step. Work of one thread between the region and the first message is in it.
+        Finish time of each thread, in seconds after the previous exchange, shape (samples, threads): all ranks of a
+        step, step after step. Includes serial work between the region and the first message.
     exchange_s
-        From the first message to the end, mean.
+        Mean time from the first message to the end.
     in_mpi_s
-        Of it, inside MPI, mean.
+        Mean time of it in MPI.
     serial_s
-        Between the last thread's share and the first message, mean: packing, most often.
+        Mean time between the last thread's finish and the first message, often packing.
     overlapped
-        Threads computed between its messages and their completion.
+        Threads compute between its messages and their completion.
     region
         The stretch of computing before it; "" if there is none.
     """
@@ -54,7 +54,7 @@ class Exchange:
 
     @property
     def threads(self) -> int:
-        """Of the region before it."""
+        """Threads of the region before it."""
         return int(self.times.shape[1])
 
     @property
@@ -64,29 +64,29 @@ class Exchange:
 
     @property
     def waiting_s(self) -> float:
-        """How long a finished share waits for the last one, mean."""
+        """Mean wait of finished threads for the last one."""
         return float((self.times.max(axis=1) - self.times.mean(axis=1)).mean())
 
     @property
     def most_s(self) -> float:
-        """What a port can gain at most in a step: no more than shares wait, no more than the exchange takes."""
+        """Upper bound of what a port gains in a step: the waiting time or the exchange, whichever is shorter."""
         return min(self.waiting_s, self.exchange_s)
 
 
 @dataclass(frozen=True)
 class Step:
-    """What repeats in a run.
+    """The step that repeats in a run.
 
     Attributes
     ----------
     steps
-        How often.
+        Number of repetitions.
     step_s
-        Mean time of one.
+        Mean time of a step.
     share
-        Of the time from MPI_Init to MPI_Finalize that the steps take.
+        Share of the time from MPI_Init to MPI_Finalize that the steps take.
     exact
-        Every step sends the same bytes; else sizes are means.
+        Every step sends the same bytes; otherwise sizes are means.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -101,12 +101,12 @@ class Step:
 
 
 def find(run: Run) -> Step:
-    """The step of a run.
+    """Find the step of a run.
 
     Raises
     ------
     PreadyError
-        Ranks are missing, no rank sends a message to another one, or nothing repeats.
+        Ranks are missing, no rank sends to another one, or nothing repeats.
     """
     source = str(run.folder)
     ranks = run.ranks
@@ -148,11 +148,11 @@ def find(run: Run) -> Step:
 
 
 Instances = list[list[Group]]
-"""One exchange of the step: for each rank its groups, one for each time the step was done."""
+"""One exchange of the step: for each rank its groups, one per repetition."""
 
 
 def _repetition(found: Sequence[Group], source: str) -> tuple[Repetition, bool]:
-    """The step, and whether its sizes repeat, too."""
+    """The step, and whether its sizes repeat exactly."""
     step = repetition([g.exact for g in found])
     if step is not None:
         return step, True
@@ -169,13 +169,13 @@ def _repetition(found: Sequence[Group], source: str) -> tuple[Repetition, bool]:
 def _aligned(
     ranks: Sequence[Process], all_groups: Sequence[list[Group]], main: Repetition, lead: int
 ) -> list[Instances]:
-    """The step's exchanges over all ranks."""
+    """The step's exchanges, over all ranks."""
     if all(len(found) == len(all_groups[lead]) for found in all_groups):
         return [
             [list(found[main.first + j : main.stop : main.period]) for found in all_groups] for j in range(main.period)
         ]
-    # Ranks at the border may send nothing in some exchange: theirs are those of the lead that come in the same order
-    # and after the same region, looked for from the end, since set-up comes before the steps.
+    # Ranks at an open boundary may lack some exchanges: match those that follow the same region, in the lead's order,
+    # from the end, as set-up precedes the steps.
     keys = [_after(ranks[lead], group) for group in all_groups[lead]]
     result: list[Instances] = [[[] for _ in all_groups] for _ in range(main.period)]
     for rank, found in enumerate(all_groups):
@@ -192,7 +192,7 @@ def _aligned(
 
 
 def _after(process: Process, group: Group) -> tuple[str, ...]:
-    """What tells exchanges of different ranks apart: the region before it, or the function that sends."""
+    """Identity of an exchange across ranks: the region before it, or the function that sends."""
     if group.producer is None:
         return (name_of(process.places[group.site]).partition(" (")[0],) if group.site else ()
     key = group.producer[0].key
@@ -238,7 +238,7 @@ def _exchange(run: Run, instances: Instances, sweep: Recognised | None) -> Excha
 
 
 def _mean_sent(of_rank: Sequence[Group]) -> Sent:
-    """Bytes and messages by peer; means, where steps differ."""
+    """Mean bytes and messages by peer."""
     if not of_rank:
         return {}
     peers = sorted({peer for g in of_rank for peer in g.sent})
@@ -252,7 +252,7 @@ def _mean_sent(of_rank: Sequence[Group]) -> Sent:
 
 
 def _named(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """The same with names that differ."""
+    """The exchanges with unique names."""
     counts = Counter(e.name for e in exchanges)
     seen: Counter[str] = Counter()
     result = []
@@ -264,16 +264,16 @@ def _named(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 
 def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Those that follow a region of a team; the time of the others is in the time before the next of these.
+    """Keep exchanges that follow a team's region; the time of others is added to the next one's compute time.
 
-    What no team has computed cannot be sent in parts by threads. Without any team all are kept.
+    Threads cannot send parts of data that no team has computed. Without any team all are kept.
     """
     kept = [i for i, e in enumerate(exchanges) if e.region and e.threads > 1]
     if not kept:
         return exchanges
     result = []
     for nth, i in enumerate(kept):
-        before = kept[nth - 1]  # of the first one: the last, a step earlier
+        before = kept[nth - 1]  # the first follows the last of the previous step
         between = range(before + 1, i if i > before else i + len(exchanges))
         passed = sum(e.compute_s + e.exchange_s for e in (exchanges[j % len(exchanges)] for j in between))
         result.append(replace(exchanges[i], times=exchanges[i].times + passed))
@@ -283,26 +283,26 @@ def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 def _notes(found: Sequence[Exchange], kept: Sequence[Exchange], exact: bool) -> list[str]:
     said = []
     if not exact:
-        said.append("sizes differ from step to step: their means are taken")
+        said.append("sizes differ from step to step: means are used")
     if len(kept) < len(found):
         passed = {e.name for e in found} - {e.name for e in kept}
         took = sum(e.exchange_s for e in found if e.name in passed)
         said.append(
             f"{len(passed)} of the step's {len(found)} exchanges follow no region of a team: their {format_time(took)} "
-            "are in the time before the next one"
+            "count as compute time of the next one"
         )
     elif not any(e.region for e in kept):
         said.append("no parallel region before any exchange: partitions are ready at once")
     several = [e for e in kept if e.pattern.messages > 1]
     if several:
         most = max(e.pattern.messages for e in several)
-        said.append(f"{_listed(several)}: up to {most} messages per neighbour are taken as one")
+        said.append(f"{_listed(several)}: up to {most} messages per neighbour count as one")
     overlapped = [e for e in kept if e.overlapped]
     if overlapped:
-        said.append(f"{_listed(overlapped)}: threads compute while messages are under way; the workload has none of it")
+        said.append(f"{_listed(overlapped)}: threads compute during the exchange; the workload does not model that")
     collectives = sum(e.collectives for e in found)
     if collectives >= 0.5:
-        said.append(f"{collectives:.0f} collectives of a step are in the time before exchanges")
+        said.append(f"{collectives:.0f} collectives per step count as time before exchanges")
     return said
 
 

@@ -1,4 +1,4 @@
-"""The step of a run without parallel regions: its totals, divided by a number of steps that is given."""
+"""The step of a run without parallel regions: totals divided by a given number of steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pready.model.errors import PreadyError
 
 
 def step_of_totals(run: Run, threads: int, steps: int) -> Step:
-    """One exchange per step, of all that each rank sends to each other one.
+    """One exchange per step, with all messages of each pair of ranks.
 
     Raises
     ------
@@ -59,16 +59,16 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
 
 
 def _notes(exchange: Exchange, steps: int, exact: bool) -> Sequence[str]:
-    said = [f"no parallel regions: a step is the run divided by {steps}, what is outside MPI is computing"]
+    said = [f"no parallel regions: a step is the run divided by {steps}, time outside MPI counts as computing"]
     if not exact:
-        said.append(f"bytes to a rank are no multiple of {steps} steps: the mean is taken, set-up may be in it")
+        said.append(f"bytes to a rank are no multiple of {steps} steps: the mean is used and may contain set-up")
     if exchange.collectives >= 0.5:
-        said.append(f"{exchange.collectives:.0f} collectives of a step are taken as waiting, not as computing")
+        said.append(f"{exchange.collectives:.0f} collectives per step count as waiting, not as computing")
     return said
 
 
 def _sent(process: Process) -> dict[int, tuple[int, int]]:
-    """Bytes and messages of the whole run by peer."""
+    """Bytes and messages by peer over the whole run."""
     rows = process.records[process.of(*SENDS)]
     out: dict[int, tuple[int, int]] = {}
     for who, what in rows[["who", "what"]].tolist():

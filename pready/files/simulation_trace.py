@@ -1,4 +1,4 @@
-"""A trace of what ``pready simulate`` predicts, in the vocabulary of the trace of a captured run."""
+"""Traces of simulated runs, in the format of traces of captured runs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pready.model.engine.plan import Plan
 from pready.model.engine.recorded import Recorded, messages, record
 
 MOST_EVENTS = 200_000
-"""Of all ranks: those of whole iterations, or of the first ranks if one iteration has more."""
+"""Most events over all ranks: whole iterations, or the first ranks if one iteration exceeds it."""
 PER_MESSAGE = 4
-"""Events: as it leaves, as it comes, both ends of the arrow between."""
+"""Events per message: departure, arrival, and both ends of an arrow."""
 US = 1e6
 
 
 def trace(step: Sequence[Plan], first: int, iterations: int, cores: int) -> tuple[str, str]:
-    """The JSON text, and what there was no room for; "" if nothing.
+    """The JSON text, and what was left out ("" if nothing).
 
     Parameters
     ----------
     step
         The exchanges of a step.
     first, iterations
-        Iterations that go before, and those after them that are wanted.
+        Iterations to skip, and iterations to show after them.
     """
     ranks, threads = step[0].pattern.ranks, step[0].workload.threads
     rows = sum(p.steps * (2 * threads + 1) for p in step) * ranks
@@ -51,7 +51,7 @@ def _left_out(kept: int, iterations: int, shown: int, ranks: int) -> str:
 
 
 def calls(interface: Interface) -> tuple[str, str]:
-    """What a captured trace calls the sending of a message, and its receiving."""
+    """Names of sending and receiving in captured traces."""
     if interface.call == "MPI_Put":
         return "put", "put"
     if interface.call == "MPI_Psend":
@@ -62,14 +62,14 @@ def calls(interface: Interface) -> tuple[str, str]:
 
 
 class _Rows:
-    """Slices of a row follow each other: what overlaps goes to a row of its own."""
+    """Rows without overlapping slices: an overlap opens a new row."""
 
     def __init__(self, first: int) -> None:
         self.first = first
         self.until: list[float] = []
 
     def place(self, begin: float, end: float) -> int:
-        """The row of a slice; slices come in the order of their begins."""
+        """The row of a slice; slices come sorted by begin."""
         for number, free in enumerate(self.until):
             if free <= begin:
                 self.until[number] = end
@@ -87,11 +87,11 @@ class _Writer:
         self.origin: float | None = None
         self.number = 0
         self.leaving = [_Rows(self.threads) for _ in range(shown)]
-        # Room for as many rows as messages can leave a rank at the same time.
+        # 1000 rows for messages that leave a rank at the same time.
         self.coming = [_Rows(self.threads + 1000) for _ in range(shown)]
 
     def names(self) -> Iterator[Event]:
-        """What processes and rows are called, once all events are made."""
+        """Names of processes and rows, once all events are made."""
         approach = ", ".join(dict.fromkeys(p.approach.name for p in self.step))
         for rank in range(self.shown):
             yield trace_events.process(rank, f"rank {rank} (predicted: {approach})")
@@ -102,7 +102,7 @@ class _Writer:
                     yield trace_events.row(rank, rows.first + number, f"messages {what}")
 
     def events(self, of: Recorded) -> Iterator[Event]:
-        """All that one exchange adds."""
+        """Events of one exchange."""
         if self.origin is None:
             self.origin = float(of.before[: self.shown].min())
         since: float = self.origin
@@ -124,7 +124,7 @@ class _Writer:
     def _waits(
         self, of: Recorded, before: Array, start: Array, join: Array, end: Array, label: dict[str, Any]
     ) -> Iterator[Event]:
-        """Of a rank: for what comes from upstream before it computes, and from its threads' join on."""
+        """Waits of a rank: for upstream ranks before computing, and from the threads' join on."""
         threads = self.threads if self.step[of.number].approach.interface.receivers == "threads" else 1
         requests = np.bincount(of.sender, minlength=len(of.start)) + np.bincount(of.receiver, minlength=len(of.start))
         times = zip(before.tolist(), start.tolist(), join.tolist(), end.tolist(), strict=True)
@@ -137,7 +137,7 @@ class _Writer:
                     yield trace_events.in_mpi("wait", rank, t, met, over - met, args)
 
     def _messages(self, of: Recorded, since: float, label: dict[str, Any]) -> Iterator[Event]:
-        """As they leave and as they arrive: for as long as they keep the adapters."""
+        """Messages at departure and at arrival, as long as they occupy the adapters."""
         send, receive = calls(self.step[of.number].approach.interface)
         leaves = (of.left - since) * US
         takes = np.minimum(of.takes, of.arrived - of.left) * US
