@@ -77,8 +77,7 @@ def test_for_which_buffers_is_said_with_what_is_certain() -> None:
     faces = [2.0**20, 2.0**20, 2.0**16]
     assert said(faces, [whole], [part]) == f"worth porting with a largest face {both}"
     assert "with buffers" in said([2.0**20] * 3, [whole], [part])
-    assert said(None, [Range(0, 2**20)], [Range(2**14, float("inf"))]).endswith(
-        "from 16 KiB (" + saving + " up to 1 MiB)"
-    )
+    upward, downward = Range(2**14, float("inf")), Range(0, 2**20)
+    assert said(None, [downward], [upward]).endswith(f"from 16 KiB ({saving} up to 1 MiB)")
     step = pready.predict(machine, pready.load_workload("examples/stencil-unequal.toml"), draws=0)
     assert pays(step) == ""  # a step has several buffers

@@ -54,9 +54,9 @@ def test_unreadable_labels_are_found(what: str) -> None:
     elif what.startswith("over"):
         axes.text(0.5, 0.5, "another")
     elif what == "a legend within":
-        axes.plot([0, 1], [0.9, 0.9], label="x")
+        axes.plot([0, 1], [0.1, 0.9], label="x")
         axes.legend()
-    axes.text(1.1 if what == "cut off" else 0.5, 0.5, "a long label")
+    axes.text(1.1 if what == "cut off" else 0.5, 0.8 if what == "a legend within" else 0.5, "a long label")
     with pytest.raises(AssertionError, match=what):
         check_readable(figure)
 
