@@ -264,9 +264,9 @@ def _warn(done: Calibration) -> None:
     """Missing measurements and warnings, as the last lines."""
     click.echo(f"  {ranks_of_a_node.UNMEASURED}", err=True)
     for what in done.lacking:
-        click.echo(f"  not measured: {what}", err=True)
+        click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
-        click.echo("warning: the plan is not complete; the same command resumes", err=True)
+        click.echo("warning: the plan was not measured to its end; the same command resumes", err=True)
     for warning in done.warnings:
         click.echo(f"warning: {warning}", err=True)
 
@@ -359,7 +359,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     _warn(done)
     size, error = left_out.worst
     click.echo(
-        f"cross-validation over sizes: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "
+        f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "
         f"worst {error:+.1%} at {size:.0f} B"
     )
     if output is not None:

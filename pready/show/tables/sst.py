@@ -28,7 +28,7 @@ def residuals_view(fit: Fit, machine: str) -> RenderableType:
 
 def congestion_view(rows: Sequence[Beside], network: str) -> RenderableType:
     """Times and η on the network, beside those on one router."""
-    table = Readable(heading=f"congestion on {network}, compared with one router")
+    table = Readable(heading=f"congestion on {network}, beside one router")
     for name in ("approach", "transport", "time, one router", "time here", "η, one router", "η here", "gain lost"):
         table.add_column(name, justify="left" if name == "approach" else "right")
     for r in rows:
