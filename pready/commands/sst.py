@@ -332,7 +332,7 @@ def _calibrated(made: Setup, how: How | None = None) -> Setup:
         return made
 
     def on_fit() -> None:
-        click.echo(f"calibrating SST to {made.machine.name}, once; the parameters are kept", err=True)
+        click.echo(f"calibrating SST to {made.machine.name}, once: the parameters are kept", err=True)
 
     w = made.workload
     return replace(made, firefly=kept_parameters.fitted(made.machine, w.path, w.cache, how, on_fit))
