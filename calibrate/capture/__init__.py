@@ -1,4 +1,4 @@
-"""What an unmodified MPI+threads program does: a preloaded library records it, the rest of this folder reads it.
+"""Record an unmodified MPI+threads program with a preloaded library, and make a workload of the records.
 
 `preload/` is the library, `build` compiles it, `environment` loads it into a run. `files` reads its files, `symbols`
 names places in the code, `regions` finds when threads finish, `summary` counts. `repetition` finds the step that

@@ -35,7 +35,7 @@ class Stretch:
     finish
         Seconds from the begin until each thread finished its share, shape (instances, threads).
     in_mpi
-        Of these, inside MPI; same shape.
+        Time of these in MPI, of the same shape.
     tasks
         Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
         `finish` says.
@@ -66,7 +66,7 @@ class Stretch:
 def stretches(process: Process) -> tuple[Stretch, ...]:
     """The stretches of a process, the longest first.
 
-    Instances that some thread has no record of (the process ended, or there was no room) are left out.
+    Instances without a record of every thread (the process ended, or records were dropped) are left out.
     """
     shares = process.records[process.of("share")]
     regions = process.records[process.records["kind"] == numbers("region")[0]]

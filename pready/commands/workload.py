@@ -45,10 +45,10 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 @click.option(
     "--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P) instead of RUN."
 )
-@click.option("--threads", type=click.IntRange(1), help="Threads per rank, if mpiP or the trace does not say.")
+@click.option("--threads", type=click.IntRange(1), help="Threads per rank, if not in the input.")
 @click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: the pattern of messages.")
-@click.option("--iterations", type=click.IntRange(1), help="Steps of the run, likewise.")
-@click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, likewise.")
+@click.option("--iterations", type=click.IntRange(1), help="Steps of the run, if not in the input.")
+@click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, if not in the input.")
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,

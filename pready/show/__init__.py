@@ -1,1 +1,1 @@
-"""What people see: tables, figures, pages and the terminal. Shows results; computes none."""
+"""Output: tables, figures, pages and the terminal. Shows results; computes none."""

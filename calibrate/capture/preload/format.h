@@ -15,7 +15,7 @@ enum {
     FORMAT_RECORD = 32,
 };
 
-// How the process ended, as far as it came.
+// How the process ended.
 enum { ENDED_UNKNOWN, ENDED_EXIT, ENDED_ABORT };
 
 // The header's numbers; texts follow at fixed offsets.
@@ -79,7 +79,7 @@ struct record {
     uint64_t what;       // region: see below; message: bytes
 };
 
-// What `what` holds for regions: size of the team, or number in the team, then level or phase, then time inside MPI.
+// What `what` holds for regions: size of the team, or number in the team, then level or phase, then time in MPI.
 enum { SHARE_TASKS = 0x8000 }; // in a share's phase: explicit tasks were created in it
 static inline uint64_t format_parts(unsigned low, unsigned middle, int64_t mpi_ns)
 {

@@ -1,4 +1,4 @@
-"""What all figures share: style, axes of sizes and of η."""
+"""Style of all figures, axes of sizes and of η."""
 
 from __future__ import annotations
 

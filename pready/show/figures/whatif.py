@@ -33,7 +33,7 @@ def figure(table: Table, min_gain: float) -> Figure:
     Raises
     ------
     PreadyError
-        More points than a page has room for.
+        More points than fit a page.
     """
     best = [row for row in table if row["best"]]
     axis = max(table.varied, key=lambda n: (_is_axis(best, n), len({str(r[n]) for r in best})))
@@ -133,7 +133,7 @@ def _bars(table: Table, min_gain: float) -> Figure:
     rows = [row for row in table if row["best"]]
     if len(rows) > 60:
         raise PreadyError(
-            f"a picture of {len(rows)} points has no room for them", valid="an axis of numbers, or 60 points"
+            f"a picture of {len(rows)} points does not fit a page", valid="an axis of numbers, or 60 points"
         )
     drawn = Figure(figsize=(7.2, 1.2 + 0.28 * len(rows)), layout="constrained")
     axes = drawn.subplots()
