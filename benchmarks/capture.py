@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 
 from pready.calibrate.build import BuildError, find_mpicc, find_mpiexec
+from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import variables
-from pready.calibrate.capture.library import build_library
 
 PAIRS = 20
 THREADS = 2

@@ -5,9 +5,9 @@
 >>> prediction.advice.verdict
 'port'
 
-Machines, workloads, libraries and approaches go by name or file, or as objects. What a prediction is made of is
-there for notebooks, too: `equations`, one exchange (`Evaluation`), many ranks (`simulate_ranks`), arrivals. Stages:
-`pready.model`, `pready.calibrate`, `pready.sst` and `pready.validate`.
+Machines, workloads, libraries and approaches are names, files or objects. Parts of a prediction are here for notebooks,
+too: `equations`, one exchange (`Evaluation`), many ranks (`simulate_ranks`), arrivals. Stages: `pready.model`,
+`pready.calibrate`, `pready.sst` and `pready.validate`.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _HOME = {
     "sweep": "api",
     "vci_members": "model.vcis",
 }
-"""The module of each name, and the name there where it is another, or none where it is the module itself. For type
-checkers and editors: ``__init__.pyi``."""
+"""The module of each name, with a colon and the name there if it differs (empty: the module itself). Type checkers and
+editors read ``__init__.pyi``."""
 
 __all__ = [
     "LIBRARIES",
@@ -116,7 +116,7 @@ _SHOWN = {
 
 def _render(result: object, form: str) -> str:
     module, function = _SHOWN[type(result).__name__, form]
-    text: str = getattr(import_module(f"pready.show.{module}"), function)(result)
+    text: str = getattr(import_module(f"pready.show.tables.{module}"), function)(result)
     return text
 
 

@@ -1,4 +1,4 @@
-"""What ``import pready`` offers: the commands as functions, with names or objects."""
+"""The functions of ``import pready``: the commands, with names or objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import Unit, fraction, parse
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
-from pready.show.simulation import per_iteration, step_report
+from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work
@@ -41,7 +41,7 @@ WorkloadOrFile = Workload | str | Path
 ApproachOrName = Approach | str
 
 MOST_ITERATIONS = 100
-"""That are simulated if nobody says how many."""
+"""Default limit of simulated iterations."""
 
 
 def predict(
@@ -54,29 +54,29 @@ def predict(
     draws: int | None = None,
     min_gain: float | str = MIN_GAIN,
 ) -> Prediction:
-    """What every way of sending the buffer costs on a machine, and what to do.
+    """Predict the time of every approach on a machine, with advice.
 
     Parameters
     ----------
     machine
-        Or the name of a profile, or its file.
+        A machine, the name of a profile, or a file.
     workload
-        Or its file.
+        A workload or its file.
     library
-        Name of a library profile; absent, the machine's own.
+        Name of a library profile; default: the machine's.
     seed
-        Of arrivals and parameter draws; the same seed gives the same prediction.
+        Seed of arrivals and parameter draws; equal seeds give equal predictions.
     engine
-        "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
+        "timeline" or "engine"; default: the engine for patterns of more than two ranks.
     draws
-        Of the machine's parameters, for the intervals; 0: none.
+        Draws of the machine's parameters, for the intervals; 0: none.
     min_gain
-        Share of an iteration that a port has to save to be advised, such as "1 %".
+        Share of an iteration that a port has to save, such as "1 %".
 
     Raises
     ------
     PreadyError
-        What is unknown or does not fit, in one line.
+        An unknown name or an invalid value, in one line.
     """
     return predicting.predict(
         as_machine(machine),
@@ -103,7 +103,7 @@ def explain(
     Parameters
     ----------
     approach
-        What to explain beside bulk, such as "many:8"; absent, what `predict` advises.
+        The approach beside bulk, such as "many:8"; default: what `predict` advises.
     """
     what = as_workload(workload)
     return explanation.explain(
@@ -128,9 +128,9 @@ class Simulated:
     """The approach's times, η and metrics."""
     bulk_run: Simulation
     run: Simulation
-    """The approach's iterations, and where their time went."""
+    """The approach's iterations, and the parts of their time."""
     exchanges: tuple[Simulated, ...] = ()
-    """Of a step with several: each, in order; what stands above is the step's as a whole."""
+    """One for each of several exchanges; the fields above are of the whole step."""
 
     @property
     def eta(self) -> float:
@@ -138,16 +138,16 @@ class Simulated:
         return self.row.eta
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``pready simulate --json``."""
+        """The object of ``pready simulate --json``."""
         by_exchange = [of._rows for of in self.exchanges]
         return step_report(self.machine, self.workload, self.library, self._rows, by_exchange)
 
     def to_pandas(self) -> Any:
-        """A row per iteration as a pandas data frame."""
+        """A row per iteration, as a pandas data frame."""
         return to_pandas(per_iteration(self._rows))
 
     def to_polars(self) -> Any:
-        """Likewise, of polars."""
+        """A row per iteration, as a polars data frame."""
         return to_polars(per_iteration(self._rows))
 
     @property
@@ -173,20 +173,20 @@ def simulate(
     cores: int | None = None,
     record: bool = False,
 ) -> Simulated:
-    """Simulate every rank of a workload, iteration after iteration, against bulk; arguments and errors as of `predict`.
+    """Simulate every rank of a workload, iteration after iteration, beside bulk; arguments and errors as of `predict`.
 
     Parameters
     ----------
     approach
-        Such as "many:8", of a step for each exchange; absent, what `predict` advises.
+        Such as "many:8", for each exchange of a step; default: what `predict` advises.
     ranks
-        Grid of ranks; absent, the workload's.
+        Grid of ranks; default: the workload's.
     iterations
-        Absent, the workload's, at most 100.
+        Default: the workload's, at most 100.
     cores
-        Absent, all.
+        Worker threads; default: all.
     record
-        Keep the end of every rank and iteration: `run.ends_s`.
+        Keep the end of every rank and iteration in `run.ends_s`.
     """
     on, what = as_machine(machine), as_workload(workload)
     if ranks is not None:
@@ -231,20 +231,20 @@ def gain(
     Parameters
     ----------
     threads, theta
-        N, and user partitions per thread.
+        N and θ, user partitions per thread.
     bandwidth
-        β: B/s, or such as "25 GB/s".
+        β in B/s, or text such as "25 GB/s".
     gamma
-        Delay rate γ: s/B, or such as "100 us/MB". Absent, Appendix A from the four that follow.
+        Delay rate γ in s/B, or text such as "100 us/MB"; default: Appendix A from the next arguments.
     arithmetic_intensity, communication_intensity, frequency
-        Flop per byte, bytes sent per byte of memory, and Hz or such as "3.5 GHz".
+        Flop per byte, bytes sent per byte of memory, and Hz or text such as "3.5 GHz".
     epsilon, delta
-        Noise of the system and imbalance of the algorithm: shares, or such as "4 %".
+        System noise and algorithmic imbalance: shares, or text such as "4 %".
 
     Raises
     ------
     PreadyError
-        Neither `gamma` nor all three of the others, or a value outside the domain.
+        Neither `gamma` nor all three of its alternatives, or a value outside the domain.
     """
     beta = _quantity(bandwidth, Unit.BANDWIDTH, "bandwidth")
     given = (arithmetic_intensity, communication_intensity, frequency)
@@ -280,16 +280,16 @@ def sweep(
     Parameters
     ----------
     over
-        Values by dotted name, as a file has them: ``{"buffer": ["64 KiB", "1 MiB"], "threads": range(1, 9)}`` or as on
-        the command line, ``{"buffer": "64KiB:4MiB:2x"}``. "machine", "library" and "seed" are fields, too.
+        Values by dotted name: ``{"buffer": ["64 KiB", "1 MiB"], "threads": range(1, 9)}``, or as on the command line:
+        ``{"buffer": "64KiB:4MiB:2x"}``. "machine", "library" and "seed" are fields, too.
     every
-        A row for every approach, not only for the best.
+        A row for every approach, not only for the best one.
     work
-        Where threads vary: does each keep its computation ("per-thread"), or all together theirs ("total")?
+        If threads vary, `compute.time` stays the same per thread ("per-thread") or in total ("total").
     keep
-        A file beside which finished points are kept, and found again (FILE.points); absent, they are not kept.
+        Finished points are kept in and read from FILE.points; default: not kept.
     cores
-        Absent, all.
+        Worker threads; default: all.
     """
     return _table(
         as_machine(machine),
@@ -317,12 +317,12 @@ def compare(
     keep: str | Path | None = None,
     cores: int | None = None,
 ) -> Table:
-    """Predict workloads on machines with libraries side by side, with the buffers for which it pays; else as `sweep`.
+    """Predict workloads on machines with libraries side by side, with the buffers worth porting; else as `sweep`.
 
     Parameters
     ----------
     libraries
-        Names; none: each machine's own.
+        Names of library profiles; default: each machine's.
     over
         Further fields, as of `sweep`.
     """
@@ -369,12 +369,12 @@ def _several(given: Any) -> list[Any]:
 
 
 def as_machine(given: MachineOrName) -> Machine:
-    """A machine, or that of a name or file."""
+    """The machine itself, or that of a name or file."""
     return given if isinstance(given, Machine) else machines.load(given)
 
 
 def as_workload(given: WorkloadOrFile) -> Workload:
-    """A workload, or that of a file."""
+    """The workload itself, or that of a file."""
     return given if isinstance(given, Workload) else workloads.load(given)
 
 

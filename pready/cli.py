@@ -1,4 +1,4 @@
-"""The command line: finds commands, and turns errors into one line and a status."""
+"""The command line: finds commands, turns errors into one line and an exit status."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ import click
 
 from pready.model.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.version import VERSION
-from pready.show.plain_text import plainly
+from pready.show.terminal.plain_text import plainly
 
 COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
     "capture": "Record what an unmodified MPI program does.",
-    "compare": "Workloads, machines, libraries and values of fields side by side.",
-    "completion": "Print what makes a shell complete commands, machines and fields.",
-    "explain": "The equations and the timeline's steps with a workload's numbers.",
+    "compare": "Workloads, machines, libraries and fields side by side.",
+    "completion": "Print or install shell completion.",
+    "explain": "The equations and the steps of an exchange with a workload's numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
-    "libraries": "List the MPI library profiles, or say all of one.",
+    "libraries": "List the MPI library profiles, or show one.",
     "machines": "List the machine profiles, or show one with all its values.",
-    "predict": "Predict what every way of sending the buffer costs, with advice.",
-    "prove": "Perform a workload's own exchange with real MPI and hold the prediction against it.",
-    "simulate": "Simulate a workload over a grid of ranks against bulk.",
+    "predict": "Predict the time of every approach, with advice.",
+    "prove": "Run a workload's exchange with real MPI and compare with the prediction.",
+    "simulate": "Simulate a workload over a grid of ranks, beside bulk.",
     "sst": "Simulate with SST's packet-level networks.",
     "sweep": "Predict over any fields of a workload, machines and libraries.",
     "validate": "Compare predictions with the papers, real MPI and SST.",
     "workload": "Make a workload file of a captured run.",
 }
-"""What the list of commands says of each.
+"""The list of commands, with a line for each.
 
-A command is the function of its name in the module of its name in `pready.commands`, imported when it is called: the
-list needs neither NumPy nor pydantic.
+A command is the function of that name in the module of that name in `pready.commands`. It is imported when called:
+the list needs neither NumPy nor pydantic.
 """
 
 
 class _Commands(click.Group):
-    """The commands, each imported when it is called."""
+    """The commands, imported when called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -91,16 +91,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _quick_start() -> None:
-    """Leave out what makes start and end slow and this program does not need."""
-    gc.set_threshold(100_000)  # what modules define is no garbage
-    atexit.register(gc.freeze)  # the system takes all memory back at once: no circles have to be found first
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else it asks every installed package for one
+    """Skip garbage collection and plug-ins that this program does not need."""
+    gc.set_threshold(100_000)  # module definitions are no garbage
+    atexit.register(gc.freeze)  # at exit the system takes all memory back
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")  # else it searches every installed package
 
 
 @contextmanager
 def _one_blas_thread() -> Iterator[None]:
-    """While NumPy is imported, else OpenBLAS starts a thread for each core, which no command needs and which waits by
-    spinning; not in the environment of the programs that a command runs."""
+    """Import NumPy with one BLAS thread, else OpenBLAS starts a spinning thread per core that no command needs.
+
+    The variable does not reach the programs that a command runs.
+    """
     variable = "OPENBLAS_NUM_THREADS"
     own = variable in os.environ
     os.environ.setdefault(variable, "1")
@@ -140,7 +142,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
-    """What is wrong; of an option of other commands, which they are; of one without its value, a line that has one."""
+    """The problem, with the commands that have an unknown option, or an example of an option without its value."""
     if isinstance(error, click.NoSuchOption):
         having = [name for name, some in _examples() if any(error.option_name in line.split() for line in some)]
         if having:
@@ -154,13 +156,13 @@ def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
 
 
 def _examples() -> Iterable[tuple[str, Sequence[str]]]:
-    """Lines by command; loaded where something is wrong alone."""
+    """Examples by command, loaded for errors only."""
     examples: Mapping[str, Sequence[str]] = import_module("pready.commands.examples").EXAMPLES
     return examples.items()
 
 
 def _interrupted(how: BaseException | None) -> int:
-    """Say what is kept of what was done, and the status of a program that was interrupted."""
+    """Say which results are kept; return the exit status of an interrupted program."""
     kept = " ".join(str(part) for part in how.args) if isinstance(how, KeyboardInterrupt) else ""
     click.echo(f"pready: interrupted; {kept or 'every file is complete or as it was'}", err=True)
     return 130

@@ -1,4 +1,4 @@
-"""Sliders for a notebook: η, run time and verdict while the workload changes."""
+"""Sliders for a notebook: η, change of iteration time and verdict of a changing workload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPREADS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.
 
 
 def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | None = None, seed: int = 0) -> Any:
-    """Sliders over buffer, threads, partitions per thread and spread of arrivals, with the prediction beneath.
+    """Sliders over buffer, threads, partitions per thread and spread of arrivals, with the prediction below.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
 
     Returns
     -------
-    An ``ipywidgets`` box, which a notebook shows as a cell's last value.
+    An ``ipywidgets`` box to show in a notebook.
 
     Raises
     ------
     PreadyError
-        ipywidgets is not installed, what is unknown, or a step of several exchanges.
+        ipywidgets is not installed, a name is unknown, or the step has several exchanges.
     """
     need("ipywidgets", "pready.explore", extra="notebook")
     widgets = import_module("ipywidgets")
@@ -58,7 +58,7 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
 
 
 def choices(machine: Machine, workload: Workload) -> dict[str, tuple[str, list[tuple[str, Any]], Any]]:
-    """By field: what its slider is called, what can be chosen with its text, and what it is now."""
+    """By field: label of the slider, choices with their texts, and the current value."""
     most = min(MOST_THREADS, machine.threads.barrier.threads[-1], machine.threads.contention.threads[-1])
     sizes = _with(workload.buffer, [KIB * 2**i for i in range(int(LARGEST / KIB).bit_length())])
     threads = _with(workload.threads, [t for t in (1, 2, 4, 8, 16, 32, 64, 128) if t <= most])
@@ -84,7 +84,7 @@ def _with(here: float, some: list[Any]) -> list[Any]:
 def answer(
     machine: Machine, workload: Workload, chosen: dict[str, Any], *, library: str | None = None, seed: int = 0
 ) -> str:
-    """HTML of what is predicted for a workload with other fields, or of what does not fit about them."""
+    """HTML of the prediction with other fields, or of the error."""
     fields = {**chosen, "buffer": f"{_whole(chosen)} B"}
     if fields.get("arrivals.spread") == getattr(workload.arrivals, "spread", None) or not fields.get("arrivals.spread"):
         fields.pop("arrivals.spread", None)
@@ -96,7 +96,7 @@ def answer(
 
 
 def _whole(chosen: dict[str, Any]) -> int:
-    """The buffer, as whole bytes of all its partitions."""
+    """The buffer, rounded to whole bytes per partition."""
     n = int(chosen["threads"]) * int(chosen["partitions_per_thread"])
     return max(1, round(float(chosen["buffer"]) / n)) * n
 
@@ -107,6 +107,6 @@ def _shown(found: Outcome) -> str:
     return (
         f"<p style='font-size:large'><b>{found.verdict}</b>: {html.escape(best.name)}, {parts}</p>"
         f"<p>η = {best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f}), "
-        f"run time {-best.speedup_percent:+.1f} % ({-best.speedup_high_percent:+.1f} to "
+        f"iteration time {-best.speedup_percent:+.1f} % ({-best.speedup_high_percent:+.1f} to "
         f"{-best.speedup_low_percent:+.1f} %)</p>"
     )

@@ -1,7 +1,8 @@
-"""What an unmodified MPI+threads program does: a preloaded library records it, the rest of this folder reads it.
+"""Record an unmodified MPI+threads program with a preloaded library, and make a workload of the records.
 
-`preload/` is the library. `records` reads its files, `symbols` names places in the code, `regions` has when threads
-finished, `summary` the run in a few numbers. `steps` finds what repeats, `patterns` whom the ranks talk to, `found`
-puts both together, `workload_file` writes them down. `from_otf2` reads another tool's trace as one,
-`from_totals` and `from_mpip` take what has no threads; `trace` shows a run in a viewer.
+`preload/` is the library, `build` compiles it, `environment` loads it into a run. `files` reads its files, `symbols`
+names places in the code, `regions` finds when threads finish, `summary` counts. `repetition` finds the step that
+repeats, `patterns` the communication pattern, `step` joins both, `arrivals_fit` fits the finish times and
+`workload_file` writes the result. `from_otf2` reads another tool's trace as a run; `without_regions` and `from_mpip`
+make a workload of totals; `trace` exports a run to a viewer.
 """

@@ -1,4 +1,4 @@
-"""Whether a named distribution describes captured thread times, or only the times themselves do."""
+"""Fits of named distributions to captured thread times."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from scipy import stats
 
 SIGNIFICANCE = 0.05
-"""A distribution is rejected where data that come from it look as unlike it in fewer of so many cases."""
+"""Significance level of the tests: a distribution with a smaller p-value is rejected."""
 MOST_TESTED = 400
-"""Times that are tested, evenly picked: with enough of them every test rejects every simple model."""
+"""Most times to test, picked evenly: with enough data every test rejects every simple model."""
 RESAMPLES = 299
 LAGGARD_EXPLAINS = 0.95
-"""Of the variance of thread times: a model of one constant delay has no other spread, so that no test would keep it."""
+"""Share of the variance that one late thread must explain. The model has no other spread: any test would reject it."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Named:
     Attributes
     ----------
     fields
-        Of the table [arrivals].
+        Fields of the table [arrivals].
     time_s
-        Compute time that it goes with.
+        The compute time that belongs to it.
     because
-        What the test said.
+        Result of the test.
     """
 
     fields: dict[str, str]
@@ -42,12 +42,12 @@ class Named:
 
 
 def named(times: Array, seed: int) -> Named | None:
-    """The first of no spread, one late thread, normal, uniform that is not rejected; None if all are.
+    """The first model that is not rejected: no spread, one late thread, normal, uniform. None if all are rejected.
 
     Parameters
     ----------
     times
-        When each thread finished, seconds, shape (iterations, threads).
+        Finish time of each thread in seconds, shape (iterations, threads).
     """
     mean, spread = float(times.mean()), float(times.std())
     if mean > 0 and spread <= 1e-3 * mean:
@@ -72,10 +72,10 @@ def named(times: Array, seed: int) -> Named | None:
 
 
 def _p_value(distribution: stats.rv_continuous, times: Array, seed: int) -> float:
-    """Of the Kolmogorov-Smirnov statistic where location and scale are fitted, by resampling."""
+    """p-value of the Kolmogorov-Smirnov statistic with fitted location and scale, by resampling."""
     from scipy import stats
 
-    # Scaled, so that the fit does not stop at an absolute tolerance.
+    # Scaled because the fit stops at an absolute tolerance.
     scaled = (times - times.mean()) / times.std()
     rng = np.random.default_rng(seed)
     found = stats.goodness_of_fit(distribution, scaled, statistic="ks", n_mc_samples=RESAMPLES, rng=rng)

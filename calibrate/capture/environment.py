@@ -1,4 +1,4 @@
-"""What a command needs in its environment to be captured."""
+"""The environment of a captured command."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ LARGEST_MIB = 1 << 20
 
 
 def compiler_for(command: Sequence[str], given: str | None = None) -> list[str]:
-    """The MPI compiler of the MPI that runs the command: the one given, that of the variable MPICC, the one beside the
-    command's launcher, else as `find_mpicc` finds it."""
+    """The MPI compiler for a command: `given`, else $MPICC, else beside the launcher, else as of `find_mpicc`."""
     if given is None and not os.environ.get("MPICC") and command:
         launcher = shutil.which(command[0])
         beside = None if launcher is None else Path(launcher).parent / "mpicc"
@@ -26,12 +25,12 @@ def compiler_for(command: Sequence[str], given: str | None = None) -> list[str]:
 
 
 def check_new(folder: Path) -> None:
-    """Refuse a folder that holds something: two runs in one cannot be told apart.
+    """Refuse a folder that is not empty: two runs in it cannot be told apart.
 
     Raises
     ------
     PreadyError
-        It does, or cannot be looked at.
+        The folder is not empty, or cannot be read.
     """
     try:
         used = folder.exists() and any(folder.iterdir())
@@ -47,7 +46,7 @@ def make_folder(folder: Path) -> None:
     Raises
     ------
     PreadyError
-        It cannot be made.
+        The folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,14 +57,14 @@ def make_folder(folder: Path) -> None:
 def variables(
     library: Path, folder: Path, limit_mib: int, command: Sequence[str], environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Variables to set, besides what is there.
+    """Variables to add to the environment.
 
     Parameters
     ----------
     limit_mib
-        Most that a process writes, in MiB.
+        Most data per process, in MiB.
     command
-        What is run; () if it is not known yet.
+        The command; () if not known yet.
     """
     already = environ.get("LD_PRELOAD")
     found = {
@@ -73,12 +72,12 @@ def variables(
         "PREADY_CAPTURE_DIR": str(folder.resolve()),
         "PREADY_CAPTURE_MIB": str(limit_mib),
     }
-    # Open MPI takes to other nodes what it is told to; it refuses to be told in two ways.
+    # Open MPI exports only listed variables to other nodes, and refuses two ways of listing them.
     if "-x" not in command and "OMPI_MCA_mca_base_env_list" not in environ:
         found["OMPI_MCA_mca_base_env_list"] = ";".join(found)
     return found
 
 
 def exports(settings: Mapping[str, str]) -> str:
-    """Lines of a shell script that set variables."""
+    """Lines of a shell script that set the variables."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items())

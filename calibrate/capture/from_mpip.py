@@ -1,4 +1,4 @@
-"""A workload from an mpiP report: bytes and times are in it; pattern, threads, steps and arrivals must be given."""
+"""A workload from an mpiP report, which has bytes and times; pattern, threads, steps and arrivals are given."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pready.model.units import Unit, format_exact
 from pready.model.workload import FORMAT
 
 NEEDED: Mapping[str, str] = {
-    "threads": "--threads N, of a rank",
+    "threads": "--threads N, per rank",
     "pattern": "--pattern halo3d, or another one",
     "iterations": "--iterations N, steps of the run",
     "spread": "--spread '4 %', the relative standard deviation of a thread's time",
 }
-"""What a report does not say, and how to say it."""
+"""Options for what a report lacks."""
 SENDING = ("Send", "Isend", "Ssend", "Rsend", "Issend", "Irsend", "Bsend", "Ibsend", "Sendrecv", "Start")
 
 
@@ -38,12 +38,12 @@ def text_from_mpip(
     Raises
     ------
     PreadyError
-        Something of `NEEDED` is not given, or the report has no sends, or no times.
+        An option of `NEEDED` is missing, or the report has no sends or no times.
     """
     given = {"threads": threads, "pattern": pattern, "iterations": iterations, "spread": spread}
     lacking = [said for field, said in NEEDED.items() if given[field] is None]
     if lacking:
-        raise PreadyError("says nothing of threads, steps and neighbours", valid="; ".join(lacking), source=source)
+        raise PreadyError("has no threads, steps and neighbours", valid="; ".join(lacking), source=source)
     assert threads is not None
     assert pattern is not None
     assert iterations is not None
@@ -55,7 +55,7 @@ def text_from_mpip(
     if ranks == 0:
         raise PreadyError("has no times", valid="the section 'MPI Time (seconds)'", source=source)
     peers = PEERS[pattern]
-    # What one rank sends in a step, the same to each of its neighbours: the report does not say to whom.
+    # Bytes of a rank per step, divided equally among neighbours: the report has no receivers.
     step_bytes = sum(s.total for s in sends) / ranks / iterations
     buffer = max(1, math.ceil(step_bytes / peers / threads)) * threads
     compute = float(np.mean(report.app_time - report.mpi_time)) / iterations
@@ -63,8 +63,8 @@ def text_from_mpip(
         raise PreadyError(f"leaves {compute:g} s of computing in a step", valid="above 0", source=source)
     return "\n".join(
         [
-            f"# From {source}, mpiP {report.provenance.version}: bytes and times are its, everything else was given.",
-            f"# {step_bytes:.0f} B of a rank in a step, the same to each of {peers} neighbours.",
+            f"# From {source}, mpiP {report.provenance.version}: bytes and times measured, the rest given.",
+            f"# {step_bytes:.0f} B per rank and step, divided equally among {peers} neighbours.",
             f"format = {FORMAT}",
             f'name = "{name}"',
             f"threads = {threads}",

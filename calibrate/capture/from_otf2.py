@@ -1,8 +1,8 @@
 """An OTF2 trace, as Score-P writes it, as a captured run: regions of OpenMP threads, messages with peers and bytes.
 
-Read are the outermost parallel regions of each thread with the barriers in them (OPARI2's or OMPT's, region roles
-"parallel", "barrier" and "implicit barrier" of the paradigm OpenMP), calls of the paradigm MPI and what is recorded in
-them, and the ranks of MPI_COMM_WORLD (the group of communication locations). The format: https://doi.org/10.5281/zenodo.1240852
+Reads the outermost parallel regions of each thread with their barriers (OPARI2's or OMPT's, region roles "parallel",
+"barrier" and "implicit barrier" of the paradigm OpenMP), calls of the paradigm MPI with their records, and the ranks of
+MPI_COMM_WORLD (the group of communication locations). The format: https://doi.org/10.5281/zenodo.1240852
 and the OTF2 manual, "OTF2 records".
 """
 
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.capture.found import Step, find
+from pready.calibrate.capture.files import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
 from pready.calibrate.capture.from_mpip import NEEDED
-from pready.calibrate.capture.from_totals import step_of_totals
-from pready.calibrate.capture.records import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
+from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.without_regions import step_of_totals
 from pready.files.extra import need
 from pready.model.errors import PreadyError
 
@@ -52,9 +52,9 @@ CALLS: Mapping[str, str] = {
     "MPI_Win_flush": "flush",
     "MPI_Win_flush_all": "flush",
 }
-"""Calls that are noted whatever they move, and as what."""
+"""Kinds of calls that are recorded even without messages."""
 COUNTED = ("wait", "test")
-"""Of these, how many requests completed."""
+"""Kinds that record the number of completed requests."""
 MOST_PLACES = 1024
 MIDDLE = 16
 
@@ -70,12 +70,12 @@ class _Interval:
     region: str
     end: int = -1
     shares: list[tuple[int, int, str, int]] = field(default_factory=list)
-    """Begin, end, the barrier that ends it ("": the region's end), ns inside MPI."""
+    """Begin, end, the barrier that ends it ("": the region's end), ns in MPI."""
 
 
 @dataclass
 class _Call:
-    """A call of MPI on its way."""
+    """An MPI call that has not returned."""
 
     name: str
     begin: int
@@ -86,7 +86,7 @@ class _Call:
 
 
 class _Thread:
-    """One location: what it has entered, and what it leaves behind."""
+    """One location: its stack of regions and its records."""
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
@@ -98,18 +98,18 @@ class _Thread:
         self.share = 0
         self.in_mpi = self.mpi_before = 0
         self.entered = True
-        """Something was entered since the share's begin."""
+        """A region was entered since the share began."""
         self.nested_since = 0
         self.rows: list[tuple[int, int, str, str, int, int]] = []
 
     @property
     def interval(self) -> _Interval | None:
-        """The parallel region that it is in."""
+        """The current parallel region."""
         return self.intervals[-1] if self.parallel else None
 
 
 class _Reader:
-    """Goes through the events of all locations in the order of time."""
+    """Reads the events of all locations in time order."""
 
     def __init__(self, otf2: Any, trace: Any) -> None:
         self.otf2, self.trace = otf2, trace
@@ -137,7 +137,7 @@ class _Reader:
         }
 
     def read(self) -> None:
-        """All events."""
+        """Read all events."""
         for location, event in self.trace.events:
             note = self.note.get(type(event).__name__)
             if note is None:
@@ -193,7 +193,7 @@ class _Reader:
             self.begin_share(thread, at)
 
     def barrier(self, region: Any) -> bool:
-        """Does a team meet in it?"""
+        """Whether a region is a barrier of a team."""
         role = self.otf2.RegionRole
         return region.paradigm == self.otf2.Paradigm.OPENMP and region.region_role in (
             role.BARRIER,
@@ -209,7 +209,7 @@ class _Reader:
         interval.shares.append((thread.share, at, barrier, thread.in_mpi - thread.mpi_before))
 
     def returned(self, thread: _Thread, at: int, call: _Call) -> None:
-        """Notes a call: its time stands with the first of what it moved."""
+        """Record a call; its time goes to its first message."""
         thread.in_mpi += at - call.begin
         kind = CALLS.get(call.name)
         if kind is not None:
@@ -223,7 +223,7 @@ class _Reader:
             thread.rows.append((call.begin, at, "wait", call.place, NOT_ONE, call.completed))
 
     def record(self, thread: _Thread, at: int, kind: str, who: int, what: int) -> None:
-        """What a call moves, or, where calls are filtered out, by itself."""
+        """Record a message of the current call, or by itself if calls were filtered out."""
         if thread.call is None:
             thread.rows.append((at, at, kind, thread.stack[-1].name if thread.stack else "", who, what))
         else:
@@ -254,7 +254,7 @@ class _Reader:
         self.record(thread, at, "sendrecv_receive" if both else "recv", peer, event.msg_length)
 
     def irecv(self, thread: _Thread, at: int, event: Any) -> None:
-        """From whom, and how much, is known when it completes."""
+        """Sender and bytes are known at completion."""
         kind = "start_recv" if self.called(thread, "MPI_Start", "MPI_Startall") else "irecv"
         self.record(thread, at, kind, UNKNOWN, 0)
 
@@ -277,15 +277,15 @@ class _Reader:
         self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
 
     def peer(self, communicator: Any, rank: int) -> int:
-        """A rank of a communicator, as one of MPI_COMM_WORLD."""
-        group = getattr(communicator, "group", None)  # a communicator between groups has two
+        """The MPI_COMM_WORLD rank of a communicator's rank."""
+        group = getattr(communicator, "group", None)  # an intercommunicator has two
         if group is None or rank >= len(group.members):
             return UNKNOWN
         return self.ranks.get(group.members[rank].group, UNKNOWN)
 
 
 def _named(region: Any) -> str:
-    """A region's name, with file and line where they are known and not part of it."""
+    """A region's name, with file and line if known and not part of the name."""
     name, file = str(region.name), region.source_file
     line = f"{Path(str(file)).name}:{region.begin_line_number}" if file and region.begin_line_number else ""
     return f"{name} ({line})" if line and line not in name else name
@@ -300,7 +300,7 @@ def _world(otf2: Any, trace: Any) -> dict[Any, int]:
 
 
 def read_otf2(path: Path) -> tuple[Run, list[str]]:
-    """The run of a trace, and what a reader of it must know.
+    """Read a trace as a run, with notes.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
         raise PreadyError(f"cannot be read: {why}", valid="a complete OTF2 trace", source=source) from None
     said = []
     if reader.flushes:
-        said.append(f"{reader.flushes} times a buffer was written out amid the run, which delays: SCOREP_TOTAL_MEMORY")
+        said.append(f"{reader.flushes} buffer flushes during the run delayed it: raise SCOREP_TOTAL_MEMORY")
     return Run(path, processes), said
 
 
@@ -344,7 +344,7 @@ def _processes(reader: _Reader, path: Path) -> tuple[Process, ...]:
 
 def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _Thread]]) -> Process:
     places: list[str] = [""]
-    # The thread that meets MPI, else the first: it begins the regions.
+    # The thread that calls MPI, else the first: it begins the regions.
     threads = [thread for _, thread in locations]
     master = next((i for i, t in enumerate(threads) if any(r[2] == "init" for r in t.rows)), 0)
     threads = [threads[master], *threads[:master], *threads[master + 1 :]]
@@ -384,7 +384,7 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _T
 
 
 def _place(places: list[str], name: str) -> int:
-    """The number of a place in the code; 0 is none, or one too many."""
+    """The number of a place in the code; 0 if there is none, or too many."""
     if not name:
         return 0
     if name not in places:
@@ -395,7 +395,7 @@ def _place(places: list[str], name: str) -> int:
 
 
 def _teams(threads: list[_Thread]) -> list[list[tuple[int, _Interval]]]:
-    """For each region that the first thread was in, who else was in it at that time: thread and interval."""
+    """For each region of the first thread, the other threads in it with their intervals."""
     begins = [[i.begin for i in t.intervals] for t in threads]
     out = []
     for of_master in threads[0].intervals:
@@ -403,7 +403,7 @@ def _teams(threads: list[_Thread]) -> list[list[tuple[int, _Interval]]]:
             continue
         team = [(0, of_master)]
         for number, thread in enumerate(threads[1:], 1):
-            # A worker's region ends with the master's, both waiting in the same barrier; it may begin before or after.
+            # A worker's region ends with the master's, in the same barrier; it may begin earlier or later.
             at = bisect_left(begins[number], of_master.end) - 1
             found = thread.intervals[at] if at >= 0 else None
             if found is None or found.end <= of_master.begin or found.region != of_master.region:
@@ -414,7 +414,7 @@ def _teams(threads: list[_Thread]) -> list[list[tuple[int, _Interval]]]:
 
 
 def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]) -> list[tuple[int, Row]]:
-    """A region and its shares."""
+    """Records of a region and its shares."""
     of = team[0][1]
     site = _place(places, of.region)
     rows: list[tuple[int, Row]] = [(0, (of.begin, of.end, "region", site, number, len(team) | 1 << MIDDLE))]
@@ -426,7 +426,7 @@ def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]
 
 
 def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str | None) -> Step:
-    """The step, as it is found, or, where the trace has no parallel regions, with what is given.
+    """The step: found from regions, or made from the given numbers if the trace has no parallel regions.
 
     Raises
     ------
@@ -439,7 +439,9 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
     if any(p.of("share").any() for p in run.processes):
         if any(value is not None for value in given.values()):
             raise PreadyError(
-                "has parallel regions", valid="no --threads, --iterations or --spread: it says them", source=source
+                "has parallel regions",
+                valid="no --threads, --iterations or --spread: the trace has them",
+                source=source,
             )
         return find(run)
     lacking = [said for name, said in NEEDED.items() if name in given and given[name] is None]

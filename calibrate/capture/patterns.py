@@ -1,4 +1,4 @@
-"""Whom the ranks send to, as a pattern of the workload file: a halo on a grid, a sweep, pairs, or a list.
+"""The pattern of a workload file that describes the messages: a halo on a grid, a sweep, pairs, or lists.
 
 A pattern is recognised only if it explains every rank's peers and bytes exactly; anything else is a list.
 """
@@ -47,12 +47,12 @@ class Recognised:
     corner: int = 0
     blocks: int = 1
     times: int = 1
-    """Of a sweep: iterations of eight octants."""
+    """Iterations of eight octants in a sweep."""
     lists: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def said(self) -> str:
-        """For people."""
+        """The pattern in words."""
         shape = " × ".join(map(str, self.grid)) if self.grid else ""
         match self.name:
             case "halo3d" | "halo3d26":
@@ -70,7 +70,7 @@ class Recognised:
 
 
 def recognise(sent: Sequence[Sent]) -> Recognised:
-    """The pattern of one exchange: what each rank sends to whom."""
+    """The pattern of one exchange, from the bytes that each rank sends to each peer."""
     ranks = len(sent)
     if ranks == 2 and all(len(s) == 1 for s in sent) and len({s[1 - r][0] for r, s in enumerate(sent)}) == 1:
         size, count = sent[0][1]
@@ -86,14 +86,14 @@ def recognise(sent: Sequence[Sent]) -> Recognised:
 
 
 def grids(ranks: int) -> Iterator[Grid]:
-    """Ways to lay out so many ranks along x, y, z, x first; those with fewer axes first."""
+    """Grids of this many ranks, x first; those with fewer axes come first."""
     divisors = [d for d in range(1, ranks + 1) if ranks % d == 0]
     found = [(x, y, ranks // x // y) for x in divisors for y in divisors if ranks % (x * y) == 0]
     yield from sorted(found, key=lambda g: (sum(n > 1 for n in g), [n == 1 for n in g], -g[0], -g[1]))
 
 
 def beside(rank: int, step: Step, grid: Grid, boundaries: Boundaries) -> int | None:
-    """The rank at a step from another one; None beyond an open boundary, or where an axis has one rank."""
+    """The neighbour of a rank; None beyond an open boundary, or along an axis of one rank."""
     there, stride, rest = 0, 1, rank
     for by, n in zip(step, grid, strict=True):
         rest, at = divmod(rest, n)
@@ -112,7 +112,7 @@ def _halo(
     grid: Grid,
     boundaries: Boundaries,
 ) -> Recognised | None:
-    """The halo, if it explains everything."""
+    """The halo that explains all messages, if any."""
     sizes: dict[tuple[bool, ...], int] = {}
     messages: set[float] = set()
     for rank, mine in enumerate(sent):
@@ -151,7 +151,7 @@ def _three(sizes: Mapping[tuple[bool, ...], int], classes: Sequence[tuple[bool, 
 
 
 def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
-    """A sweep over a two-dimensional grid: what each rank sends in all its exchanges, in order; None if it is none.
+    """The sweep over a two-dimensional grid that explains all exchanges; None if there is none.
 
     In an octant a rank sends on to one side along each axis; each side has half of the eight octants. Exchanges in a
     row to the same side are the blocks of an octant.
@@ -173,7 +173,7 @@ def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
 
 
 def _sides(steps: Sequence[Sequence[Sent]], grid: Grid) -> int | None:
-    """How often each rank sends to each of its sides, if that is the same for all and fits a sweep."""
+    """Messages of a rank to each of its sides, if equal for all ranks and possible in a sweep."""
     counts: set[int] = set()
     for rank, exchanges in enumerate(steps):
         west, east, south, north = (beside(rank, step, grid, "open") for step in FACES[:4])
@@ -192,5 +192,5 @@ def _sides(steps: Sequence[Sequence[Sent]], grid: Grid) -> int | None:
 
 
 def _runs(exchanges: Sequence[Sent]) -> list[int]:
-    """Lengths of runs of exchanges to the same ranks."""
+    """Lengths of runs of exchanges with the same receivers."""
     return [len(list(run)) for _, run in groupby(frozenset(sent) for sent in exchanges)]

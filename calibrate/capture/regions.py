@@ -1,4 +1,4 @@
-"""When each thread finished its share, for every stretch of computing between two meetings of a team.
+"""Finish times of each thread, for every stretch of computing between two barriers of a team.
 
 A stretch begins where the region begins, or where the last thread reached the barrier before; it ends where its last
 thread reaches the next barrier or the region's end. So a region without barriers is one stretch.
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.calibrate.capture.library import NAME
-from pready.calibrate.capture.records import SHARE_TASKS, Process, numbers
+from pready.calibrate.capture.build import NAME
+from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
 from pready.model.arrays import Array
 
 Key = tuple[int, int, int]
-"""What tells stretches apart: place of the region, place of the barrier that ends it (0: the region's end), threads."""
+"""Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""
 
 MPI_UNIT_S = 1e-7
-"""Of a share's time inside MPI."""
+"""Resolution of a share's time in MPI."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """All times that one process's threads ran one stretch.
+    """All instances of one stretch in one process.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Stretch:
     finish
         Seconds from the begin until each thread finished its share, shape (instances, threads).
     in_mpi
-        Of these, inside MPI; same shape.
+        Time of these in MPI, of the same shape.
     tasks
         Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
         `finish` says.
@@ -54,19 +54,19 @@ class Stretch:
 
     @property
     def end(self) -> Array:
-        """When the last thread finished, shape (instances,)."""
+        """Finish time of the last thread, shape (instances,)."""
         return np.asarray(self.begin + self.finish.max(axis=1))
 
     @property
     def reclaimable(self) -> Array:
-        """How long a thread's finished share waits for the last one, mean over threads; seconds, shape (instances,)."""
+        """Wait of finished threads for the last one, mean over threads, in seconds; shape (instances,)."""
         return np.asarray(self.finish.max(axis=1) - self.finish.mean(axis=1))
 
 
 def stretches(process: Process) -> tuple[Stretch, ...]:
-    """The stretches of a process, those first that took longest.
+    """The stretches of a process, the longest first.
 
-    Instances that some thread has no record of (the process ended, or there was no room) are left out.
+    Instances without a record of every thread (the process ended, or records were dropped) are left out.
     """
     shares = process.records[process.of("share")]
     regions = process.records[process.records["kind"] == numbers("region")[0]]
@@ -87,7 +87,7 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
 
 
 def _counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows before have the same columns; equal rows must be together."""
+    """Number of equal rows before each row; equal rows must be adjacent."""
     if not len(columns[0]):
         return np.empty(0, np.int64)
     new = np.ones(len(columns[0]), dtype=bool)
@@ -116,7 +116,7 @@ def _stretches(
     if not complete.any():
         return ()
     ends = np.maximum.reduceat(shares["end"], starts)
-    # A barrier lets its threads go when the last one has come.
+    # A barrier ends when its last thread arrives.
     begin = regions["start"][row[starts]].copy()
     later = phase[starts] > 0
     before = np.concatenate([[0], ends[:-1]])
@@ -124,7 +124,7 @@ def _stretches(
     end_site = shares["site"][starts].astype(np.int64)
     region_site = regions["site"][row[starts]].astype(np.int64)
     end_site[end_site == region_site] = 0
-    # A barrier that is the last thing in a region is jumped to, and seems to be called by our own function.
+    # A barrier at the end of a region is a tail call, and seems to be called by our own function.
     end_site[np.isin(end_site, [i for i, p in enumerate(process.places) if p and p.object.endswith(NAME)])] = 0
     keys = np.stack([region_site, end_site, sizes], axis=1)
     found = []

@@ -1,4 +1,4 @@
-"""What a run did, in a few numbers: time in MPI, regions, and what waiting threads could be given back."""
+"""Summary of a run: time in MPI, regions, and the reclaimable time of waiting threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.capture.records import COLLECTIVES, OPENMP, SENDS, Process, Run
+from pready.calibrate.capture.files import COLLECTIVES, OPENMP, SENDS, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import name_of
 from pready.model.arrays import Array
@@ -41,7 +41,7 @@ class RegionSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run in a few numbers; times are means over ranks.
+    """Summary of a run; times are means over ranks.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class RunSummary:
 
     @property
     def reclaimable_s(self) -> float:
-        """Over all regions."""
+        """Sum over all regions."""
         return sum(r.reclaimable_s for r in self.regions)
 
 
 def summarise(run: Run) -> RunSummary:
-    """The summary of a run."""
+    """Summarise a run."""
     processes = run.ranks or run.processes
     return RunSummary(
         ranks=len(processes),
@@ -90,13 +90,13 @@ def summarise(run: Run) -> RunSummary:
 
 
 def time_within_mpi(process: Process) -> float:
-    """From MPI_Init to MPI_Finalize, seconds."""
+    """Seconds from MPI_Init to MPI_Finalize."""
     begin, end = process.mpi_s
     return (process.duration_s if end is None else end) - (begin or 0.0)
 
 
 def time_in_mpi(process: Process) -> float:
-    """Inside MPI between MPI_Init and MPI_Finalize, of the first thread that is in MPI."""
+    """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it."""
     mpi = ~process.of(*OPENMP, "init", "finalize")
     mine = mpi & (process.thread == _mpi_thread(process))
     rows = process.records[mine]
@@ -129,7 +129,7 @@ def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:
 
 
 def stretch_name(process: Process, stretch: Stretch) -> str:
-    """The region's name, and that of the barrier that ends the stretch within it."""
+    """Names of the region and of the barrier that ends the stretch."""
     region = name_of(process.places[stretch.key[0]])
     return region if stretch.key[1] == 0 else f"{region} until {name_of(process.places[stretch.key[1]])}"
 
@@ -141,28 +141,30 @@ def _late(stretch: Stretch) -> Array:
 
 
 def notes(run: Run) -> list[str]:
-    """What a reader of the run must know: what was lost, and what could not be seen."""
+    """Notes on lost records, and on what could not be recorded."""
     said = []
     processes = run.ranks or run.processes
     if not run.ranks:
         said.append("no process called MPI_Init, or its MPI is linked statically: no messages")
     elif len(run.ranks) < run.ranks[0].ranks:
-        said.append(f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or elsewhere")
+        said.append(
+            f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or to another folder"
+        )
     if run.dropped:
         where = "the limit of a file was reached (--limit), or the disk is full"
         said.append(f"{run.dropped} records were dropped: {where}")
     lost = sum(p.dropped_requests for p in run.processes)
     if lost:
-        said.append(f"{lost} persistent requests were not followed: there were too many at once")
+        said.append(f"{lost} persistent requests were not followed: too many at once")
     forks = sum(p.forks for p in run.processes)
     if forks:
-        said.append(f"{forks} forks: the children are not captured")
+        said.append(f"{forks} forks: children are not captured")
     if all(p.runtime == "none" for p in processes):
         seen = "MPI was called by several threads" if any(p.threads > 1 for p in processes) else "no threads were seen"
-        said.append(f"no parallel region was seen: there is none, OpenMP is linked statically, or pthreads ({seen})")
+        said.append(f"no parallel region was seen: no OpenMP, linked statically, or pthreads ({seen})")
     nested = sum(int(p.of("nested").sum()) for p in run.processes)
     if nested:
-        said.append(f"{nested} nested regions: only the outermost teams' shares are taken")
+        said.append(f"{nested} nested regions: only the outermost teams are recorded")
     aborted = [p.rank for p in processes if p.ended == "abort"]
     killed = [p.rank for p in run.ranks if p.mpi_s[1] is None and p.ended != "abort"]
     for ranks, how in ((aborted, "called MPI_Abort"), (killed, "ended without MPI_Finalize")):
@@ -174,7 +176,7 @@ def notes(run: Run) -> list[str]:
 
 @dataclass(frozen=True)
 class Finishes:
-    """When the threads of one stretch finished, of all ranks that ran it with as many threads.
+    """Finish times of one stretch, over all ranks that ran it with this number of threads.
 
     Attributes
     ----------
@@ -190,20 +192,20 @@ class Finishes:
 
     @property
     def last_share(self) -> Array:
-        """How often each thread was the last one, shape (threads,)."""
+        """Share of instances in which each thread was last, shape (threads,)."""
         counts = np.bincount(self.every.argmax(axis=1), minlength=self.every.shape[1])
         return np.asarray(counts / len(self.every))
 
     @property
     def behind(self) -> Array:
-        """How far the last thread is behind the median one, as a part of the stretch, shape (instances,)."""
+        """Lateness of the last thread after the median one, as a share of the stretch, shape (instances,)."""
         last = self.every.max(axis=1)
         behind = last - np.median(self.every, axis=1)
         return np.asarray(np.divide(behind, last, out=np.zeros_like(last), where=last > 0))
 
 
 def most_reclaimable(run: Run) -> Finishes | None:
-    """The stretch of a team whose threads wait longest for the last one; None without regions."""
+    """The stretch with the longest wait for the last thread; None without regions."""
     grouped: dict[tuple[str, int], list[Stretch]] = {}
     for process in run.ranks or run.processes:
         for stretch in stretches(process):
@@ -220,7 +222,7 @@ def communication_matrix(run: Run) -> Array:
     ranks = len(run.ranks)
     matrix = np.zeros((ranks, ranks))
     for row, process in enumerate(run.ranks):
-        # Of partitioned messages the partitions; what their start says would count them twice.
+        # Partitioned messages count by partition; their start would count them twice.
         sent = process.records[process.of(*SENDS)]
         known = sent[(sent["who"] >= 0) & (sent["who"] < ranks)]
         np.add.at(matrix[row], known["who"], known["what"].astype(np.float64))

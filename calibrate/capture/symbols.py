@@ -1,4 +1,4 @@
-"""Names of places in the code, from the program's own symbol table and, where there is one, from addr2line."""
+"""Names of places in the code, from the program's symbol table and from addr2line if installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bisect import bisect_right
 from functools import lru_cache
 from pathlib import Path
 
-from pready.calibrate.capture.records import Place
+from pready.calibrate.capture.files import Place
 
 TIMEOUT_S = 20.0
 _SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
@@ -18,7 +18,7 @@ _OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|par
 
 
 def name_of(place: Place | None) -> str:
-    """A readable name: the function, and file and line where the program has them.
+    """A readable name: function, and file and line if known.
 
     The compiler makes functions of its own of parallel regions; they are called as the function they were in.
     """
@@ -27,7 +27,7 @@ def name_of(place: Place | None) -> str:
     if place.name:
         return place.name
     file = Path(place.object)
-    # A return address lies behind the call; the byte before it lies within.
+    # A return address follows the call; the byte before it belongs to the call.
     at = place.offset - (1 if place.is_return else 0)
     function = _function(str(file), at)
     line = _line(str(file), at)
@@ -36,7 +36,7 @@ def name_of(place: Place | None) -> str:
 
 
 def _function(file: str, offset: int) -> str:
-    """The function that spans the offset; a stripped file may have none there."""
+    """The function at an offset; a stripped file may have none."""
     starts, sizes, names = _functions(file)
     found = bisect_right(starts, offset) - 1
     return names[found] if found >= 0 and offset < starts[found] + max(sizes[found], 1) else ""
@@ -44,7 +44,7 @@ def _function(file: str, offset: int) -> str:
 
 @lru_cache(maxsize=64)
 def _functions(file: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
-    """Functions of an ELF file: offsets from its first mapped byte, sizes, names; none if it cannot be read as one."""
+    """Functions of an ELF file: offsets from its first mapped byte, sizes, names; none for other files."""
     try:
         data = Path(file).read_bytes()
         table = _elf_functions(data)
@@ -82,7 +82,7 @@ def _elf_functions(data: bytes) -> dict[int, tuple[int, str]]:
 
 @lru_cache(maxsize=4096)
 def _line(file: str, offset: int) -> str:
-    """ "halo.c:52", where the program was compiled with -g and binutils are installed."""
+    """ "halo.c:52", if the program has debug information and binutils are installed."""
     if shutil.which("addr2line") is None or not Path(file).is_file():
         return ""
     said = _said(["addr2line", "-e", file, hex(offset)])

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.capture.records import SHARE_TASKS, Process, Run, kinds
+from pready.calibrate.capture.files import SHARE_TASKS, Process, Run, kinds
 from pready.calibrate.capture.symbols import name_of
 from pready.files import trace_events
 from pready.files.trace_events import Event
 
 MOST_EVENTS = 1_000_000
-"""Of all ranks; those that come first are kept."""
+"""Most events over all ranks; the first are kept."""
 _NOT_A_MESSAGE = ("wait", "test", "startall", "init", "finalize")
 
 
 def trace(run: Run) -> tuple[str, int]:
-    """The JSON text, and how many events there was no room for."""
+    """The JSON text, and the number of events left out."""
     start = min((p.wall_s for p in run.processes), default=0.0)
     each = MOST_EVENTS // max(1, len(run.processes))
     events: list[Event] = []
@@ -53,7 +53,7 @@ def _events(process: Process, pid: int, offset_us: float) -> Iterator[Event]:
             yield trace_events.computing(region_names.get(who, "region"), pid, thread, *times, phase)
         elif kind == "nested":
             yield trace_events.computing("nested region", pid, thread, *times, {})
-        elif kind != "region":  # the shares of its threads show that
+        elif kind != "region":  # shown by the shares of its threads
             args: dict[str, Any] = {"requests": what} if kind in _NOT_A_MESSAGE else {"peer": who, "bytes": what}
             if site:
                 args["from"] = _named(process, site)

@@ -1,4 +1,4 @@
-"""The workload file that says what a run did, with the thread times beside it."""
+"""The workload file of a captured run, and the file of its thread times."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 import tomlkit
 
 from pready.calibrate.capture.arrivals_fit import named
-from pready.calibrate.capture.found import Exchange, Step
 from pready.calibrate.capture.patterns import Recognised
+from pready.calibrate.capture.step import Exchange, Step
 from pready.model.arrays import Array
 from pready.model.units import Unit, format_exact
 from pready.model.workload import FORMAT
 
 MOST_ROWS = 20_000
-"""Of thread times beside the file; more are thinned out evenly."""
+"""Most rows of thread times; more are thinned evenly."""
 MOST_LISTED = 64
-"""Ranks whose neighbours stand in the file itself."""
+"""Most ranks with neighbour lists in the workload file itself."""
 
 
 class Writer:
-    """Makes the text of a workload file, and hands the files beside it to `beside`.
+    """Makes the text of a workload file, and passes further files to `beside`.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Writer:
     ) -> None:
         self.stem, self.beside, self.arrivals, self.seed, self.spread = stem, beside, arrivals, seed, spread
         self.said: list[str] = []
-        """What was chosen, and why."""
+        """Notes on what was chosen, and why."""
 
     def text(self, step: Step, name: str, comment: str) -> str:
         """The workload file."""
@@ -102,7 +102,7 @@ class Writer:
             into.add("blocks", pattern.blocks)
             whole = -(-size // step.threads) * step.threads
             if whole != size:
-                self.said.append(f"buffer of {size} B is taken as {whole} B, a multiple of {step.threads} threads")
+                self.said.append(f"buffer of {size} B is rounded to {whole} B, a multiple of {step.threads} threads")
             into.add("buffer", f"{whole} B")
         else:
             into.add("pattern", pattern.name)
@@ -114,7 +114,7 @@ class Writer:
                 into.add("corner", f"{pattern.corner or edge} B")
 
     def _arrivals(self, exchange: Exchange, step: Step, number: int) -> tuple[Any, Any]:
-        """The tables [compute] and [arrivals]; the times go beside the file."""
+        """The tables [compute] and [arrivals]; the times go to a file of their own."""
         where = f"{exchange.name}: " if number else ""
         found = named(exchange.times, self.seed) if self.arrivals == "auto" and exchange.region else None
         compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
@@ -144,7 +144,7 @@ class Writer:
 
 
 def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:
-    """Sizes as a file holds them; along an axis of one rank nothing is sent, whatever stands there."""
+    """Sizes as text; an axis of one rank sends nothing, so `otherwise` fills its place."""
     return [f"{size or otherwise} B" for size in sizes]
 
 

@@ -1,1 +1,1 @@
-"""The commands, one file each: parse, call, show. `pready.cli` finds them by their names."""
+"""The commands, one file each: parse, call, show. `pready.cli` finds them by name."""

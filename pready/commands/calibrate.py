@@ -28,9 +28,9 @@ from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, parse
-from pready.show import picture_files
-from pready.show.machine import machine_view
-from pready.show.terminal import console, progress, status
+from pready.show.figures import files as picture_files
+from pready.show.tables.machine import machine_view
+from pready.show.terminal.terminal import console, progress, status
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
@@ -42,14 +42,22 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
     "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2 --hosts a,b".'
 )
 @click.option(
-    "--rig", metavar="BANDWIDTH", help="Instead: a two-node cluster on this machine, such as 1Gbit (needs root)."
+    "--rig", metavar="BANDWIDTH", help="Instead: two emulated nodes on this machine, such as 1Gbit (needs root)."
 )
 @options.nodes()
 @click.option(
-    "--mpi", "prefix", type=click.Path(path_type=Path), metavar="PREFIX", help="Where bin/mpiexec and bin/mpicc lie."
+    "--mpi",
+    "prefix",
+    type=click.Path(path_type=Path),
+    metavar="PREFIX",
+    help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
 )
 @click.option(
-    "--netmod", type=click.Choice(["ofi", "ucx"]), default="ofi", show_default=True, help="Of MPICH on the rig."
+    "--netmod",
+    type=click.Choice(["ofi", "ucx"]),
+    default="ofi",
+    show_default=True,
+    help="MPICH's network module on the rig.",
 )
 @click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
 @click.option(
@@ -60,26 +68,24 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
 )
 @click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
 @click.option(
-    "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads of a rank."
+    "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads per rank."
 )
-@click.option("--no-pin", is_flag=True, help="Let threads run where the kernel likes, not each on a core of its own.")
+@click.option("--no-pin", is_flag=True, help="Do not pin threads to cores.")
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
 @click.option(
     "--slurm", type=click.Path(path_type=Path), metavar="JOB.sh", help="Write a job script that runs this, and stop."
 )
-@click.option(
-    "--intra", is_flag=True, help="Two ranks on one node: add the path between them to the machine file of -o."
-)
+@click.option("--intra", is_flag=True, help="Two ranks on one node: add the intra-node path to the machine file of -o.")
 @click.option(
     "--ranks-per-node",
     "per_node",
     type=click.IntRange(2, 1024),
     metavar="K",
-    help="Up to K ranks of each of two nodes at once: add to the file of -o how one adapter serves them.",
+    help="Up to K ranks on each of two nodes: add the times of a shared adapter to the file of -o.",
 )
-@click.option("--allow-thin", is_flag=True, help="Write a machine even where the data are thin; the notes say where.")
-@click.option("--fit-only", is_flag=True, help="Measure nothing; fit what the raw file holds.")
+@click.option("--allow-thin", is_flag=True, help="Write a machine despite thin data; notes say where.")
+@click.option("--fit-only", is_flag=True, help="Measure nothing; fit the raw file.")
 @options.seed("Of payloads and intervals.", bits=32)
 @click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
 @click.pass_context
@@ -106,7 +112,7 @@ def calibrate(
     seed: int,
     listing: bool,
 ) -> None:
-    """Measure a machine with its own MPI and write a machine file. Run again after an interruption, it resumes."""
+    """Measure a machine with its own MPI and write a machine file. After an interruption, the same command resumes."""
     if context.invoked_subcommand is not None:
         return
     if listing:
@@ -145,8 +151,8 @@ def calibrate(
 def _served(
     ranks: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
 ) -> str:
-    """Measure; returns the key of the environment."""
-    kept = f"what was measured is kept in {raw}, and the same command goes on from there"
+    """Measure, and return the key of the environment."""
+    kept = f"measurements are kept in {raw}; the same command resumes"
     with options.keeping(kept), status("measuring"):
         outcome = ranks_of_a_node.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
     _say_measured(outcome, raw)
@@ -156,7 +162,7 @@ def _served(
 def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
     found = ranks_of_a_node.adapter(raw, key)
     if found is None:
-        raise PreadyError("no ranks of a node were measured", valid="a larger --budget", source=str(raw))
+        raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
     told = ranks_of_a_node.lines(found, machines.load(str(output)))
     write_text(output, ranks_of_a_node.noted(text, told))
     for line in told:
@@ -165,11 +171,11 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
 
 
 def _check_intra(output: Path, rig: str | None, name: str | None) -> None:
-    """Before anything is measured."""
+    """Refuse contradictions before measuring."""
     if rig is not None:
         raise PreadyError("--intra with --rig", valid='--launcher with two ranks on one node, such as "srun -N 1 -n 2"')
     if name is not None:
-        raise PreadyError("--name with --intra", valid="one of them: a machine that is added to keeps its name")
+        raise PreadyError("--name with --intra", valid="one of them: the machine in the file keeps its name")
     within_node.base(output)
 
 
@@ -214,7 +220,7 @@ def _measure(
                 left = f"about {p.left_s:.0f} s left"
                 bar.update(task, total=p.total, completed=p.done, description=p.point.measurement, left=left)
 
-            with options.keeping(f"what was measured is kept in {raw}, and the same command goes on from there"):
+            with options.keeping(f"measurements are kept in {raw}; the same command resumes"):
                 outcome = run_measurements(
                     ranks,
                     built,
@@ -255,12 +261,12 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin
 
 
 def _warn(done: Calibration) -> None:
-    """What takes the most from a calibration, as its last words."""
+    """Missing measurements and warnings, as the last lines."""
     click.echo(f"  {ranks_of_a_node.UNMEASURED}", err=True)
     for what in done.lacking:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
-        click.echo("warning: the plan was not measured to its end; the same command goes on with it", err=True)
+        click.echo("warning: the plan was not measured to its end; the same command resumes", err=True)
     for warning in done.warnings:
         click.echo(f"warning: {warning}", err=True)
 
@@ -269,19 +275,19 @@ def _warn(done: Calibration) -> None:
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
-@options.library("MPI library profile that the results are of ('pready libraries').")
+@options.library("MPI library profile of the results ('pready libraries').")
 @click.option(
     "--merge",
     type=click.Path(path_type=Path),
     metavar="MACHINE.toml",
-    help="Add to this machine: what it only assumes is replaced, what was measured or edited by hand stays.",
+    help="Add to this machine: assumed values are replaced, measured and edited ones stay.",
 )
 @click.option(
     "--replace",
     "replacing",
     multiple=True,
     metavar="NAME",
-    help="Of --merge: take this part from the files all the same.",
+    help="With --merge: take this part from the files in any case.",
 )
 @options.seed("Of intervals.", bits=32)
 def import_(
@@ -296,9 +302,9 @@ def import_(
     """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP, or add to one."""
     check_writable(output, (".toml",))
     if merge is None and replacing:
-        raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml, whose part is replaced")
+        raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml")
     if merge is not None and name is not None:
-        raise PreadyError("--name with --merge", valid="one of them: a machine that is added to keeps its name")
+        raise PreadyError("--name with --merge", valid="one of them: the machine in the file keeps its name")
     try:
         with status("fitting"):
             if merge is None:
@@ -320,9 +326,9 @@ def _written(output: Path, seed: int) -> str:
 
 
 def _thin(error: ThinDataError, source: str) -> PreadyError:
-    """Too little data, as one line that says what to measure next."""
+    """Thin data as an error of one line, with the sizes to measure next."""
     sizes = ", ".join(map(str, error.measure_next[:12]))
-    hint = f"measure next: {sizes} B (run again, it does), or --allow-thin"
+    hint = f"measure {sizes} B next (running again does), or --allow-thin"
     return PreadyError(error.problem, valid=f"{error.valid}; {hint}", source=source)
 
 
@@ -331,16 +337,16 @@ def _thin(error: ThinDataError, source: str) -> PreadyError:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
 )
-@click.option("--environment", metavar="KEY", help="Which environment of the file, if it holds several.")
+@click.option("--environment", metavar="KEY", help="One of several environments in the file.")
 @options.seed("Of intervals.", bits=32)
 def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
-    """List what was fitted to RAW, with intervals; draw data, fit and residuals."""
+    """List the values fitted to RAW, with intervals; draw data, fit and residuals."""
     if output is not None:
         picture_files.check(output)
     found = ranks_of_a_node.adapter(raw, environment)
     if found is not None:
         if output is not None:
-            raise PreadyError("-o for ranks of a node, of which there is no picture", valid="no -o", source=str(raw))
+            raise PreadyError("-o: ranks that share a node have no picture", valid="no -o", source=str(raw))
         for line in ranks_of_a_node.lines(found):
             click.echo(f"{ranks_of_a_node.HEAD}{line}")
         return

@@ -10,36 +10,36 @@ from time import monotonic
 
 import click
 
+from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import check_new, compiler_for, exports, make_folder, variables
-from pready.calibrate.capture.library import build_library
-from pready.calibrate.capture.records import SUFFIX, read_run
+from pready.calibrate.capture.files import SUFFIX, read_run
 from pready.calibrate.capture.summary import summarise
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, format_size, parse
-from pready.show.capture import summary_view
-from pready.show.terminal import console, status
+from pready.show.tables.capture import summary_view
+from pready.show.terminal.terminal import console, status
 
 DEFAULT_LIMIT = "256 MiB"
 REFRESH_S = 1.0
 NOTHING = (
-    "nothing was captured: no process called MPI_Init or opened a parallel region, it is linked statically, its MPI is "
-    "of another family than the compiler's (--mpicc), or the nodes do not see the folder"
+    "nothing was captured: no process called MPI_Init or opened a parallel region, the program is linked statically, "
+    "its MPI is not the compiler's (--mpicc), or the nodes do not share the folder"
 )
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for the run.")
-@click.option("--env", "only_environment", is_flag=True, help="Print the exports that a job script needs, and stop.")
-@click.option("--mpicc", metavar="WORDS", help="MPI C compiler; the one beside the launcher, MPICC or PATH if absent.")
-@click.option("--limit", default=DEFAULT_LIMIT, show_default=True, metavar="SIZE", help="Most that a process writes.")
+@click.option("--env", "only_environment", is_flag=True, help="Print the exports for a job script, and stop.")
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: beside the launcher, MPICC, PATH]")
+@click.option("--limit", default=DEFAULT_LIMIT, show_default=True, metavar="SIZE", help="Most data per process.")
 def capture(
     command: tuple[str, ...], output: Path | None, only_environment: bool, mpicc: str | None, limit: str
 ) -> int:
     """Record what an unmodified MPI program does: threads, regions, messages.
 
-    Put the whole command behind --, such as: pready capture -o run/ -- mpiexec -n 4 ./app. The program's output and
-    exit status stay its own.
+    Put the whole command after --, such as: pready capture -o run/ -- mpiexec -n 4 ./app. The program's output and
+    exit status are passed on.
     """
     if output is None:
         raise PreadyError("-o is missing", valid="a new folder, such as -o run/")
@@ -66,7 +66,7 @@ def capture(
 
 
 def _run(command: tuple[str, ...], environment: dict[str, str], folder: Path) -> int:
-    """Run the command; its exit status, as a shell gives it."""
+    """Run the command; return its exit status as a shell does."""
     begun = monotonic()
     with status("running") as line, subprocess.Popen(command, env=environment) as process:
         while True:
@@ -78,5 +78,5 @@ def _run(command: tuple[str, ...], environment: dict[str, str], folder: Path) ->
                 size = sum(f.stat().st_size for f in files)
                 line.update(f"{monotonic() - begun:.0f} s, {len(files)} processes, {format_size(size)} captured")
             except KeyboardInterrupt:
-                pass  # the terminal has sent one to the command too; it decides
+                pass  # the command received the same signal
     return code if code >= 0 else 128 - code

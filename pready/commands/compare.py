@@ -39,7 +39,7 @@ from pready.whatif.sweep import distinct, product
     "axes",
     multiple=True,
     metavar="FIELD=VALUES",
-    help="A field by its dotted name, with values as a file has them, such as buffer=64KiB,1MiB; repeatable.",
+    help="A dotted field and its values, such as buffer=64KiB,1MiB; repeatable.",
     shell_complete=completing.fields,
 )
 @whatif.output()
@@ -51,7 +51,7 @@ from pready.whatif.sweep import distinct, product
 @whatif.cores()
 @options.as_json()
 @options.as_csv("One line per combination.")
-@options.picture("Draw what an iteration saves for each combination.")
+@options.picture("Draw the saving of each combination.")
 def compare(
     workload: Sequence[str],
     machine: Sequence[str],
@@ -65,7 +65,7 @@ def compare(
 ) -> None:
     """Predict each WORKLOAD (a TOML file) on each machine, with each library and each value of the fields.
 
-    A row per combination: best approach, η, run time, verdict, and the buffers for which it pays.
+    A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
     """
     given = (("machine", tuple(dict.fromkeys(machine))), ("library", tuple(dict.fromkeys(library))))
     over = [Axis(name, values) for name, values in given if len(values) > 1]

@@ -1,6 +1,6 @@
-"""What a shell offers after a tab: machines, libraries, fields, approaches and files.
+"""Shell completion of machines, libraries, fields, approaches and files.
 
-Each is a click ``shell_complete``; none reads a machine, so that a tab is answered at once.
+Each is a click ``shell_complete``; none reads a machine file, so that completion is fast.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ def _files(incomplete: str) -> list[CompletionItem]:
 
 
 def profile_names() -> list[str]:
-    """The shipped machine profiles, by their files."""
+    """Names of the shipped machine profiles."""
     folder = resources.files("pready.model") / "profiles"
     return sorted(p.name.removesuffix(".toml") for p in folder.iterdir() if p.name.endswith(".toml"))
 
 
 def machines(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Profiles that begin so, else files."""
+    """Matching profiles, else files."""
     return _beginning(profile_names(), incomplete) or _files(incomplete)
 
 
 def profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Profiles alone."""
+    """Matching profiles."""
     return _beginning(profile_names(), incomplete)
 
 
 def libraries(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Library profiles, with their titles."""
+    """Library profiles with their titles."""
     from pready.model.libraries import LIBRARIES
 
     return [CompletionItem(p.name, help=p.title) for p in LIBRARIES.values() if p.name.startswith(incomplete)]
 
 
 def approaches(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Interfaces, with their names; the numbers behind them are the user's."""
-    from pready.model.interfaces import INTERFACES
+    """Keys of interfaces with their names, without numbers."""
+    from pready.model.approach import INTERFACES
 
     return [CompletionItem(i.key, help=i.name) for i in INTERFACES if i.key.startswith(incomplete)]
 
 
 def fields(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """A workload's fields, those of its tables with a dot; the value behind ``=`` is the user's."""
+    """A workload's fields by dotted name, without values."""
     from pready.model.file_fields import dotted_names
     from pready.model.workload import Workload
 

@@ -1,4 +1,4 @@
-"""``pready completion``: what a shell needs to complete commands, options, machines, libraries and fields."""
+"""``pready completion``: completion of commands, options, machines, libraries and fields in a shell."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FILES = {
     "zsh": "~/.zfunc/_pready",
     "fish": "~/.config/fish/completions/pready.fish",
 }
-"""Where a shell looks, if it was not told otherwise."""
+"""Where each shell looks by default."""
 NEEDED = {
-    "bash": ", if it has the package bash-completion",
-    "zsh": ", if ~/.zshrc has the line: fpath+=~/.zfunc; autoload -Uz compinit; compinit",
+    "bash": " (with the package bash-completion)",
+    "zsh": " (with this line in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit; compinit)",
     "fish": "",
 }
 _ZSH_PLAIN = """\
@@ -37,14 +37,14 @@ _BASH_VALUE = """\
             [[ $value == *= ]] && compopt -o nospace
 """
 _VALUES = {"bash": (_BASH_PLAIN, _BASH_VALUE), "zsh": (_ZSH_PLAIN, _ZSH_VALUE)}
-"""Behind "buffer=" comes a value, not a blank: what of click's scripts is replaced. fish knows by itself."""
+"""Replacements in click's scripts: no blank after "buffer=". fish needs none."""
 
 
 @click.command()
 @click.argument("shell", type=click.Choice([*FILES]))
-@click.option("--install", is_flag=True, help="Put it where SHELL looks for it, and say where that is.")
+@click.option("--install", is_flag=True, help="Write it where SHELL looks for it.")
 def completion(shell: str, install: bool) -> None:
-    """Print what SHELL needs to complete commands, options, machines, libraries and fields; or install it."""
+    """Print or install completion of commands, options, machines, libraries and fields for SHELL."""
     made = get_completion_class(shell)
     assert made is not None
     root = click.get_current_context().find_root().command

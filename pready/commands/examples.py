@@ -1,4 +1,4 @@
-"""Command lines to try: below each command's help and in the documentation; every option occurs in one."""
+"""Example command lines, for help and documentation; every option occurs in one."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",
     ),
 }
-"""By command, subcommands after a blank."""
+"""By command; subcommands follow a blank."""
 
 
 def attach(command: click.Command, path: str) -> click.Command:
-    """Show a command's examples, and those of its subcommands, below their help."""
+    """Append examples to the help of a command and of its subcommands."""
     lines = EXAMPLES.get(path, ())
     if lines:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

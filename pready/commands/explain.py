@@ -1,4 +1,4 @@
-"""``pready explain``: the equations, alone or with a user's numbers put in."""
+"""``pready explain``: the equations, alone or with a user's numbers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pready.commands import options
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.explanation import explain as explained
-from pready.show.explanation import equations_latex, equations_view, latex, view
-from pready.show.terminal import console, status
+from pready.show.tables.explanation import equations_latex, equations_view, latex, view
+from pready.show.terminal.terminal import console, status
 
 
 @click.command()
@@ -23,7 +23,7 @@ from pready.show.terminal import console, status
 @click.option(
     "--engine",
     type=click.Choice(["timeline", "engine"]),
-    help="As of predict; timeline shows every term, of one exchange alone.  [default: predict's]",
+    help="timeline shows every term of a single exchange.  [default: predict's]",
 )
 @click.option("--latex", "as_latex", is_flag=True, help="LaTeX source instead of plain text.")
 def explain(
@@ -35,7 +35,7 @@ def explain(
     engine: Literal["timeline", "engine"] | None,
     as_latex: bool,
 ) -> None:
-    """The equations and the steps of predict's own engine with WORKLOAD's numbers, and every departure from the papers.
+    """The equations and the steps of an exchange with WORKLOAD's numbers, and all departures from the papers.
 
     Without WORKLOAD: the equations alone.
     """
@@ -43,7 +43,7 @@ def explain(
         given = {"--machine": machine, "--library": library, "--approach": approach, "--engine": engine}
         if any(given.values()):
             named = ", ".join(name for name, value in given.items() if value)
-            raise PreadyError(f"{named} without a workload", valid="a workload file to put the numbers of in")
+            raise PreadyError(f"{named} without a workload", valid="a workload file")
         if as_latex:
             click.echo(equations_latex())
         else:

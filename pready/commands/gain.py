@@ -9,7 +9,7 @@ from pready.model import gain as g
 from pready.model.closed_form import FLOPS_PER_CYCLE, closed_form
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, parse
-from pready.show.terminal import print_json
+from pready.show.terminal.terminal import print_json
 
 
 @click.command()
@@ -29,7 +29,7 @@ from pready.show.terminal import print_json
     metavar="X",
     help="Arithmetic intensity, flop/B (Appendix A, in place of --gamma).",
 )
-@click.option("--ci", type=float, metavar="X", help="Communication intensity: bytes sent per byte of memory.")
+@click.option("--ci", type=float, metavar="X", help="Communication intensity: bytes sent per byte of memory traffic.")
 @click.option("--frequency", metavar="FREQ", help='Clock, such as "3.5 GHz".')
 @click.option(
     "--epsilon",
@@ -37,7 +37,7 @@ from pready.show.terminal import print_json
     show_default=True,
     metavar="SHARE",
     callback=options.share,
-    help='Noise of the system, "4 %" or 0.04.',
+    help='System noise ε of Eq. 9, "4 %" or 0.04.',
 )
 @click.option(
     "--delta",
@@ -45,10 +45,10 @@ from pready.show.terminal import print_json
     show_default=True,
     metavar="SHARE",
     callback=options.share,
-    help="Imbalance of the algorithm.",
+    help="Algorithmic imbalance δ of Eq. 9.",
 )
-@click.option("--flops-per-cycle", type=float, help="The bare 8 of Eq. 6.  [default: 8]")
-@click.option("--explain", is_flag=True, help="Show the algebra with the numbers put in.")
+@click.option("--flops-per-cycle", type=float, help="Flops per cycle of Eq. 6.  [default: 8]")
+@click.option("--explain", is_flag=True, help="Show the equations with these numbers.")
 @options.as_json("One JSON object: eta, gamma_us_per_mb, n_partitions, regime.")
 def gain(
     threads: int,

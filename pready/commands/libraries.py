@@ -1,4 +1,4 @@
-"""``pready libraries``: what MPI libraries do with partitioned communication."""
+"""``pready libraries``: how MPI libraries implement partitioned communication."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import click
 
 from pready.commands import completing, options
 from pready.model import libraries as l
-from pready.show.library import libraries_view, library_data, library_view
-from pready.show.terminal import console, print_json
+from pready.show.tables.library import libraries_view, library_data, library_view
+from pready.show.terminal.terminal import console, print_json
 
 
 @click.command()
 @click.argument("name", required=False, shell_complete=completing.libraries)
 @options.as_json("The same as JSON: a list, or one object.")
 def libraries(name: str | None, as_json: bool) -> None:
-    """List the MPI library profiles that --library knows, or say all of one: what MPI_Pready sends there, and why."""
+    """List the MPI library profiles of --library, or show one: what MPI_Pready sends there, and why."""
     every = list(l.LIBRARIES.values())
     one = None if name is None else l.library(name)
     if as_json:

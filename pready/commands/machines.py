@@ -1,4 +1,4 @@
-"""``pready machines``: the profiles."""
+"""``pready machines``: the shipped machine profiles."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import click
 
 from pready.commands import completing, options
 from pready.model import machine as m
-from pready.show.machine import machine_data, machine_view, machines_data, machines_view
-from pready.show.terminal import console, print_json
+from pready.show.tables.machine import machine_data, machine_view, machines_data, machines_view
+from pready.show.terminal.terminal import console, print_json
 
 
 @click.command()
 @click.argument("name", required=False, shell_complete=completing.machines)
 @options.as_json("The same as JSON: a list, or one object with every value.")
 def machines(name: str | None, as_json: bool) -> None:
-    """List the machine profiles, or show one (NAME or a TOML file) with the provenance of every value."""
+    """List the machine profiles, or show one (NAME or a TOML file) with every value and its provenance."""
     if name is None:
         every = [m.load(n) for n in m.profiles()]
         if as_json:

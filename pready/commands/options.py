@@ -1,4 +1,4 @@
-"""Options that several commands share, and the one parser of each."""
+"""Options that several commands share, with their parsers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
 
 
 def parse_approach(text: str, workload: Workload) -> Approach:
-    """What ``--approach`` says; errors as of `approach_named`."""
+    """The approach of ``--approach``; errors as of `approach_named`."""
     from pready.model.approach_name import approach_named
 
     return approach_named(text, workload, "--approach")
@@ -86,7 +86,7 @@ def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Opti
     )
 
 
-def library(help: str = "MPI library profile ('pready libraries'); the machine's own if absent.") -> Option:
+def library(help: str = "MPI library profile ('pready libraries').  [default: the machine's]") -> Option:
     """``--library``."""
     return click.option(
         "--library",
@@ -97,23 +97,25 @@ def library(help: str = "MPI library profile ('pready libraries'); the machine's
 
 
 def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
-    """``--seed``, of so many bits."""
+    """``--seed``, of `bits` bits."""
     return click.option("--seed", type=click.IntRange(0, 2**bits - 1), default=0, show_default=True, help=help)
 
 
-def approach(help: str = "what 'predict' advises if absent") -> Option:
-    """``--approach``: text, for `parse_approach` needs the workload."""
+def approach(default: str = "what 'predict' advises") -> Option:
+    """``--approach`` as text: `parse_approach` needs the workload."""
     return click.option(
         "--approach",
         metavar="KEY[:T[:V]]",
-        help=f"Interface, transport partitions, VCIs; {help}.",
+        help=f"Interface, transport partitions, VCIs.  [default: {default}]",
         shell_complete=completing.approaches,
     )
 
 
 def nodes() -> Option:
     """``--nodes`` of ``--rig``; None if it is not given."""
-    return click.option("--nodes", type=click.IntRange(2), metavar="N", help="Of --rig: more than 2 hang on a switch.")
+    return click.option(
+        "--nodes", type=click.IntRange(2), metavar="N", help="Nodes of --rig; more than 2 share a switch."
+    )
 
 
 def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
@@ -126,7 +128,7 @@ def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
 
 
 def share(_: click.Context, option: click.Parameter, text: str) -> float:
-    """The callback of an option that takes ``"5 %"`` or 0.05."""
+    """Callback of an option such as ``"5 %"`` or 0.05."""
     return fraction(text, option.opts[0])
 
 
@@ -146,12 +148,12 @@ def min_gain() -> Option:
         show_default=True,
         metavar="SHARE",
         callback=parsed,
-        help="Of an iteration: what a port has to save to be advised.",
+        help="Share of an iteration that a port has to save.",
     )
 
 
 def picture(help: str) -> Option:
-    """``--plot FILE``, as `picture`."""
+    """``--plot FILE``."""
     return click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE.svg|.png", help=help)
 
 
@@ -172,26 +174,26 @@ def one_form(as_json: bool, as_csv: bool) -> None:
 
 
 def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
-    """Refuse the first option that was given, which `engine` cannot honour and `instead` can.
+    """Refuse the first option given, which `engine` does not have and `instead` has.
 
     Parameters
     ----------
     given
-        Values by option; None: not given.
+        Values by option; None if not given.
 
     Raises
     ------
     PreadyError
-        There is one.
+        An option was given.
     """
     for option, value in given.items():
         if value is not None:
-            raise PreadyError(f"{option} is nothing that --engine {engine} can do", valid=f"{option} with {instead}")
+            raise PreadyError(f"{option} does not work with --engine {engine}", valid=f"{option} with {instead}")
 
 
 @contextmanager
 def keeping(said: str) -> Iterator[None]:
-    """Where Ctrl-C stops the work inside, the command line's last words are what is kept of it."""
+    """Let the message after Ctrl-C say which results are kept."""
     try:
         yield
     except KeyboardInterrupt:

@@ -12,12 +12,12 @@ from pready.files.rows import csv_text
 from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.predict import predict as predicted
-from pready.show import picture_files
-from pready.show.prediction import prediction_rows, prediction_view
-from pready.show.terminal import console, print_json, status
+from pready.show.figures import files as picture_files
+from pready.show.tables.prediction import prediction_rows, prediction_view
+from pready.show.terminal.terminal import console, print_json, status
 
 PICTURES_HELP = (
-    "η over size; η over transport partitions and size; one exchange, bulk above; what each input would change."
+    "η over size; η over transport partitions and size; one exchange, bulk above; sensitivity to each input."
     "  [default: size]"
 )
 
@@ -30,7 +30,8 @@ PICTURES_HELP = (
 @click.option(
     "--engine",
     type=click.Choice(options.ENGINES),
-    help="One exchange of a rank, or many ranks; sst: 'pready simulate'.  [default: timeline for pt2pt, else engine]",
+    help="timeline: one exchange; engine: many ranks; sst: see 'pready simulate'."
+    "  [default: timeline for pt2pt, else engine]",
 )
 @options.as_json()
 @options.as_csv()
@@ -38,10 +39,10 @@ PICTURES_HELP = (
     "--all",
     "every_row",
     is_flag=True,
-    help="Every transport partition count and VCI count, not only the best.",
+    help="All numbers of transport partitions and VCIs, not only the best.",
 )
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write a page to send to a colleague."
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write an HTML page and its data."
 )
 @options.min_gain()
 @options.picture("Draw the prediction.")
@@ -65,7 +66,7 @@ def predict(
     picture: Path | None,
     kind: str | None,
 ) -> None:
-    """Predict what every way of sending the buffer of WORKLOAD costs, with advice.
+    """Predict the time of every approach for WORKLOAD, with advice.
 
     WORKLOAD is a TOML file, or - for standard input.
     """
@@ -80,19 +81,19 @@ def predict(
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), options.read_workload(workload)
-    if what.exchanges is not None and picture is not None and kind != "decides":
+    if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
-            f"--picture {kind} of several exchanges per step", valid="--picture decides, or a file with one of them"
+            f"--picture {kind} of several exchanges per step", valid="--picture sensitivity, or a file with one of them"
         )
     if what.exchanges is not None and output is not None:
         raise PreadyError(
             "no page (-o) of several exchanges per step",
-            valid="--json, --plot with --picture decides, or a file with one",
+            valid="--json, --plot with --picture sensitivity, or a file with one",
         )
     if output is not None:
-        from pready.show import prediction_report  # its templates are loaded for a page alone
+        from pready.show.pages import folder  # Jinja is needed for a page only
 
-        prediction_report.check(output)
+        folder.check(output)
     with status("predicting") as said:
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
         if picture is not None:
@@ -100,7 +101,7 @@ def predict(
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
-            prediction_report.write(output, on, what, prediction, workload)
+            folder.write(output, on, what, prediction, workload)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:

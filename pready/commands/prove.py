@@ -1,4 +1,4 @@
-"""``pready prove``: a workload's own exchange, predicted and measured side by side."""
+"""``pready prove``: a workload's exchange, predicted and measured side by side."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.units import Unit, parse
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.show.proof import proof_view
-from pready.show.terminal import console, print_json, progress
-from pready.show.validation import report_data
+from pready.show.tables.proof import proof_view
+from pready.show.tables.validation import report_data
+from pready.show.terminal.terminal import console, print_json, progress
 from pready.validate.prove import Prover, Told
 from pready.validate.prove import prove as proved
 from pready.validate.prove.as_performed import as_performed
@@ -45,7 +45,7 @@ from pready.validate.report.page import html
 from pready.validate.result import Report
 
 Ways = tuple[Approach, ...]
-"""Of the exchanges of a workload."""
+"""An approach for each exchange of a workload."""
 PAGE, DATA, RAW = "index.html", "report.json", "raw"
 DEFAULT_BUDGET = "3 min"
 
@@ -55,14 +55,20 @@ DEFAULT_BUDGET = "3 min"
 @click.option(
     "--machine",
     metavar="NAME|FILE",
-    help="A profile or a machine file.  [default: calibrated first, within the budget]",
+    help="A profile or a TOML file.  [default: calibrated first, within the budget]",
 )
 @options.library()
 @click.option("--launcher", metavar="WORDS", help='How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
-@click.option("--rig", metavar="BANDWIDTH", help="Instead: nodes on this machine, such as 200Mbit (needs root).")
+@click.option(
+    "--rig", metavar="BANDWIDTH", help="Instead: emulated nodes on this machine, such as 200Mbit (needs root)."
+)
 @options.nodes()
 @click.option(
-    "--mpi", "prefix", type=click.Path(path_type=Path), metavar="PREFIX", help="Where bin/mpiexec and bin/mpicc lie."
+    "--mpi",
+    "prefix",
+    type=click.Path(path_type=Path),
+    metavar="PREFIX",
+    help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
 )
 @click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
 @click.option(
@@ -70,7 +76,7 @@ DEFAULT_BUDGET = "3 min"
     "named",
     multiple=True,
     metavar="KEY[:T[:V]]",
-    help="Beside bulk, for every exchange; repeat it for several.  [default: what is advised, and the two next]",
+    help="Measured beside bulk, for every exchange; repeatable.  [default: the best three]",
 )
 @options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
 @click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
@@ -81,14 +87,14 @@ DEFAULT_BUDGET = "3 min"
     "--source",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Measure nothing: write the exchange there as a small C program, bulk and ported side by side.",
+    help="Measure nothing: write the exchange as a small C program, bulk and ported side by side.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help=f"Write {PAGE} and {DATA} there, and keep raw records; run again, it goes on from them.",
+    help=f"Write {PAGE}, {DATA} and raw records there; the same command resumes from them.",
 )
 @click.pass_context
 def prove(
@@ -110,9 +116,9 @@ def prove(
     source: Path | None,
     output: Path | None,
 ) -> None:
-    """Perform WORKLOAD's exchange with real MPI, bulk and the advised approaches, and hold the prediction against it.
+    """Run WORKLOAD's exchange with real MPI, bulk and the best approaches, and compare with the prediction.
 
-    Exit status: 0 if the verdict was kept, 1 if it was not, 2 for bad input or if nothing could be measured.
+    Exit status: 0 if the verdict was kept, 1 if not, 2 for bad input or if nothing could be measured.
     """
     what = workloads.load(workload)
     what = what if ranks is None else what.changed(grid=ranks)
@@ -155,10 +161,10 @@ def prove(
 def _write_source(
     folder: Path, workload: Workload, on: Machine | None, library: str | None, named: list[Ways], seed: int
 ) -> None:
-    """The program of one approach: the one that is named, or the best of those that a program is written for."""
+    """The program of the named approach, or of the best one with a template."""
     if len(named) > 1 or (not named and on is None):
         given = "several --approach" if named else "--source without --approach"
-        raise PreadyError(given, valid="one, such as --approach many:8, or a --machine whose advice is taken")
+        raise PreadyError(given, valid="one, such as --approach many:8, or a --machine for its advice")
     profile = effective_library(on, library) if on is not None else library_by_name(library or EMULATED.name)
     if named:
         chosen = named[0]
@@ -173,7 +179,7 @@ def _write_source(
 
 
 def _best_of_portable(prediction: Prediction) -> Ways:
-    """One interface for all exchanges, each in its best number of messages."""
+    """The best interface for all exchanges, each with its best number of messages."""
     each = prediction.exchanges or (prediction,)
     found: list[list[ApproachPrediction]] = []
     for interface in PORTABLE:
@@ -188,7 +194,7 @@ def _best_of_portable(prediction: Prediction) -> Ways:
 def _launched(
     workload: Workload, launcher: str | None, rig: str | None, nodes: int | None, prefix: Path | None
 ) -> Iterator[tuple[Launcher, Path | None]]:
-    """What starts all ranks, and the MPI's home if it is known."""
+    """The launcher of all ranks, and the MPI's prefix if known."""
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
         raise PreadyError(
@@ -201,11 +207,11 @@ def _launched(
     count, each = ranks_of(workload), workload.ranks_of_a_node or 1
     if nodes not in (None, count // each):
         raise PreadyError(
-            f"--nodes {nodes} for a workload of {count} ranks, {each} of a node", valid=f"{count // each}; or --ranks"
+            f"--nodes {nodes} for a workload of {count} ranks, {each} per node", valid=f"{count // each}; or --ranks"
         )
     places = nodes_of(workload) or range(count)
     if [*places] != [rank // each for rank in range(count)]:
-        raise PreadyError("node_grid on the rig, which fills its nodes rank by rank", valid="ranks_per_node alone")
+        raise PreadyError("node_grid: the rig fills its nodes rank by rank", valid="ranks_per_node alone")
     home = mpi_home(prefix)
     with Rig(str(rig), count // each) as made:
         if is_open_mpi(home):

@@ -13,6 +13,7 @@ from rich.progress import TaskID
 from pready.commands import options
 from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
 from pready.files.rows import csv_text
+from pready.files.simulation_trace import trace
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model import abilities
 from pready.model import machine as machines
@@ -28,10 +29,9 @@ from pready.model.prediction import Prediction
 from pready.model.vcis import vci_members
 from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
-from pready.show import picture_files
-from pready.show.simulation import Rows, per_iteration, simulation_view, step_report
-from pready.show.simulation_trace import trace
-from pready.show.terminal import console, print_json, progress, status
+from pready.show.figures import files as picture_files
+from pready.show.tables.simulation import Rows, per_iteration, simulation_view, step_report
+from pready.show.terminal.terminal import console, print_json, progress, status
 
 MOST_ITERATIONS = 100
 """Default limit of simulated iterations; the workload's own number if that is smaller."""
@@ -41,7 +41,7 @@ MOST_ITERATIONS = 100
 @options.workload()
 @options.machine()
 @options.library()
-@options.approach("what 'predict' advises if absent, for sst what the library offers")
+@options.approach("what 'predict' advises; for sst, the library's")
 @options.grid(
     "--ranks",
     "Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt; 8 for sst]",
@@ -49,18 +49,20 @@ MOST_ITERATIONS = 100
 @click.option(
     "--iterations",
     type=click.IntRange(1),
-    help=f"Of the exchange.  [default: the workload's, at most {MOST_ITERATIONS}; {DEFAULT_ITERATIONS} for sst]",
+    help=f"Iterations to simulate.  [default: the workload's, at most {MOST_ITERATIONS}; {DEFAULT_ITERATIONS} for sst]",
 )
-@click.option("--boundaries", type=click.Choice(["periodic", "open"]), help="Of halos.  [default: the workload's]")
-@click.option("--blocks", type=click.IntRange(1), help="Of sweep3d, per octant (KBA).  [default: the workload's]")
-@click.option("--edge", metavar="SIZE", help="Of halo3d26: bytes per edge.  [default: the workload's]")
-@click.option("--corner", metavar="SIZE", help="Of halo3d26: bytes per corner.  [default: the workload's]")
+@click.option(
+    "--boundaries", type=click.Choice(["periodic", "open"]), help="Boundaries of halos.  [default: the workload's]"
+)
+@click.option("--blocks", type=click.IntRange(1), help="Blocks per octant of sweep3d (KBA).  [default: the workload's]")
+@click.option("--edge", metavar="SIZE", help="Bytes per edge of halo3d26.  [default: the workload's]")
+@click.option("--corner", metavar="SIZE", help="Bytes per corner of halo3d26.  [default: the workload's]")
 @click.option(
     "--neighbours",
     "neighbour_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A line per rank: whom it sends to; not for sst.  [default: the workload's]",
+    help="Neighbour lists, a line per rank; not for sst.  [default: the workload's]",
 )
 @click.option("--cores", type=click.IntRange(1, 4096), help="Worker threads; not for sst.  [default: all]")
 @options.seed()
@@ -72,10 +74,10 @@ MOST_ITERATIONS = 100
     type=click.Choice(options.ENGINES),
     default="engine",
     show_default=True,
-    help="sst: as 'pready sst run'; timeline: 'pready predict'.",
+    help="sst: as 'pready sst run'; timeline: use 'pready predict'.",
 )
-@click.option("--topology", metavar="NAME", help=f"Of --engine sst.  [default: {DEFAULT_TOPOLOGY}]")
-@options.grid("--thread-grid", "Threads in space: a face is sent by the threads that touch it; not for sst.")
+@click.option("--topology", metavar="NAME", help=f"Network of --engine sst.  [default: {DEFAULT_TOPOLOGY}]")
+@options.grid("--thread-grid", "Grid of threads: a face is sent by the threads at it; not for sst.")
 @click.option(
     "--export",
     type=(click.Choice(["goal", "trace"]), click.Path(path_type=Path)),
@@ -104,7 +106,7 @@ def simulate(
     thread_grid: tuple[int, ...] | None,
     export: tuple[str, Path] | None,
 ) -> None:
-    """Simulate WORKLOAD over a grid of ranks, iteration after iteration, against bulk."""
+    """Simulate WORKLOAD over a grid of ranks, iteration after iteration, beside bulk."""
     options.one_form(as_json, as_csv)
     of_the_engine = {
         "--neighbours": neighbour_file,
@@ -174,7 +176,7 @@ def simulate(
 
 
 def _refuse(engine: str, of_the_engine: Mapping[str, object], of_sst: Mapping[str, object]) -> None:
-    """Options that another engine has."""
+    """Refuse options of another engine."""
     if engine == "timeline":
         raise PreadyError(
             "--engine timeline is one exchange, not a simulation",
@@ -189,7 +191,7 @@ def _refuse(engine: str, of_the_engine: Mapping[str, object], of_sst: Mapping[st
 def _compared(
     on: Machine, what: Workload, chosen: list[Approach], iterations: int, *, seed: int, cores: int, record: bool
 ) -> tuple[Rows, list[Rows]]:
-    """Bulk and what was chosen, of the step and of each of several exchanges, behind a bar of progress."""
+    """Bulk and the chosen approach, of the step and of each of several exchanges, with a progress bar."""
     by_exchange: list[Rows] = []
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
@@ -216,7 +218,7 @@ def _compared(
 
 
 def _overridden(workload: Workload, **given: object) -> Workload:
-    """The workload with what the command line gives in place of the file's."""
+    """The workload with the fields of the command line."""
     fields = {name: value for name, value in given.items() if value is not None}
     if "neighbour_list" in fields:
         fields["neighbours"] = None
@@ -224,7 +226,7 @@ def _overridden(workload: Workload, **given: object) -> Workload:
 
 
 def _advised(machine: Machine, workload: Workload, library: str | None, seed: int, *, exported: bool) -> list[Approach]:
-    """What is advised for each exchange, of those that can be exported."""
+    """The advised approach of each exchange; `exported`: of those that GOAL can express."""
     made = predict(machine, workload, library=library, seed=seed, draws=0)
 
     def best(of: Prediction, part: Workload) -> Approach:
@@ -243,7 +245,7 @@ def _exportable(machine: Machine, workload: Workload, approach: Approach) -> boo
 def _export_goal(
     path: Path, machine: Machine, workload: Workload, approaches: Sequence[Approach], iterations: int, seed: int
 ) -> None:
-    """GOAL text of the same run, and the flags that LogGOPSim wants with it."""
+    """Write GOAL text of the same run, and print LogGOPSim's flags for it."""
     flags: list[Flags] = []
     abilities.check(workload, "goal")
     step = plans(machine, workload, approaches, seed)
@@ -254,10 +256,10 @@ def _export_goal(
 
     write_with(path, write)
     of = flags[0]
-    unit = "" if of.ticks_per_ns == 1 else f" (what it calls a nanosecond is 1/{of.ticks_per_ns} of one)"
+    unit = "" if of.ticks_per_ns == 1 else f" (its nanosecond is 1/{of.ticks_per_ns} ns)"
     click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
     if of.without_rendezvous:
-        click.echo("every message is eager there: in LogGOPSim's rendezvous ranks would wait for each other", err=True)
+        click.echo("every message is eager there: with LogGOPSim's rendezvous ranks would deadlock", err=True)
     if of.G:
         click.echo(f"{BYTES_STOP_SENDS}: the ends differ by it, by more with more partitions", err=True)
 
@@ -271,7 +273,7 @@ def _export_trace(
     seed: int,
     cores: int,
 ) -> None:
-    """The iterations that are counted, as a trace."""
+    """Write the counted iterations as a trace."""
     abilities.check(workload, "engine")
     step = plans(machine, workload, approaches, seed)
     with status("simulating, for the trace"):

@@ -19,9 +19,9 @@ from pready.model.errors import PreadyError, shown
 from pready.model.interfaces import INTERFACES, Approach
 from pready.model.machine import Machine
 from pready.model.workload import Workload
-from pready.show.prediction import prediction_rows, prediction_view
-from pready.show.sst import congestion_view, residuals_view
-from pready.show.terminal import console, print_json, status
+from pready.show.tables.prediction import prediction_rows, prediction_view
+from pready.show.tables.sst import congestion_view, residuals_view
+from pready.show.terminal.terminal import console, print_json, status
 from pready.sst import kept_parameters
 from pready.sst import library as installed
 from pready.sst.congestion_taken import simulate_beside
@@ -34,13 +34,13 @@ from pready.sst.simulate import calibrate as calibrated
 from pready.sst.topology import VALID, Topology
 
 MISSING = 3
-"""Exit status where SST, or a part of it, is not installed."""
+"""Exit status if SST, or a part of it, is not installed."""
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 DEFAULT_TOPOLOGY = "single"
 DEFAULT_ITERATIONS = 10
 SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
-"""What the motifs send."""
+"""The interfaces that have a motif."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,7 +55,7 @@ def sst(context: click.Context) -> None:
 
 
 def needs_sst(function: Callable[P, R]) -> Callable[P, R]:
-    """A command that ends with one line and status 3 where there is no SST."""
+    """A command that ends with one line and status 3 without SST."""
 
     @wraps(function)
     def wrapped(*args: P.args, **given: P.kwargs) -> R:
@@ -91,7 +91,7 @@ _what = _together(
         metavar="NAME",
         help=f"{VALID}.",
     ),
-    options.grid("--ranks", "Their number or grid.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
+    options.grid("--ranks", "Number or grid of ranks.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
     click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),
     options.seed(),
     click.option(
@@ -99,14 +99,14 @@ _what = _together(
         "extra",
         multiple=True,
         metavar="NAME=VALUE",
-        help="A further parameter of the motif ('pready sst info'); repeatable.",
+        help="A parameter of the motif ('pready sst info'); repeatable.",
     ),
     click.option(
         "--parameters",
         "parameter_file",
         type=click.Path(path_type=Path),
         metavar="FILE.json",
-        help="What 'pready sst calibrate -o' wrote.  [default: calibrated once per machine, and kept]",
+        help="Output of 'pready sst calibrate -o'.  [default: calibrated once per machine, and kept]",
     ),
 )
 
@@ -145,7 +145,7 @@ def config(
     if folder is not None:
         made = _calibrated(made)
     elif parameter_file is None:
-        click.echo("no SST here to calibrate with: the parameters are Firefly's formula", err=True)
+        click.echo("no SST here to calibrate: parameters follow Firefly's formula", err=True)
     record = write_config(made, chosen, output, folder)
     click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
 
@@ -222,9 +222,9 @@ def run_and_show(
     keep: Path | None = None,
     how: How | None = None,
 ) -> None:
-    """What ``pready sst run`` and ``pready simulate --engine sst`` do once they know their machine and workload.
+    """Simulate and print: ``pready sst run`` and ``pready simulate --engine sst``.
 
-    Without SST: one line and the status `MISSING`, after the options were checked.
+    Without SST: one line and status `MISSING`, after the options are checked.
     """
     made = _setup(machine, workload, topology, ranks, iterations, seed, extra, firefly)
     chosen = [_approach(text, workload) for text in approaches]
@@ -265,7 +265,7 @@ def run_and_show(
 def calibrate(
     machine: str, output: Path | None, path: str, cache: str, processes: int, sst_threads: int, as_json: bool
 ) -> None:
-    """Fit Firefly's and merlin's parameters until SST's ping-pong takes the machine's times."""
+    """Fit Firefly's and merlin's parameters to the machine's ping-pong times."""
     if output is not None:
         check_writable(output, (".json",))
     on = machines.load(machine)
@@ -292,7 +292,7 @@ def calibrate(
 @sst.command()
 @needs_sst
 def info() -> None:
-    """What SST is here, and what the motifs take."""
+    """Show the installed SST and the motifs' parameters."""
     found = installed.find()
     click.echo(f"{found.version}: {found.sst}")
     click.echo(f"element library: {installed.build() / 'libpready.so'}")
@@ -327,7 +327,7 @@ def _setup(
 
 
 def _calibrated(made: Setup, how: How | None = None) -> Setup:
-    """The setup with parameters fitted to its machine, unless it has some; says so before it fits."""
+    """The setup with its own parameters, else with fitted ones; a fit is announced."""
     if made.firefly is not None:
         return made
 
@@ -346,7 +346,7 @@ def _pair(text: str) -> tuple[str, object]:
 
 
 def _approach(text: str, workload: Workload) -> Approach:
-    """As every command parses it, refused if it is none that the motifs send."""
+    """Parse an approach; refuse one without a motif."""
     found = options.parse_approach(text, workload)
     if found.interface not in SIMULATED:
         valid = f"{', '.join(i.key for i in SIMULATED)}; others with --engine engine"

@@ -23,7 +23,7 @@ from pready.whatif.sweep import product
     multiple=True,
     required=True,
     metavar="FIELD=VALUES",
-    help="A field by its dotted name, with values as a file has them: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
+    help="A dotted field and its values: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
     "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
     shell_complete=completing.fields,
 )
@@ -39,7 +39,7 @@ from pready.whatif.sweep import product
 @whatif.cores()
 @options.as_json()
 @options.as_csv("One line per point, or with --all per approach.")
-@options.picture("Draw η and what an iteration saves over the field with the most values.")
+@options.picture("Draw η and the saving over the field with the most values.")
 def sweep(
     workload: str,
     axes: Sequence[str],
@@ -54,8 +54,8 @@ def sweep(
 ) -> None:
     """Predict WORKLOAD (a TOML file) over all combinations of some fields' values.
 
-    A row per point, with the best approach and the verdict. With -o, finished points are kept beside the file, and no
-    point is computed twice: a sweep that was interrupted goes on, one that has grown computes what is new.
+    A row per point, with the best approach and the verdict. With -o, finished points are kept beside the file: an
+    interrupted sweep resumes, and a larger one computes its new points only.
     """
     over = [parse_axis(a) for a in axes]
     base = [options.read_workload(workload)]

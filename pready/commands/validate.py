@@ -1,4 +1,4 @@
-"""``pready validate``: the model against the papers, real MPI and SST, with a report that can be checked."""
+"""``pready validate``: the model against papers, real MPI and SST, with a report."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from pready.model import machine as machines
 from pready.model.errors import PreadyError
 from pready.model.units import Unit, parse
 from pready.model.version import VERSION
-from pready.show.terminal import console, print_json, progress
-from pready.show.validation import report_data, report_view
+from pready.show.tables.validation import report_data, report_view
+from pready.show.terminal.terminal import console, print_json, progress
 from pready.sst.library import MissingSST
 from pready.validate import live, papers, sst
 from pready.validate.prove import many
@@ -39,14 +39,14 @@ PAGE, DATA = "index.html", "report.json"
 DEFAULT_BUDGET = "20 min"
 DEFAULT_RIG = "1Gbit"
 BOTH_WAYS = 0.25
-"""Share of the budget of two ranks for exchanges in which both send."""
+"""Share of the budget for exchanges in which both ranks send."""
 HOMES = ("PREADY_MPICH_PREFIX", "PREADY_OPENMPI_PREFIX")
-"""Environment variables that name MPI libraries, if --mpi does not."""
+"""Environment variables with prefixes of MPI libraries, in place of --mpi."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     seed: int
     rig: str | None
@@ -59,13 +59,13 @@ class Wanted:
 
     @property
     def names_a_cluster(self) -> bool:
-        """Does the user want a live comparison, rather than take it if there is one?"""
+        """Whether the user asks for a live comparison, so that skipping it is an error."""
         return bool(self.rig or self.launcher or self.prefixes)
 
 
 @dataclass
 class Found:
-    """What is there so far; an interruption keeps it."""
+    """Results so far; an interruption keeps them."""
 
     claims: list[ClaimResult] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Found:
 
 
 class Skipped(Exception):
-    """A part that cannot run here; the message says why."""
+    """A part cannot run here; the message says why."""
 
 
 @click.command()
@@ -85,29 +85,31 @@ class Skipped(Exception):
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: version, seed, about, claims, comparisons.")
 @click.option(
-    "--rig", metavar="BANDWIDTH", help=f"Of live: a two-node cluster on this machine.  [default for all: {DEFAULT_RIG}]"
+    "--rig",
+    metavar="BANDWIDTH",
+    help=f"For live: two emulated nodes on this machine.  [default for all: {DEFAULT_RIG}]",
 )
 @options.nodes()
-@click.option("--launcher", metavar="WORDS", help='Of live, instead: your own nodes, such as "srun -N 2 -n 2 -c 8".')
+@click.option("--launcher", metavar="WORDS", help='For live, instead: your own nodes, such as "srun -N 2 -n 2 -c 8".')
 @click.option(
     "--mpi",
     "prefixes",
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="PREFIX",
-    help="Of live: where bin/mpiexec lies; repeat it for a second MPI library.",
+    help="For live: the MPI's prefix, with bin/mpiexec; repeat it for a second MPI library.",
 )
 @click.option(
-    "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Of live: wall-clock time, per library."
+    "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="For live: wall-clock time per library."
 )
 @click.option(
     "--raw",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Of live and sst: keep raw records here; run again, it goes on from there.  [default: FOLDER/raw of -o]",
+    help="For live and sst: folder of raw records; the same command resumes from them.  [default: FOLDER/raw of -o]",
 )
-@options.machine("Of sst: what is simulated.")
-@options.seed("Of everything drawn.", bits=32)
+@options.machine("For sst: the machine to simulate.")
+@options.seed("Of all random numbers.", bits=32)
 @click.pass_context
 def validate(
     context: click.Context,
@@ -123,11 +125,11 @@ def validate(
     machine: str,
     seed: int,
 ) -> None:
-    """Compare predictions with the papers, with real MPI (live) and with SST; 'all' runs what is possible here.
+    """Compare predictions with papers, with real MPI (live) and with SST; 'all' runs all that is possible here.
 
     Exit status: 0 if every check keeps its limit, every negative control is rejected and every claim is ok or known to
     be off (the report says why); 1 otherwise; 2 for bad input, or if a part failed; 130 if interrupted. The report is
-    written in all cases, with what is there.
+    written in all cases, with the results so far.
     """
     if rig is not None and launcher is not None:
         raise PreadyError("both --launcher and --rig given", valid="one of them")
@@ -152,13 +154,13 @@ def validate(
     for error in found.errors:
         click.echo(f"pready: error: {error}", err=True)
     if found.interrupted:
-        click.echo("pready: interrupted; the report holds what was there", err=True)
+        click.echo("pready: interrupted; the report holds the results so far", err=True)
         context.exit(130)
     context.exit(2 if found.errors else 0 if _as_expected(report) else 1)
 
 
 def _run(what: str, wanted: Wanted) -> Found:
-    """All parts that can run here. What goes wrong in one does not take the others' findings with it."""
+    """Run all parts that can run here; an error in one keeps the results of the others."""
     parts: dict[str, Callable[[Wanted, Found], None]] = {"papers": _papers, "live": _live, "sst": _sst}
     found = Found()
     try:
@@ -182,7 +184,7 @@ def _run(what: str, wanted: Wanted) -> Found:
 
 @contextmanager
 def _progress(description: str) -> Iterator[Callable[[float, float | None, str], None]]:
-    """A bar on standard error; yields what moves it: completed, total, and a word on what is done now."""
+    """A progress bar on standard error; yields its update: completed, total, and what runs now."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress(*columns) as bar:
         task = bar.add_task(description, total=None)
@@ -214,7 +216,7 @@ def _live(wanted: Wanted, found: Found) -> None:
 
 
 def _homes(wanted: Wanted) -> list[Path | None]:
-    """Where the MPI libraries to compare lie; None for what the launcher itself finds."""
+    """Prefixes of the MPI libraries to compare; None for the launcher's own."""
     if wanted.prefixes:
         return list(wanted.prefixes)
     if wanted.launcher is not None:
@@ -234,7 +236,7 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
     if rig is not None and (wanted.nodes or 2) > 2:
         _live_among(home or two_ranks.mpi_home(None), rig, int(wanted.nodes or 2), wanted, folder, budget_s, found)
         return
-    # Both nodes of the rig share this machine's cores.
+    # The rig's nodes share this machine's cores.
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
     with two_ranks.two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
         library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
@@ -262,7 +264,7 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
                 conclude(budget_s)
             except KeyboardInterrupt:
                 with suppress(PreadyError):
-                    conclude(0.0)  # without time to measure, it concludes from what the folder holds
+                    conclude(0.0)  # no more measuring: compare what the folder holds
                 raise
 
 
@@ -283,14 +285,14 @@ def _live_among(home: Path, rig: str, nodes: int, wanted: Wanted, folder: Path, 
 
 
 def _library(home: Path | None, taken: set[str]) -> str:
-    """A short name for files and tables; a second build of the same library gets a number."""
+    """A short name for files and tables; further builds of a library are numbered."""
     known = home is not None and (home / "bin" / "mpiexec").exists()
     name = "mpi" if home is None or not known else "openmpi" if two_ranks.is_open_mpi(home) else "mpich"
     return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 100))) if n not in taken)
 
 
 def _with_machine(comparison: Comparison, library: str, file: Path) -> Comparison:
-    """The comparison with the calibrated machine's whole file, provenance included."""
+    """The comparison with the text of the calibrated machine's file."""
     about = {"library": library, **comparison.about, f"machine file {file.name}": file.read_text(encoding="utf-8")}
     return replace(comparison, about=about)
 

@@ -1,4 +1,4 @@
-"""What ``sweep`` and ``compare`` have in common: their options, and how a table comes and goes."""
+"""The options and the output that ``sweep`` and ``compare`` share."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pready.files.rows import csv_text
 from pready.files.writing import check_writable
 from pready.model.errors import PreadyError
 from pready.model.workload import Workload
-from pready.show import picture_files
-from pready.show.terminal import console, print_json, progress
-from pready.show.whatif import flat, table_csv, table_view
+from pready.show.figures import files as picture_files
+from pready.show.tables.whatif import flat, table_csv, table_view
+from pready.show.terminal.terminal import console, print_json, progress
 from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work
@@ -34,7 +34,7 @@ def engine() -> Option:
     return click.option(
         "--engine",
         type=click.Choice(["timeline", "engine"]),
-        help="One exchange of a rank, or many ranks.  [default: timeline for pt2pt, else engine]",
+        help="timeline: one exchange; engine: many ranks.  [default: timeline for pt2pt, else engine]",
     )
 
 
@@ -45,7 +45,7 @@ def work() -> Option:
         type=click.Choice(["per-thread", "total"]),
         default="per-thread",
         show_default=True,
-        help="Where threads vary: what stays as the file has it, each thread's compute.time or the sum over all.",
+        help="If threads vary: compute.time stays the same per thread, or in total.",
     )
 
 
@@ -61,7 +61,7 @@ def output() -> Option:
         "--output",
         type=click.Path(path_type=Path),
         metavar="FILE.csv|.parquet|-",
-        help="Rows as a file, finished points kept beside it; - is standard output.",
+        help="Write rows, with finished points beside the file; - is standard output.",
     )
 
 
@@ -84,7 +84,7 @@ def run(
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Compute the points, and show or write their table."""
+    """Compute the points; show or write their table."""
     to_file = output is not None and output != STANDARD_OUTPUT
     _one_way(output, as_json=as_json, as_csv=as_csv)
     if output is not None and to_file:
@@ -114,10 +114,10 @@ def run(
             table = tabulate(points, workloads, axes, shared, work=work, kept=kept, cores=cores, on_point=told)
     except KeyboardInterrupt:
         if kept is None:
-            said = f"{done} of {len(points)} points are lost: -o FILE keeps them"
+            said = f"{done} finished points of {len(points)} are lost; -o FILE would keep them"
         else:
             there = sum(kept.get(key) is not None for key in keys)
-            said = f"{there} of {len(keys)} points are kept in {kept.path}: the same command goes on from there"
+            said = f"{there} of {len(keys)} points are kept in {kept.path}; the same command resumes"
         click.echo(f"pready: interrupted, {said}", err=True)
         raise SystemExit(130) from None
     if picture is not None:
@@ -134,7 +134,7 @@ def run(
 
 
 def _one_way(output: Path | None, *, as_json: bool, as_csv: bool) -> None:
-    """Refuse two forms for one place."""
+    """Refuse two formats on standard output."""
     options.one_form(as_json, as_csv)
     if output == STANDARD_OUTPUT and as_json:
         raise PreadyError("-o - and --json both go to standard output", valid="one of them")
@@ -152,7 +152,7 @@ def _show(table: Table, output: Path | None, *, as_json: bool, as_csv: bool, ove
 
 
 def _write(output: Path, table: Table, *, overwrite: bool) -> None:
-    """Write the rows, unless others are there."""
+    """Write the rows, unless the file holds others."""
     rows = flat(table)
     if output.exists() and not overwrite:
         check_writable(output)

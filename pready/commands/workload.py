@@ -1,4 +1,4 @@
-"""``pready workload``: a workload file from a captured run, or from what another tool recorded of one."""
+"""``pready workload``: a workload file from a captured run, or from another tool's record."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from pready.calibrate.capture.found import Step, find
+from pready.calibrate.capture.files import Run, read_run
 from pready.calibrate.capture.from_mpip import text_from_mpip
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
-from pready.calibrate.capture.records import Run, read_run
+from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
 from pready.calibrate.importers.mpip import import_mpip
@@ -21,10 +21,10 @@ from pready.files.writing import check_writable, write_text, write_with
 from pready.model.errors import PreadyError
 from pready.model.exchange import Pattern
 from pready.model.version import VERSION
-from pready.model.workload import load
-from pready.show.capture_page import html
-from pready.show.terminal import console, status
-from pready.show.workload import step_view
+from pready.model.workload import Pattern, load
+from pready.show.pages.capture import html
+from pready.show.tables.workload import step_view
+from pready.show.terminal.terminal import console, status
 
 PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 
@@ -38,16 +38,18 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
     type=click.Choice(["auto", "trace"]),
     default="auto",
     show_default=True,
-    help="A named distribution where a test does not reject it, or the captured times in any case.",
+    help="auto: a named distribution unless a test rejects it; trace: the captured times.",
 )
-@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="Of the run, for Perfetto.")
+@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="A trace of the run, for Perfetto.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="A page with pictures of the run.")
-@click.option("--from-mpip", type=click.Path(path_type=Path), metavar="FILE", help="An mpiP report in place of RUN.")
-@click.option("--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P).")
-@click.option("--threads", type=click.IntRange(1), help="Of a rank, where mpiP or the trace does not say.")
-@click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: whom the ranks send to.")
-@click.option("--iterations", type=click.IntRange(1), help="Steps of the run, likewise.")
-@click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, likewise.")
+@click.option("--from-mpip", type=click.Path(path_type=Path), metavar="FILE", help="An mpiP report instead of RUN.")
+@click.option(
+    "--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P) instead of RUN."
+)
+@click.option("--threads", type=click.IntRange(1), help="Threads per rank, if not in the input.")
+@click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: the pattern of messages.")
+@click.option("--iterations", type=click.IntRange(1), help="Steps of the run, if not in the input.")
+@click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, if not in the input.")
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,
@@ -73,10 +75,10 @@ def workload(
             valid="one of RUN (a captured run), --from-mpip (a report) or --from-otf2 (a trace)",
         )
     if pattern is not None and from_mpip is None:
-        raise PreadyError("--pattern without --from-mpip", valid="nothing: it is found from the messages")
+        raise PreadyError("--pattern without --from-mpip", valid="no --pattern: it is found from the messages")
     for option, value in {"--threads": threads, "--iterations": iterations, "--spread": spread}.items():
         if value is not None and run is not None:
-            raise PreadyError(f"{option} of a captured run", valid="nothing: it is found from the run")
+            raise PreadyError(f"{option} of a captured run", valid=f"no {option}: it is found from the run")
     if from_mpip is not None:
         if output is None:
             raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
@@ -120,7 +122,7 @@ def workload(
 
 
 def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:
-    """A captured run, or a trace; and what to know of it."""
+    """A captured run, or a trace with notes."""
     if run is not None:
         return read_run(run), []
     assert from_otf2 is not None
@@ -158,7 +160,7 @@ def _write(
 
 
 def _checked(output: Path, text: str) -> None:
-    """Write a workload file that is one."""
+    """Write a workload file, and check that it loads."""
     write_text(output, text)
     try:
         load(output)

@@ -1,1 +1,1 @@
-"""Files that are written: whole or not at all, and refused before any work is done for them."""
+"""Output files: checked before any work, written whole or not at all."""

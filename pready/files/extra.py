@@ -1,4 +1,4 @@
-"""What extras such as ``pip install 'pready[plot]'`` bring, and the one line where it is missing."""
+"""Packages of extras such as ``pip install 'pready[plot]'``, and the error without them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pready.model.errors import PreadyError
 
 
 def need(package: str, what: str, extra: str = "plot") -> None:
-    """Refuse what a package that is not installed would do.
+    """Refuse work that needs a missing package.
 
     Parameters
     ----------
     package
         Its import name, such as "matplotlib".
     what
-        What needs it, such as "a picture".
+        The result that needs it, such as "a picture".
     extra
-        Of pready's, that brings it.
+        The extra of pready that installs it.
 
     Raises
     ------
     PreadyError
-        It is not installed; the line says how to install it.
+        The package is not installed; the message has the command to install it.
     """
     if find_spec(package) is None:
         install = f"{shlex.quote(sys.executable)} -m pip install 'pready[{extra}]'"  # another pip may be first in PATH

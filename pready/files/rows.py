@@ -1,4 +1,4 @@
-"""Rows as text and as files: CSV, or Parquet with the extra."""
+"""Rows as text and as files: CSV, or Parquet with the extra `plot`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
 
 
 def check(path: Path) -> None:
-    """Refuse a path before the rows are there.
+    """Refuse a path before any work.
 
     Raises
     ------
     PreadyError
-        A path that cannot be written, another suffix than ``.csv`` and ``.parquet``, or Parquet without the extra.
+        A path that cannot be written, another suffix than ``.csv`` and ``.parquet``, or Parquet without PyArrow.
     """
     check_writable(path, SUFFIXES)
     if path.suffix.lower() == ".parquet":
@@ -36,7 +36,7 @@ def check(path: Path) -> None:
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows as the path's suffix says; errors as for `check`."""
+    """Write rows in the format of the suffix; errors as for `check`."""
     check(path)
     if path.suffix.lower() == ".csv":
         write_text(path, csv_text(rows))

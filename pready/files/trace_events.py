@@ -1,8 +1,7 @@
-"""Chrome's trace events in JSON, which Perfetto and chrome://tracing open: one vocabulary for what was captured and
-what is predicted, so that both open side by side.
+"""Chrome's trace events in JSON, for Perfetto and chrome://tracing, alike for captured and predicted runs.
 
-A process is a rank, a row of it a thread; times are microseconds, to a nanosecond. Shares of threads have the category
-"compute", what MPI does "mpi", with `peer` (a rank) and `bytes`.
+A process is a rank, a row a thread; times are microseconds, rounded to nanoseconds. Computing has the category
+"compute", MPI the category "mpi", with `peer` (a rank) and `bytes`.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ Event = dict[str, Any]
 
 
 def process(pid: int, text: str) -> Event:
-    """A process' name."""
+    """The name of a process."""
     return {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": text}}
 
 
 def row(pid: int, tid: int, text: str) -> Event:
-    """A row's name."""
+    """The name of a row."""
     return {"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": text}}
 
 
 def computing(label: str, pid: int, tid: int, begin_us: float, took_us: float, args: dict[str, Any]) -> Event:
-    """A thread's share."""
+    """Computing of a thread."""
     return _slice(label, "compute", pid, tid, begin_us, took_us, args)
 
 
 def in_mpi(call: str, pid: int, tid: int, begin_us: float, took_us: float, args: dict[str, Any]) -> Event:
-    """A call, or a message."""
+    """An MPI call or a message."""
     return _slice(call, "mpi", pid, tid, begin_us, took_us, args)
 
 
@@ -40,7 +39,7 @@ def _slice(name: str, category: str, pid: int, tid: int, begin: float, took: flo
 
 
 def arrow(number: int, sender: tuple[int, int, float], receiver: tuple[int, int, float]) -> tuple[Event, Event]:
-    """From one slice to another, each of a process, a row, and at a time within the slice in microseconds."""
+    """An arrow between two slices, each given by process, row, and a time within it in microseconds."""
     ends = [
         {"name": "message", "cat": "mpi", "id": number, "pid": pid, "tid": tid, "ts": round(at, 3)}
         for pid, tid, at in (sender, receiver)
@@ -49,5 +48,5 @@ def arrow(number: int, sender: tuple[int, int, float], receiver: tuple[int, int,
 
 
 def text(events: Iterable[Event]) -> str:
-    """The file."""
+    """The text of the file."""
     return json.dumps({"traceEvents": list(events), "displayTimeUnit": "ns"}, allow_nan=False)

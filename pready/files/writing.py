@@ -1,4 +1,4 @@
-"""Writing results so that nothing is lost: a file is complete or as it was."""
+"""Atomic writing: a file is complete or unchanged."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pready.model.errors import PreadyError
 
 
 def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse an output path before any work is done for it.
+    """Refuse an output path before any work.
 
     Raises
     ------
     PreadyError
-        A directory, a folder that does not exist or takes no files, or an unknown suffix.
+        A directory, a missing or read-only folder, or an unknown suffix.
     """
     name = str(path)
     if valid_suffixes and path.suffix.lower() not in valid_suffixes:
@@ -33,7 +33,7 @@ def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
             )
         if path.exists() and not os.access(path, os.W_OK):
             raise PreadyError("is read-only", valid="a writable file", source=name)
-        # Asking for permissions is not enough: root passes, and the folder may be no real one.
+        # Permissions do not suffice: root passes them, and /proc takes no files.
         tempfile.TemporaryFile(dir=path.parent).close()
     except (OSError, ValueError) as error:
         if isinstance(error, PreadyError):
@@ -43,12 +43,12 @@ def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
 
 
 def make_folder(folder: Path, names: Sequence[str]) -> None:
-    """A folder that takes files of these names; what is in it stays.
+    """Make a folder for files of these names; its contents stay.
 
     Raises
     ------
     PreadyError
-        It cannot be made, or one of the files cannot be written.
+        The folder cannot be made, or one of the files cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def make_folder(folder: Path, names: Sequence[str]) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place if all goes well."""
+    """A temporary file that replaces `path` on success."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)
@@ -85,7 +85,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def write_with(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, then put it in place of `path`."""
+    """Let `write` fill a temporary file, then replace `path` by it."""
     check_writable(path)
     with _replacing(path) as temporary:
         write(temporary)

@@ -1,1 +1,1 @@
-"""What people see: tables, pictures, progress, text. Shows what others computed."""
+"""Output: tables, figures, pages and the terminal. Shows results; computes none."""

@@ -1,1 +1,1 @@
-"""What if: predictions over machines, libraries and any fields of a workload, point by point on all cores."""
+"""Sweeps: predictions over machines, libraries and any fields of a workload, on all cores."""

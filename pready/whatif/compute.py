@@ -1,4 +1,4 @@
-"""Points on all cores: the kernel runs outside the interpreter's lock, a thread per core keeps it busy."""
+"""Points on all cores: the kernel releases the GIL, so a thread per core suffices."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def compute(
     cores: int | None = None,
     on_point: Callable[[], object] = lambda: None,
 ) -> list[Rows]:
-    """Rows of each point, what was varied in front.
+    """Rows of each point, with the varied fields first.
 
     Parameters
     ----------
     kept
-        Where finished points are taken from, and put as they come.
+        Store of finished points, read and extended.
     cores
-        Absent: all that this process may use.
+        Worker threads; default: all cores of this process.
     on_point
-        Called for each point that is done, and for each that had been done before.
+        Called for each finished point, including those finished earlier.
 
     Raises
     ------
     PreadyError
-        As `predict`, with what was varied at that point. Points that are done are kept.
+        As `predict`, with the varied values of that point. Finished points are kept.
     KeyboardInterrupt
-        Ctrl-C, once the points that have begun are done.
+        Ctrl-C; raised after the running points finish.
     """
     keys = [point.key(options) for point in points]
     alike = Counter(keys)
@@ -50,7 +50,7 @@ def compute(
             on_point()
     workers = min(cores or all_cores(), len(todo))
     if workers:
-        # Alone, a point has all cores for itself.
+        # A single point uses all cores.
         each = 1 if workers > 1 else cores
         with ThreadPoolExecutor(workers) as pool:
             running = {pool.submit(rows_of, point, options, each): key for key, point in todo.items()}
@@ -78,7 +78,7 @@ def _result(future: Future[Rows], point: Point) -> Rows:
 
 
 def _keep_the_rest(running: dict[Future[Rows], str], done: dict[str, Rows], kept: Kept) -> None:
-    """What ended while the others were called off."""
+    """Keep points that finished during cancellation."""
     for future, key in running.items():
         if key not in done and future.done() and not future.cancelled() and future.exception() is None:
             kept.add(key, future.result())

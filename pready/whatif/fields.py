@@ -1,7 +1,7 @@
-"""What to vary: ``arrivals.noise=1%,4%,10%``, ``buffer=1KiB:64MiB:2x``, ``machine=meluxina,niagara``.
+"""Fields to vary: ``arrivals.spread=1%,4%,10%``, ``buffer=1KiB:64MiB:2x``, ``machine=meluxina,niagara``.
 
-Fields are a workload's, by dotted name, and values are written as in its file. ``machine.`` before a name takes a
-value of the machine file; ``machine``, ``library`` and ``seed`` are what commands have as options.
+Fields have the dotted names and the values of a workload file; ``machine.`` before a name means the machine file.
+``machine``, ``library`` and ``seed`` are the options of these names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pready.model import units, written
 from pready.model.errors import PreadyError, shown
 
 LARGEST = 100_000
-"""Values of a field, and points of a product."""
+"""Most values of a field, and most points of a sweep."""
 
 OPTIONS = ("machine", "library", "seed")
 OF_THE_MACHINE = "machine."
@@ -30,11 +30,11 @@ class Axis:
 
     field: str
     values: tuple[object, ...]
-    """As a file would have them."""
+    """As in a file."""
 
 
 def axis(field: str, values: object) -> Axis:
-    """What is given from Python: a text as `parse_axis` reads it behind the ``=``, one value, or several."""
+    """An axis from Python: text as after the ``=`` of `parse_axis`, one value, or several."""
     written.steps(field)
     if isinstance(values, str):
         return Axis(field, _values(field, values, field))
@@ -47,8 +47,8 @@ def axis(field: str, values: object) -> Axis:
 def parse_axis(text: str, option: str = "--over") -> Axis:
     """``FIELD=A,B,C`` or ``FIELD=FROM:TO:STEP`` as a field and its values.
 
-    ``FROM:TO:2x`` multiplies, ``FROM:TO:STEP`` adds; both ends are included where they are met. Ranges are of
-    whole numbers, of numbers, or of quantities in the unit of FROM.
+    ``FROM:TO:2x`` multiplies, ``FROM:TO:STEP`` adds; both ends are included if met. A range has integers, numbers, or
+    quantities in the unit of FROM.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _values(field: str, spec: str, where: str) -> tuple[object, ...]:
 
 
 def _read(word: str) -> object:
-    """A value as in a file, where only texts that could be something else need quotation marks."""
+    """A value as in a file; only ambiguous text needs quotation marks."""
     try:
         value: object = tomllib.loads(f"x = {word}")["x"]
     except (tomllib.TOMLDecodeError, ValueError):
@@ -117,7 +117,7 @@ def _up_to(end: float, nth: Any) -> list[float]:
 
 
 def _number(where: str, text: str) -> tuple[float, str]:
-    """A number, and the unit behind it as it is written."""
+    """A number and its unit as written."""
     match = re.fullmatch(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(\s*[^\d\s].*)?", text)
     if match is None:
         raise PreadyError(f"{where}: {shown(text)} is no number", valid="numbers, with a unit where the field has one")
@@ -132,7 +132,7 @@ def _in_unit(where: str, text: str, unit: str) -> float:
 
 
 def magnitude(value: object) -> float | None:
-    """A value as a number to draw it at, quantities in SI; None: it has no place on an axis."""
+    """A value's position on an axis, in SI; None if it is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Finished points beside the file that they are for, one line each, found again by what they depend on."""
+"""Finished points in a file beside the output, one line each, by a digest of their inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUFFIX = ".points"
 
 
 class Kept:
-    """The points kept in one file; damaged lines are as if they were not there."""
+    """The points kept in one file; damaged lines are ignored."""
 
     def __init__(self, output: Path) -> None:
         self.path = output.with_name(output.name + SUFFIX)

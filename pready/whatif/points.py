@@ -1,4 +1,4 @@
-"""The points of a sweep: every combination of what is varied, each checked as files are."""
+"""The points of a sweep: all combinations of values, checked like files."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from pready.model.workload import Workload
 from pready.whatif.fields import LARGEST, OF_THE_MACHINE, OPTIONS, Axis
 
 Work = Literal["per-thread", "total"]
-"""What stays as it is where the number of threads varies: each one's computation, or that of all together."""
+"""If threads vary, `compute.time` stays the same per thread, or in total."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What all points share."""
+    """Options that all points share."""
 
     engine: Engine | None = None
     min_gain: float = MIN_GAIN
     every: bool = False
     """Rows of all approaches, not only of the best."""
     sizes: bool = False
-    """Also for which buffers the best one pays."""
+    """Also search the buffers worth porting."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Point:
     library: str | None
     seed: int
     label: dict[str, object] = field(default_factory=dict)
-    """What was varied, as it was written."""
+    """The varied fields and their values as written."""
 
     def key(self, options: Options) -> str:
-        """A digest of all that its rows depend on, files that the workload names included."""
+        """A digest of all inputs, including files that the workload names."""
         named = [n for w in self.workload.parts for n in (getattr(w.arrivals, "file", None), w.neighbour_list)]
         files = [_digest(str(Path(self.workload.folder) / n)) for n in named if isinstance(n, str)]
         identity = [
@@ -69,7 +69,7 @@ class Point:
 
     @property
     def said(self) -> str:
-        """What was varied, in a line."""
+        """The varied fields in a line."""
         return ", ".join(f"{name} = {value}" for name, value in self.label.items())
 
 
@@ -87,20 +87,19 @@ def points(
     seed: int = 0,
     work: Work = "per-thread",
 ) -> list[Point]:
-    """Every combination of the axes' values, the last one's changing fastest.
+    """Every combination of the axes' values; the last axis changes fastest.
 
     Parameters
     ----------
     library, seed
-        Where no axis has them.
+        Used if no axis has them.
     work
-        Where the number of threads varies: does `compute.time` stay each thread's ("per-thread"), or is it divided so
-        that all threads together compute as long ("total")?
+        If threads vary, `compute.time` stays the same per thread ("per-thread"), or in total ("total").
 
     Raises
     ------
     PreadyError
-        A field that there is none of, or values that a file with them could not have; which point it is, is said.
+        An unknown field or an invalid value, with the point.
     """
     names = [a.field for a in axes]
     if len(set(names)) < len(names):
@@ -150,18 +149,18 @@ def _point(
 
 
 def _same_work(workload: Workload, more: float, fields: dict[str, Any]) -> Workload:
-    """`more` times the threads that compute for as long all together."""
+    """The workload with `more` times the threads and the same total compute time."""
     times = _times(workload)
     if times is None or any("compute" in n for n in fields):
         raise PreadyError(
-            "the same work in total is compute.time divided among the threads, which this workload computes otherwise",
+            "the same work in total divides compute.time among the threads, and this workload has no compute.time",
             valid="--work per-thread, with compute.time in the file alone",
         )
     return workload.changed(**{name: f"{time / more!r} s" for name, time in times.items() if time})
 
 
 def _times(workload: Workload) -> dict[str, float] | None:
-    """Each exchange's compute time by its dotted name; None where one follows from flops."""
+    """Compute time of each exchange by dotted name; None if one follows from flops."""
     if workload.exchanges is None:
         each = {"compute.time": workload.compute}
     else:
@@ -171,11 +170,11 @@ def _times(workload: Workload) -> dict[str, float] | None:
 
 
 def notes(workload: Workload, axes: Sequence[Axis], work: Work) -> list[str]:
-    """What the reader of a sweep has to know of how its points were made."""
+    """Notes on how the points of a sweep are made."""
     if "threads" not in [a.field for a in axes]:
         return []
     if _times(workload) is None:
-        return ["threads vary: each computes what its part of the buffer asks for"]
+        return ["threads vary: each computes its part of the buffer"]
     if work == "total":
-        return ["threads vary: their work is fixed in total, compute.time is divided among them (--work total)"]
-    return ["threads vary: the work is fixed per thread, compute.time is each one's (--work per-thread)"]
+        return ["threads vary: the total work is fixed, compute.time is divided among threads (--work total)"]
+    return ["threads vary: the work per thread is fixed, compute.time is that of each (--work per-thread)"]

@@ -1,4 +1,4 @@
-"""One row per point: what was varied, what was predicted, and the verdict."""
+"""One row per point: varied fields, prediction and verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def rows_of(point: Point, options: Options, cores: int | None = None) -> Rows:
     Raises
     ------
     PreadyError
-        As `predict`; which point it is, is not said.
+        As `predict`, without naming the point.
     """
     found = outcome(
         point.machine,
@@ -53,7 +53,7 @@ def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options
     if found.ways and row is found.best:
         out["name"] = found.ways
     if options.sizes:
-        ranges: list[list[float | None]] | None = None  # nobody can say of a step with several buffers
+        ranges: list[list[float | None]] | None = None  # unknown for a step with several buffers
         if found.pays is not None:
             ranges = [r.to_list() for r in found.pays]
         out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}

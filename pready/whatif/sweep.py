@@ -1,4 +1,4 @@
-"""Sweeps and comparisons: the product of what is varied, computed and put into one table."""
+"""Sweeps and comparisons: all combinations of values in one table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def product(
     seed: int = 0,
     work: Work = "per-thread",
 ) -> list[Point]:
-    """The points of several workloads; arguments and errors as of `points`. Several say which it is."""
+    """The points of several workloads, labelled with their names; arguments and errors as of `points`."""
     out = []
     for workload in workloads:
         some = points(machine, workload, axes, library=library, seed=seed, work=work)
@@ -35,7 +35,7 @@ def product(
 
 
 def varied(workloads: Sequence[Workload], axes: Sequence[Axis]) -> tuple[str, ...]:
-    """The columns that say which point a row is of."""
+    """The columns that identify a row's point."""
     return (*(("workload",) if len(workloads) > 1 else ()), *(a.field for a in axes))
 
 
@@ -50,19 +50,19 @@ def tabulate(
     cores: int | None = None,
     on_point: Callable[[], object] = lambda: None,
 ) -> Table:
-    """Compute points of `product` and put their rows into a table; further arguments and errors as of `compute`."""
+    """Compute the points of `product` as a table; further arguments and errors as of `compute`."""
     rows = compute(some, options, kept=kept, cores=cores, on_point=on_point)
     said = dict.fromkeys(note for w in workloads for note in notes(w, axes, work))
     return Table(varied(workloads, axes), [row for of in rows for row in of], tuple(said))
 
 
 def distinct(workloads: Sequence[Workload]) -> Sequence[Workload]:
-    """Workloads that can be told apart by name.
+    """Workloads with distinct names.
 
     Raises
     ------
     PreadyError
-        They cannot.
+        Two have the same name.
     """
     names = [w.name for w in workloads]
     twice = next((n for n in names if names.count(n) > 1), None)

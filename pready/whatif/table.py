@@ -1,4 +1,4 @@
-"""What a sweep or a comparison gives: rows, for a file, a terminal, pandas or polars."""
+"""The result of a sweep or a comparison: rows for files, terminals, pandas and polars."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pready.model.forms import rendered, to_pandas, to_polars
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of points, in order; each a flat dictionary with the same keys."""
+    """Rows of points in order, flat dictionaries with the same keys."""
 
     varied: tuple[str, ...]
-    """The columns in front, which say what was varied."""
+    """Names of the varied fields, the first columns."""
     rows: list[dict[str, Any]] = field(repr=False)
     notes: tuple[str, ...] = ()
-    """What the reader has to know of how the points were made."""
+    """Notes on how the points were made."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -26,7 +26,7 @@ class Table:
         return iter(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows, of plain data."""
+        """The rows as plain data."""
         return [dict(row) for row in self.rows]
 
     def to_pandas(self) -> Any:
@@ -40,7 +40,7 @@ class Table:
         return to_pandas(self.rows)
 
     def to_polars(self) -> Any:
-        """Likewise, of polars."""
+        """The rows as a polars data frame."""
         return to_polars(self.rows)
 
     def _repr_html_(self) -> str:

@@ -41,7 +41,7 @@ from pready.model.predict import effective_library
 from pready.model.puts import with_puts
 from pready.model.units import Unit, parse
 from pready.model.workload import Workload
-from pready.show import figures
+from pready.show.figures.calibration import calibration
 
 US = 1e-6
 O_S, O_R, WIRE = 2 * US, 1 * US, 20 * US
@@ -452,7 +452,7 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert "inter.segments[1].G" in printed
     assert "sizes held out of the fit: median error" in printed
     assert picture.read_bytes().startswith(b"<?xml")
-    check_readable(figures.calibration("title", calibrate(raw, name="x").fit))
+    check_readable(calibration("title", calibrate(raw, name="x").fit))
     for arguments, said in (
         (["--rig", "1Gbit"], "-o is missing"),
         (["-o", str(out)], "neither --launcher nor --rig given"),

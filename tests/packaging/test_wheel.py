@@ -55,7 +55,7 @@ def test_what_is_in_them(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
     assert any(n.startswith("pready/model/engine/_kernel.") for n in names)
-    assert "pready/show/templates/prediction.html" in names
+    assert "pready/show/pages/html/prediction.html" in names
     assert "pready/model/profiles/meluxina.toml" in names
     assert "pready/py.typed" in names
     assert not [n for n in names if n.startswith(("tests/", "docs/", "packaging/"))]

@@ -1,4 +1,4 @@
-"""``import pready``: names or objects, what is there is shown, and what is unknown is our error."""
+"""``import pready``: names or objects, results that show themselves, errors of one line."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def test_importing_loads_neither_numpy_nor_pydantic() -> None:
 
 def test_names_are_as_good_as_objects() -> None:
     by_name = pready.predict("meluxina", LAGGARD, library="mpipcl", seed=3)
+    assert "Pt2Pt single" in by_name._repr_html_()
     on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
     assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
     assert pready.explain("meluxina", Path(LAGGARD), "many:2") == pready.explain(on, what, _many(2))

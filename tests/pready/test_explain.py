@@ -1,4 +1,4 @@
-"""`pready explain` says what `predict` computes: the steps sum up to its times, the equations to its closed form."""
+"""`pready explain`: steps sum up to the times of `predict`, equations to its closed form."""
 
 from __future__ import annotations
 
@@ -96,26 +96,6 @@ def test_what_is_received_between_sends_is_a_term_of_the_issue() -> None:
         assert ("received" in issue.rule) == (received is not None)
 
 
-@pytest.mark.parametrize(
-    ("key", "theta", "rule"),
-    [
-        ("many", 2, "; sends that find more than 1 MiB waiting move when the first thread waits inside MPI"),
-        ("part", 2, "; sends that find more than 1 MiB waiting move when the threads have met"),
-        ("many", 1, ""),  # who sends waits at once
-        ("single", 2, ""),
-        ("rma-single-active", 2, ""),
-    ],
-)
-def test_what_waits_for_room_is_a_rule_of_the_nic(key: str, theta: int, rule: str) -> None:
-    on = ideal()
-    room = on.inter.link_bandwidth.model_copy(update={"value": float(1 << 20), "interval": None})
-    on = on.model_copy(update={"inter": on.inter.model_copy(update={"unattended": room})})
-    buffer = {"threads": 2, "partitions_per_thread": theta, "buffer": "8 MiB"}
-    approach = BY_KEY[key].into(2 * theta)
-    nic = next(s for s in explain(on, pready.Workload.model_validate(buffer), approach).way.steps if s.name == "NIC")
-    assert nic.rule == f"a message waits for those before it, this far apart each{rule}"
-
-
 def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     """gillis2023 A.2.1: AI = 5, CI = 1, F = 3.5 GHz, ε = 0.04, θ = 8 give γ = 1263.672954 us/MB."""
     data = {
@@ -123,7 +103,7 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
         "partitions_per_thread": 8,
         "buffer": "64 MiB",
         "compute": {"arithmetic_intensity": 5.0, "communication_intensity": 1.0, "frequency": "3.5 GHz"},
-        "arrivals": {"model": "gaussian", "noise": 0.04},
+        "arrivals": {"model": "gaussian", "epsilon": 0.04},
     }
     what = pready.Workload.model_validate(data)
     explained = explain(pready.load_machine("meluxina"), what, Approach(MANY, 8, 1))
@@ -179,6 +159,8 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "Pt2Pt many: 4 messages of 1 MiB (rendezvous), 4 VCIs" in shown
     assert "L = 1.11 us" in shown
+    assert main(["explain", "--latex"]) == 0
+    assert r"\gamma_{\theta}" in capsys.readouterr().out
     assert main(["explain", LAGGARD, "--approach", "many:4:4", "--latex"]) == 0
     assert r"\begin{align*}" in capsys.readouterr().out
 
@@ -187,6 +169,4 @@ def test_a_machine_without_a_workload_is_an_error(capsys: pytest.CaptureFixture[
     assert main(["explain", "--machine", "niagara"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == (
-        "pready: error: --machine without a workload; valid: a workload file to put the numbers of in\n"
-    )
+    assert captured.err == "pready: error: --machine without a workload; valid: a workload file\n"

@@ -19,7 +19,7 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     # Python takes None for "not there".
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("pready.show.figures", "pready.show.prediction_figures"):
+    for name in ("pready.show.figures", "pready.show.figures.prediction"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
 

@@ -1,4 +1,4 @@
-"""One workload, one figure: whatever shows it shows what the engine in use computed."""
+"""One workload, one answer: all commands show the numbers of one engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import pready
 from pready.cli import main
 from pready.model.break_even import Range
-from pready.show.prediction import pays
+from pready.show.tables.prediction import pays
 
 HALO = "examples/halo3d.toml"
 
@@ -68,14 +68,16 @@ def test_for_which_buffers_is_said_with_what_is_certain() -> None:
         return pays(replace(some, advice=advice, workload={**some.workload, "faces": faces}))
 
     whole, part = Range(2**14, 2**30), Range(2**15, 2**20)
-    enough = "saves 1 % of an iteration"
-    assert said(None, [], []) == f"{enough} at no buffer up to 1 GiB"
-    assert said(None, [whole], [whole]) == f"{enough} with buffers from 16 KiB up to 1 GiB per peer"
-    ends = "with 95 % certainty from 32 KiB up to 1 MiB"
-    assert said(None, [whole], [part]) == f"{enough} with buffers from 16 KiB up to 1 GiB per peer, {ends}"
-    assert said(None, [whole], []).endswith("per peer, with 95 % certainty at none")
+    per_peer, saving = "worth porting with buffers per peer", "expected saving at least 1 % of an iteration"
+    assert said(None, [], []).startswith("not worth porting with any buffer up to 1 GiB")
+    assert said(None, [whole], [whole]) == f"{per_peer} between 16 KiB and 1 GiB"
+    both = f"between 32 KiB and 1 MiB ({saving} between 16 KiB and 1 GiB)"
+    assert said(None, [whole], [part]) == f"{per_peer} {both}"
+    assert said(None, [whole], []).startswith(f"worth porting at no size with certainty ({saving} with buffers")
     faces = [2.0**20, 2.0**20, 2.0**16]
-    assert said(faces, [whole], [part]) == f"{enough} with a largest face from 16 KiB up to 1 GiB, {ends}"
+    assert said(faces, [whole], [part]) == f"worth porting with a largest face {both}"
     assert "with buffers" in said([2.0**20] * 3, [whole], [part])
+    upward, downward = Range(2**14, float("inf")), Range(0, 2**20)
+    assert said(None, [downward], [upward]).endswith(f"from 16 KiB ({saving} up to 1 MiB)")
     step = pready.predict(machine, pready.load_workload("examples/stencil-unequal.toml"), draws=0)
     assert pays(step) == ""  # a step has several buffers

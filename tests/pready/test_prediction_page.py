@@ -1,4 +1,4 @@
-"""The page of a prediction: what it says is what was predicted, and it needs nothing else."""
+"""The page of a prediction: it has the predicted numbers, and needs nothing else."""
 
 from __future__ import annotations
 

@@ -7,15 +7,7 @@ import sys
 
 import pytest
 
-import pready
-from pready.model import forms
-
-
-def test_a_prediction_is_a_table() -> None:
-    on, what = pready.load_machine("meluxina"), pready.load_workload("examples/laggard.toml")
-    shown = pready.predict(on, what, draws=0)._repr_html_()
-    assert shown.startswith("<table>")
-    assert "Pt2Pt single" in shown
+from pready.model import rendering
 
 
 @pytest.mark.thorough

@@ -36,7 +36,7 @@ from pready.model.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.machine import Machine
 from pready.model.units import format_time
 from pready.model.workload import Workload
-from pready.show.proof import proof_view
+from pready.show.tables.proof import proof_view
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.prove import Proof, Prover, design, placement, prove, session
 from pready.validate.prove.as_performed import as_performed

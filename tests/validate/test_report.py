@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pready.show.validation import report_view
+from pready.show.tables.validation import report_view
 from pready.validate.report import figures, summary
 from pready.validate.report.page import difference, html
 from pready.validate.result import Check, Report

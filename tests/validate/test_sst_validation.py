@@ -12,9 +12,8 @@ import pytest
 from rich.console import Console
 
 from pready.model.errors import PreadyError
-from pready.model.interfaces import MANY, SINGLE, Approach
-from pready.model.machine import load
-from pready.show.validation import report_data, report_view
+from pready.model.machine import Machine, load
+from pready.show.tables.validation import report_data, report_view
 from pready.sst import library
 from pready.sst.firefly import initial
 from pready.sst.library import Installation, MissingSST

@@ -1,4 +1,4 @@
-// What the parts of the library share. Nothing here is seen by the program that it is loaded into.
+// Declarations that the parts of the library share; none is visible to the program.
 #pragma once
 
 #include "format.h"
@@ -15,20 +15,20 @@
 struct thread_state {
     struct record *next, *limit; // where the next record goes
     bool registered;
-    bool full;       // no room: only counted from now on
+    bool full;       // no space left: records are only counted
     uint32_t number; // of the thread
     int depth;       // of wrapped MPI calls; only the outermost counts
-    int64_t mpi_ns;  // inside MPI so far
-    // Of OpenMP: the region that this thread is in.
+    int64_t mpi_ns;  // time in MPI so far
+    // OpenMP: the current region of this thread.
     int64_t phase_start, phase_mpi_ns;
-    int32_t region; // its number; -1 outside
+    int32_t region; // its number; -1 outside of regions
     uint16_t in_team, phase;
-    bool tasks; // explicit ones were created in this share
-    int inner;  // regions inside that region
+    bool tasks; // explicit tasks were created in this share
+    int inner;  // nested regions
 };
 extern _Thread_local struct thread_state self __attribute__((tls_model("initial-exec")));
 
-extern bool store_on; // is anything recorded?
+extern bool store_on; // recording
 extern struct header *store_header;
 
 static inline int64_t now(void)
@@ -38,10 +38,10 @@ static inline int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void store_prepare(void);              // before anything else: reads the environment, once
+void store_prepare(void);              // reads the environment once, before anything else
 bool store_open(void);                 // creates the file at the first event; false if nothing can be recorded
-void store_name_rank(int rank);        // the file gets its rank's name
-void store_forget(void);               // in a child: the parent's file is not ours
+void store_name_rank(int rank);        // names the file after the rank
+void store_forget(void);               // in a child process: leave the parent's file
 void store_text(int offset, int room, const char *text);
 uint16_t store_site(const void *address, uint32_t kind);
 void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end);
@@ -66,15 +66,15 @@ static inline void store_record(enum kind kind, uint16_t site, int32_t who, uint
     __atomic_store_n(&r->kind, (uint16_t)kind, __ATOMIC_RELEASE);
 }
 
-// ---- next.c: what a call would have reached without us --------------------------------------------------------------
+// ---- next.c: the functions behind our wrappers --------------------------------------------------------------
 
 typedef void function_t(void);
-function_t *next_symbol(const char *name); // NULL if it is nowhere
+function_t *next_symbol(const char *name); // NULL if not found
 void *data_symbol(const char *name);
 
-// ---- regions.c: what gomp.c and ompt.c have in common ----------------------------------------------------------------
+// ---- regions.c: shared by gomp.c and ompt.c ----------------------------------------------------------------
 
-extern bool regions_from_ompt; // the runtime tells; libgomp's entry points are then only passed on
+extern bool regions_from_ompt; // OMPT is used; libgomp's entry points are passed on
 
 int32_t region_new(void);
 void share_begin(int32_t region, unsigned in_team);

@@ -1,4 +1,4 @@
-// The layout of a capture file, which `records.py` reads: a header, a table of places in the code, then chunks.
+// The layout of a capture file, which `files.py` reads: a header, a table of places in the code, then chunks.
 //
 // All little-endian. The file grows chunk by chunk; a chunk belongs to one thread. Nothing is ever moved or rewritten, so
 // that a process killed at any point leaves a file that can be read up to its last record.
@@ -15,7 +15,7 @@ enum {
     FORMAT_RECORD = 32,
 };
 
-// How the process ended, as far as it came.
+// How the process ended.
 enum { ENDED_UNKNOWN, ENDED_EXIT, ENDED_ABORT };
 
 // The header's numbers; texts follow at fixed offsets.
@@ -33,14 +33,14 @@ struct header {
     uint32_t chunks;                                       // in the file
     uint32_t used_sites;                                   //
     uint32_t forks;                                        // children are not captured
-    uint64_t dropped;                                      // records without room
+    uint64_t dropped;                                      // records that did not fit
     uint64_t dropped_requests;                             // persistent requests that are not known
     uint32_t execs, pad;                                   // the process was replaced that often before
 };
 
 enum { OPENMP_NONE, OPENMP_GOMP, OPENMP_OMPT };
 
-// Texts in the header: offset and room, each ended by 0.
+// Texts in the header: offset and length, each ended by 0.
 enum {
     TEXT_HOST = 512,
     TEXT_HOST_ROOM = 256,
@@ -79,7 +79,7 @@ struct record {
     uint64_t what;       // region: see below; message: bytes
 };
 
-// What `what` holds for regions: size of the team, or number in the team, then level or phase, then time inside MPI.
+// What `what` holds for regions: size of the team, or number in the team, then level or phase, then time in MPI.
 enum { SHARE_TASKS = 0x8000 }; // in a share's phase: explicit tasks were created in it
 static inline uint64_t format_parts(unsigned low, unsigned middle, int64_t mpi_ns)
 {

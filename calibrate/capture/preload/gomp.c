@@ -1,5 +1,5 @@
-// libgomp tells tools nothing, so its entry points are interposed: the region's function is called through one of ours,
-// which takes the time when each thread leaves it; barriers inside the region end one share and begin the next.
+// libgomp has no tool interface, so its entry points are interposed. Our wrapper of the region's function records when
+// each thread leaves it; barriers inside the region end one share and begin the next.
 #include "capture.h"
 
 typedef void body_t(void *);
@@ -58,7 +58,7 @@ static void ended(const struct region *r)
     if (SELDOM(next == NULL))                                                                                          \
         next = (type *)next_symbol(#name);
 
-// A region inside another one is passed on: its threads' shares belong to no step of their own.
+// A nested region is passed on unrecorded.
 #define REGION(name, parameters, arguments_wrapped, arguments)                                                         \
     typedef void name##_t parameters;                                                                                  \
     EXPORT void name parameters;                                                                                       \

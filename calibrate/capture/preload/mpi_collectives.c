@@ -1,7 +1,7 @@
-// Collectives: time inside MPI, and the bytes that this rank gives.
+// Collectives: time in MPI, and the bytes that this rank sends.
 #include "mpi_wrap.h"
 
-// Blocking and nonblocking form of one collective; their parameters differ by the request.
+// The blocking and the nonblocking form of one collective, which has a request more.
 #define UNPACK(...) __VA_ARGS__
 #define BOTH(name, iname, kind, parameters, arguments, bytes)                                                          \
     WRAP(name, (UNPACK parameters), (UNPACK arguments), NOTE(kind, PEER_NOT_ONE, bytes))                               \

@@ -1,4 +1,4 @@
-// Waiting for messages, and asking whether they have come.
+// Calls that wait for messages or test for them.
 #include "mpi_wrap.h"
 
 WRAP(Wait, (MPI_Request * request, MPI_Status *status), (request, status), NOTE(WAIT, PEER_NOT_ONE, 1))

@@ -1,4 +1,4 @@
-// MPI_Init to MPI_Finalize, sessions from the first that is opened to the last that is closed, and MPI_Abort.
+// MPI_Init to MPI_Finalize, the first open session to the last, and MPI_Abort.
 #include "mpi_wrap.h"
 
 #include <pthread.h>
@@ -49,9 +49,9 @@ static void begun(int rc, int64_t t0, int provided)
 }
 
 #ifdef HAVE_SESSIONS
-enum { SESSIONS = 256 }; // that are open at the same time; MPI counts as running until these are closed
+enum { SESSIONS = 256 }; // most sessions open at the same time; MPI runs until all are closed
 static MPI_Session sessions[SESSIONS];
-static int open_sessions, owner = -1; // whose group tells ranks
+static int open_sessions, owner = -1; // index of the session whose group gives the ranks
 
 static int level_of(MPI_Session session)
 {
@@ -74,7 +74,7 @@ static int level_of(MPI_Session session)
     return level;
 }
 
-// Ranks are told by the group of a session that is open.
+// Ranks come from the group of an open session.
 static bool place(int *rank, int *ranks)
 {
     for (int i = 0; i < open_sessions && owner < 0; i++)
@@ -101,7 +101,7 @@ static void session_begun(MPI_Session session, int64_t t0)
     pthread_mutex_unlock(&changing);
 }
 
-// Before it is closed: its group must be gone by then. False if it is none of those that are known.
+// Called before a session closes, to free its group first. False for an unknown session.
 static bool session_ends(MPI_Session session, int64_t t0)
 {
     int rank, ranks, which = 0;
@@ -113,7 +113,7 @@ static bool session_ends(MPI_Session session, int64_t t0)
         if (owner == which)
             peers_leave();
         owner = owner == which ? -1 : owner == open_sessions - 1 ? which : owner;
-        sessions[which] = sessions[--open_sessions]; // the last one comes to its place
+        sessions[which] = sessions[--open_sessions]; // the last one takes its place
         if (!world_runs && open_sessions == 0)
             ended(t0);
         else if (!world_runs && owner < 0)
@@ -154,7 +154,7 @@ SESSION_FINALIZE(MPI_Session_finalize)
 SESSION_FINALIZE(PMPI_Session_finalize)
 #endif
 
-// Before the world ends; sessions may go on.
+// Before the world ends; sessions may continue.
 static void world_ends(int64_t t0)
 {
     pthread_mutex_lock(&changing);

@@ -29,7 +29,7 @@ WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_
 WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
      (buf, count, type, message, request), NOTE(IRECV, PEER_ANY, peers_bytes(count, type)))
 
-// Two records of one call: the time is the sending one's.
+// Two records of one call; the first has its time.
 #define NOTE_BOTH(send_count, send_type, receive_count, receive_type)                                                  \
     NOTE(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                                  \
     store_record(KIND_SENDRECV_RECEIVE, store_site(at, SITE_RETURN), peers_world_rank(source, comm),                   \
@@ -159,7 +159,7 @@ WRAP(Parrived, (MPI_Request request, int partition, int *flag), (request, partit
         NOTE(STARTALL, PEER_UNKNOWN, 0)
 
 WRAP(Start, (MPI_Request * request), (request), NOTE_START(*request))
-// The call's time is in its own record; those of its messages have none.
+// The call's own record has the time; those of its messages have none.
 WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
      NOTE(STARTALL, PEER_NOT_ONE, (uint64_t)(count > 0 ? count : 0));
      for (int i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 // How an MPI call is wrapped: under its own name for C, and under its PMPI name, which the Fortran bindings call.
 //
-// Only the outermost call counts: libraries call their own functions, and another tool may stand between.
+// Only the outermost call counts: libraries call their own functions, and other tools may interpose, too.
 #pragma once
 
 #include "capture.h"
@@ -17,7 +17,8 @@
 
 #define TEXT_OF(x) #x
 
-// The note, which comes last, says what is recorded: `t0` and `t1` are its begin and end, `rc` what it returned, `at` where it was called.
+// The note, the last argument, makes the records: `t0` and `t1` are the call's begin and end, `rc` its result, `at` the
+// place of the call.
 #define WRAP_AS(symbol, parameters, arguments, before, ...)                                                            \
     EXPORT int symbol parameters                                                                                       \
     {                                                                                                                  \
@@ -55,19 +56,19 @@ extern bool mpi_runs; // between MPI_Init and MPI_Finalize, or while a session i
 bool peers_prepare(void);                           // when MPI begins
 bool peers_from_world(int *rank, int *ranks);       // after MPI_Init
 #ifdef HAVE_SESSIONS
-bool peers_from_session(MPI_Session session, int *rank, int *ranks); // whose processes are those of the world
+bool peers_from_session(MPI_Session session, int *rank, int *ranks); // a session with the world's processes
 #endif
-void peers_leave(void);                             // before what they are from ends
+void peers_leave(void);                             // before their world or session ends
 void peers_end(void);                               // before MPI does
 int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
 int32_t peers_window_rank(int rank, MPI_Win win);   //
 uint64_t peers_bytes(int64_t count, MPI_Datatype type);
 
-// ---- requests.c: what persistent requests are about -----------------------------------------------------------------
+// ---- requests.c: messages of persistent requests -----------------------------------------------------------------
 
 struct persistent {
-    uint64_t bytes;      // of the whole, or of one partition
-    uint64_t partitions; // 1 of what is not partitioned
+    uint64_t bytes;      // of the message, or of one partition
+    uint64_t partitions; // 1 if not partitioned
     int32_t peer;
     uint16_t start_kind; // KIND_START_SEND, ...
 };

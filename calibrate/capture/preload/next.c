@@ -1,4 +1,4 @@
-// What a call would have reached without this library.
+// The functions behind our wrappers.
 #include "capture.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@ struct looked_for {
     void *found;
 };
 
-// A program may have opened its MPI or OpenMP for itself alone (Python does); then it is not among the next objects.
+// A program may open MPI or OpenMP with RTLD_LOCAL (Python does): RTLD_NEXT does not find it then.
 static int look(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
@@ -48,7 +48,7 @@ function_t *next_symbol(const char *name)
     return function;
 }
 
-// Data may have been copied into the program by the linker: the first one is the one that everybody uses.
+// The linker may copy data into the program: the first symbol is the one in use.
 void *data_symbol(const char *name)
 {
     return first_of(RTLD_DEFAULT, name);

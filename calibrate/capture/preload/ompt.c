@@ -1,4 +1,4 @@
-// OMPT, where the runtime has it (LLVM, Intel, Cray): it calls us. Types and numbers are those of OpenMP 5.0, section 4.
+// OMPT callbacks (LLVM, Intel, Cray). Types and numbers are those of OpenMP 5.0, section 4.
 #include "capture.h"
 
 typedef union {
@@ -20,7 +20,7 @@ enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
 enum { TASK_INITIAL = 1, TASK_EXPLICIT = 4 };
 enum { SYNC_TASKWAIT = 5, SYNC_TASKGROUP = 6, SYNC_REDUCTION = 7 };
 
-// The outermost region that this thread has opened.
+// The outermost region of this thread.
 static _Thread_local struct {
     int64_t start;
     int32_t number;
@@ -117,7 +117,7 @@ EXPORT struct start_tool_result *ompt_start_tool(unsigned version, const char *r
 {
     static struct start_tool_result result = {initialize, finalize, {0}};
     typedef struct start_tool_result *next_t(unsigned, const char *);
-    store_prepare(); // the runtime may come before our constructor
+    store_prepare(); // the runtime may run before our constructor
     if (store_on)
         return &result;
     next_t *const next = (next_t *)next_symbol("ompt_start_tool");

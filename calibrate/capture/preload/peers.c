@@ -1,6 +1,6 @@
-// Who is meant by a rank of a communicator or window, as a rank of MPI_COMM_WORLD; how many bytes a count is.
+// Translates ranks of communicators and windows to MPI_COMM_WORLD, and counts to bytes.
 //
-// A program that only opens sessions has no MPI_COMM_WORLD, but the same processes in the same order as "mpi://WORLD".
+// A program with sessions only has no MPI_COMM_WORLD, but the same processes in the same order in "mpi://WORLD".
 #include "mpi_wrap.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ bool mpi_runs;
 static struct {
     MPI_Comm world;  // 0 without MPI_Init, which is no communicator
     MPI_Group group; // of the world
-    bool known;      // is there that group?
+    bool known;      // the group exists
     int ranks;
     int comm_key, win_key;
     __typeof__(&PMPI_Type_size) type_size;
@@ -93,7 +93,7 @@ bool peers_from_world(int *rank, int *ranks)
 {
     MPI_Comm world;
 #ifdef OPEN_MPI
-    // The handle is the address of an object in a library that not every process has: not to be linked to.
+    // The handle is the address of an object in MPI's library, which not every process loads: do not link to it.
     world = (MPI_Comm)data_symbol("ompi_mpi_comm_world");
     if (world == NULL)
         return false;

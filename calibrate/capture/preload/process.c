@@ -1,4 +1,4 @@
-// Life and death of the process that this is loaded into.
+// Start, fork, exec and end of the process.
 #include "capture.h"
 
 #include <mpi.h>
@@ -22,8 +22,8 @@ static void at_exit(void)
     }
 }
 
-// The handles of MPICH are numbers and those of Open MPI addresses: with the wrong one's wrappers the program would break.
-// Before it has begun, the remedy is to begin it again without us.
+// MPICH's handles are numbers, Open MPI's are addresses: wrappers of the wrong one would break the program. If so, it is
+// executed again without this library, before main.
 static void start_without_us(char **argv)
 {
     char *const all = strdup(getenv("LD_PRELOAD") == NULL ? "" : getenv("LD_PRELOAD"));

@@ -1,4 +1,4 @@
-// What persistent and partitioned requests are about, looked up when they are started. No lock: entries are claimed.
+// Messages of persistent and partitioned requests, looked up at their start. Lock-free: entries are claimed.
 #include "mpi_wrap.h"
 
 #include <stdatomic.h>
@@ -29,7 +29,7 @@ static unsigned home(request_key key)
 void requests_keep(MPI_Request request, struct persistent about)
 {
     const request_key key = key_of(request);
-    requests_drop(request); // a handle may come again
+    requests_drop(request); // handles are reused
     for (unsigned i = 0; i < FAR; i++) {
         const unsigned at = (home(key) + i) % SLOTS;
         request_key there = atomic_load(&slots[at].key);

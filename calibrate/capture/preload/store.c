@@ -1,6 +1,6 @@
-// The file of one process: mapped into memory, so that what is recorded is in the file even if the process is killed.
+// The file of one process, mapped into memory: records are in the file even if the process is killed.
 //
-// Room is asked of the file system before it is used: writing to a mapping on a full disk would kill the program.
+// Space is allocated before use: writing to a mapping on a full disk would kill the program.
 #include "capture.h"
 
 #include <dlfcn.h>
@@ -134,7 +134,7 @@ bool store_open(void)
         return false;
     if (!atomic_load(&opened)) {
         const int was = errno;
-        while (atomic_flag_test_and_set(&opening)) { // another thread is at it; this happens once
+        while (atomic_flag_test_and_set(&opening)) { // another thread opens the file; this happens once
         }
         if (!atomic_load(&opened) && !atomic_load(&failed)) {
             if (create()) {
@@ -161,7 +161,7 @@ void store_name_rank(int rank)
     const int was = errno;
     char named[sizeof path];
     snprintf(named, sizeof named, "%s/rank-%06d.capture", folder, rank);
-    // A link fails where the name is taken, as by an earlier program of the same job; the file then keeps its first name.
+    // link() fails if the name exists, from an earlier program of the same job; the file then keeps its first name.
     if (link(path, named) == 0) {
         unlink(path);
         strcpy(path, named);
@@ -239,7 +239,7 @@ enum { SLOTS = 4096 }; // a power of two, well above FORMAT_SITES
 
 static struct {
     _Atomic(const void *) address;
-    _Atomic uint16_t number; // 0 until it is known
+    _Atomic uint16_t number; // 0 until known
 } slots[SLOTS];
 static atomic_uint sites_taken = 1;
 
@@ -249,7 +249,7 @@ static void describe(unsigned number, const void *address, uint32_t kind)
     Dl_info info;
     if (dladdr(address, &info) != 0 && info.dli_fname != NULL) {
         s->offset = (uint64_t)((const char *)address - (const char *)info.dli_fbase);
-        // The program itself is named as it was called, which may be no path.
+        // The program has the name of its call, which may be no path.
         char real[PATH_MAX];
         const char *name = realpath(info.dli_fname, real) != NULL ? real : info.dli_fname;
         if (access(name, R_OK) != 0)
@@ -286,7 +286,7 @@ uint16_t store_site(const void *address, uint32_t kind)
             there = none;
         }
         if (there == address)
-            return atomic_load_explicit(&slots[at].number, memory_order_acquire); // 0 for the moment it is being made
+            return atomic_load_explicit(&slots[at].number, memory_order_acquire); // 0 while it is being made
     }
     return 0;
 }

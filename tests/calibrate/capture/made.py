@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.calibrate.capture import records
-from pready.calibrate.capture.records import RECORD, kinds
+from pready.calibrate.capture import files
+from pready.calibrate.capture.files import RECORD, kinds
 
 Row = tuple[int, int, str, int, int, int]
 """Begin, end, kind, place, who, what."""
@@ -13,12 +13,12 @@ Row = tuple[int, int, str, int, int, int]
 
 def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: int = 1, **fields: int) -> bytes:
     """The bytes of a file with these chunks, each of a thread."""
-    head = np.zeros(1, records._HEADER)
-    head["magic"] = records.MAGIC
+    head = np.zeros(1, files._HEADER)
+    head["magic"] = files.MAGIC
     expected = {"header_bytes": 8192, "site_bytes": 512, "sites": 1024, "chunk_bytes": 65536}
     for name, value in {**expected, "rank": rank, "ranks": ranks, "openmp": 1, **fields}.items():
         head[name] = value
-    sites = np.zeros(1024, records._SITE)
+    sites = np.zeros(1024, files._SITE)
     for number in range(1, 5):
         sites[number] = (16 * number, 1, 0, b"compute", b"/no/such/program")
     data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
@@ -26,7 +26,7 @@ def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: i
         full = np.zeros(2047, RECORD)
         for i, (start, end, kind, site, who, what) in enumerate(rows):
             full[i] = (start, end, kinds()[kind], site, who, what)
-        data += np.array([records._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(32, b"\0") + full.tobytes()
+        data += np.array([files._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(32, b"\0") + full.tobytes()
     return data
 
 

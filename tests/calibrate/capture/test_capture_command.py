@@ -14,7 +14,7 @@ from programs import HERE, Mpi, pready
 from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.environment import exports, variables
-from pready.calibrate.capture.records import ANY, read_run
+from pready.calibrate.capture.files import ANY, read_run
 from pready.cli import main
 
 

@@ -1,4 +1,4 @@
-"""However a program behaves and ends: captured, it says the same and ends the same, and what was lost is counted."""
+"""Captured programs print the same and end the same, however they end; lost records are counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from programs import Mpi
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.records import Process, read_run
+from pready.calibrate.capture.files import Process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import notes
 
@@ -88,10 +88,7 @@ def test_what_a_program_does_is_seen(mpi: Mpi, tmp_path: Path) -> None:
     sends = run.ranks[0].of("sendrecv")
     assert sends.sum() == 40
     assert len(set(run.ranks[0].thread[sends])) == 21
-
-
-def test_exec_leaves_both_files(mpi: Mpi, tmp_path: Path) -> None:
-    _, run = mpi.captured(1, [endings(mpi), "exec"], tmp_path / "run")
+    _, run = mpi.captured(1, [endings(mpi), "exec"], tmp_path / "exec")  # leaves both files
     assert run is not None
     assert [p.rank for p in run.processes] == [0, -1]
     assert run.processes[1].of("region").sum() == 1

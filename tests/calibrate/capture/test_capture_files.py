@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made import Row, capture_file, share
 
-from pready.calibrate.capture import records
-from pready.calibrate.capture.records import parse_process, read_run
+from pready.calibrate.capture import files
+from pready.calibrate.capture.files import parse_process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import summarise
 from pready.calibrate.capture.symbols import name_of
@@ -96,5 +96,5 @@ def test_any_damage_is_refused_or_read(data: st.DataObject) -> None:
     except PreadyError as error:
         assert "\n" not in str(error)
         return
-    run = records.Run(Path("x"), (process,))
+    run = files.Run(Path("x"), (process,))
     assert summarise(run).run_s >= 0 or process.mpi_s != (None, None)

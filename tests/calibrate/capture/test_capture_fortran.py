@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import HERE
+from programs import HERE, pready
 
-from pready.calibrate.capture.found import find
-from pready.calibrate.capture.records import kinds, read_run
+from pready.calibrate.capture.files import kinds, read_run
+from pready.calibrate.capture.step import find
 
 MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
 OPTIONS = ("--allow-run-as-root", "--oversubscribe")
@@ -31,22 +29,8 @@ def test_fortran_is_captured(tmp_path: Path, module: str) -> None:
     flags = ["-cpp", "-fopenmp", "-g", *(["-DMPI_MODULE"] if module == "mpi" else [])]
     subprocess.run([MPIF90, *flags, "-o", str(program), str(HERE / "ring.f90")], check=True, timeout=100)
     run = tmp_path / "run"
-    words = [
-        sys.executable,
-        "-m",
-        "pready",
-        "capture",
-        "-o",
-        str(run),
-        "--",
-        MPIEXEC,
-        *options,
-        "-n",
-        "3",
-        str(program),
-    ]
-    environ = {**os.environ, "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=100, check=False)
+    launched = [MPIEXEC, *options, "-n", "3", program]
+    done = pready("capture", "-o", run, "--", *launched, environ={"OMP_WAIT_POLICY": "passive"})
     assert done.returncode == 0, done.stderr
     captured = read_run(run)
     for process in captured.ranks:

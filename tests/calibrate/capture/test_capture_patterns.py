@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from pready.calibrate.capture.arrivals_fit import named
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
-from pready.calibrate.capture.steps import Repetition, repetition
+from pready.calibrate.capture.repetition import Repetition, repetition
 from pready.model.units import Unit, parse
 
 Grid = tuple[int, int, int]
@@ -203,10 +202,3 @@ def test_a_test_keeps_what_is_true_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(5)
     kept = [named(rng.normal(1e-3, 1e-4, (12, 4)), seed=i) for i in range(40)]
     assert sum(k is not None and k.fields["model"] == "normal" for k in kept) >= 33
-
-
-def test_sizes_are_not_made_up() -> None:
-    """What is 0 because an axis has one rank stays 0 in what is recognised."""
-    sizes = dict.fromkeys(CLASSES, 0) | {(True, False, False): 640}
-    found = recognise(halo(7, (4, 1, 1), True, sizes))
-    assert found == replace(Recognised("halo3d", (4, 1, 1), "periodic"), faces=(640, 0, 0))

@@ -10,7 +10,7 @@ import pytest
 from programs import Mpi, has_clang_openmp
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.records import RECEIVES, SENDS, Process, Run, kinds
+from pready.calibrate.capture.files import RECEIVES, SENDS, Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.summary import stretch_name, summarise
 from pready.model.arrays import Array

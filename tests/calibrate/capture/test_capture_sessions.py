@@ -8,7 +8,7 @@ import pytest
 from programs import Mpi
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.found import find
+from pready.calibrate.capture.step import find
 from pready.calibrate.capture.summary import notes
 
 pytestmark = pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""What is shown of a run: the page with its pictures, and the trace."""
+"""The page of a captured run with its pictures, and the trace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pytest
 from made import capture_file
 from test_capture_steps import STEPS, run
 
-from pready.calibrate.capture.records import Run
-from pready.calibrate.capture.summary import Finishes, communication_matrix, most_reclaimable
+from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
-from pready.show.capture_figures import distribution, heat_map
-from pready.show.capture_page import html
+from pready.show.pages.capture import html
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def test_communication_matrix(made: Run) -> None:
     assert np.array_equal(communication_matrix(made), expected)
 
 
-def test_whose_threads_wait(made: Run) -> None:
+def test_the_region_whose_threads_wait_longest(made: Run) -> None:
     finishes = most_reclaimable(made)
     assert finishes is not None
     assert finishes.first.shape == (STEPS, 2)
@@ -70,6 +69,11 @@ def test_the_page_needs_nothing_else(made: Run) -> None:
     assert "nothing repeats" in page
     fetched = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert all(f.startswith(("data:", "#")) for f in fetched)
+    # Units fit: shares take 60 to 110 us here, and 640 B go to a neighbour in each step. Ranks are whole numbers.
+    words = {" ".join(t.split()) for t in re.findall(r"<text[^>]*>([^<]*)</text>", page)}
+    assert {"finished after, us", "0", "1", "2", "3"} <= words
+    assert not {"0.5", "−0.5"} & words
+    assert any(re.fullmatch(r"[\d.]+ (?:B|KiB)", word) for word in words)
 
 
 def test_page_and_trace_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,24 +86,3 @@ def test_page_and_trace_by_the_command(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no rank sends messages to another one" in said.err
     assert "no rank sends messages to another one" in (tmp_path / "r.html").read_text()
     assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-
-
-@pytest.mark.thorough
-def test_times_and_bytes_are_drawn_in_units_that_fit(made: Run) -> None:
-    # Shares take 60 to 110 us here, and 640 B go to a neighbour in each step.
-    page = html(made, None, "nothing repeats", "title")
-    words = {" ".join(t.split()) for t in re.findall(r"<text[^>]*>([^<]*)</text>", page)}
-    assert "finished after, us" in words
-    ranks = {"0", "1", "2", "3"}
-    assert ranks <= words
-    assert not {"0.5", "−0.5"} & words  # ranks are whole
-    assert any(re.fullmatch(r"[\d.]+ (?:B|KiB)", word) for word in words)
-
-
-@pytest.mark.thorough
-def test_slow_threads_are_drawn_in_milliseconds() -> None:
-    times = np.array([[0.041, 0.042], [0.043, 0.04]])
-    finishes = Finishes("region", times, times)
-    for picture in (heat_map(finishes, "a"), distribution(finishes, "b")):
-        assert "finished after, ms" in picture
-        assert "40000" not in picture

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from made import Row, capture_file, share
 
-from pready.calibrate.capture.found import Step, find
-from pready.calibrate.capture.records import Run, parse_process
+from pready.calibrate.capture.files import Run, parse_process
+from pready.calibrate.capture.step import Step, find
 
 STEPS = 8
 US = 1000

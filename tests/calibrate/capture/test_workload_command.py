@@ -9,7 +9,7 @@ import pytest
 from programs import Mpi
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.found import find
+from pready.calibrate.capture.step import find
 from pready.cli import main
 from pready.model import arrivals, workload
 

@@ -1,0 +1,281 @@
+"""Capture files, one per process, as the preloaded library writes them; `preload/format.h` is their layout."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.errors import PreadyError
+
+PRELOAD = Path(__file__).resolve().parent / "preload"
+MAGIC = b"pready capture 1"
+SUFFIX = ".capture"
+LARGEST_FILE = 16 << 30
+"""Largest file of a process in bytes."""
+
+_HEADER = np.dtype(
+    [
+        ("magic", "S16"), ("header_bytes", "<u4"), ("site_bytes", "<u4"), ("sites", "<u4"), ("chunk_bytes", "<u4"),
+        ("rank", "<i4"), ("ranks", "<i4"), ("pid", "<i4"), ("thread_level", "<i4"),
+        ("started_ns", "<i8"), ("wall_ns", "<i8"), ("mpi_started_ns", "<i8"), ("mpi_ended_ns", "<i8"),
+        ("ended_ns", "<i8"), ("ended", "<u4"), ("openmp", "<u4"), ("threads", "<u4"), ("chunks", "<u4"),
+        ("used_sites", "<u4"), ("forks", "<u4"), ("dropped", "<u8"), ("dropped_requests", "<u8"),
+        ("execs", "<u4"), ("pad", "<u4"),
+    ]
+)  # fmt: skip
+_SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("pad", "<u4"), ("symbol", "S176"), ("object", "S320")])
+RECORD = np.dtype([("start", "<i8"), ("end", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"), ("what", "<u8")])
+_TEXTS = {"host": (512, 256), "library": (768, 1024), "program": (1792, 1024), "command": (2816, 4096)}
+_CHUNK_MAGIC = 0x6B6E6863
+_HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
+
+SHARE_TASKS = 0x8000
+ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
+"""Peers that are no rank."""
+
+ENDINGS = ("unknown", "exit", "abort")
+RUNTIMES = ("none", "libgomp", "OMPT")
+THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
+
+
+@cache
+def kinds() -> dict[str, int]:
+    """Numbers of the kinds of records by name, from the library's own source."""
+    text = (PRELOAD / "kinds.def").read_text(encoding="utf-8")
+    return {name: int(number) for number, name in re.findall(r'^KIND\(\w+, (\d+), "(\w+)"\)', text, re.MULTILINE)}
+
+
+def numbers(*names: str) -> list[int]:
+    """Numbers of some kinds."""
+    return [kinds()[name] for name in names]
+
+
+SENDS = ("send", "isend", "sendrecv", "start_send", "pready", "put", "rput", "accumulate")
+RECEIVES = ("recv", "irecv", "sendrecv_receive", "start_recv", "get", "rget")
+WAITS = ("wait", "fence", "complete", "epoch_wait", "unlock", "flush")
+COLLECTIVES = ("barrier", "collective", "collective_started", "neighbour_collective")
+OPENMP = ("region", "share", "nested")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the code: offset in an object, and the dynamic symbol before it, if any."""
+
+    offset: int
+    is_return: bool
+    """A return address, not the start of a function."""
+    symbol: str
+    object: str
+    name: str = ""
+    """The name, where another tool's trace has nothing else."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """The records of one process.
+
+    Attributes
+    ----------
+    records
+        Sorted by start; times in ns since the file was opened. `thread` is the thread that wrote each record.
+    rank, ranks
+        Rank in MPI_COMM_WORLD, and its size; -1 without MPI.
+    mpi_s
+        Return of MPI_Init and begin of MPI_Finalize, in s; None if missing.
+    dropped
+        Number of records that did not fit into the file.
+    """
+
+    path: Path
+    rank: int
+    ranks: int
+    host: str
+    program: str
+    command: str
+    library: str
+    thread_level: str
+    runtime: str
+    ended: str
+    threads: int
+    forks: int
+    dropped: int
+    dropped_requests: int
+    wall_s: float
+    duration_s: float
+    mpi_s: tuple[float | None, float | None]
+    places: tuple[Place | None, ...]
+    records: NDArray[Any] = field(repr=False)
+    thread: NDArray[np.int32] = field(repr=False)
+
+    def of(self, *names: str) -> NDArray[np.bool_]:
+        """Mask of the records of these kinds."""
+        return np.isin(self.records["kind"], numbers(*names))
+
+
+@dataclass(frozen=True)
+class Run:
+    """All processes of a captured run: ranks in order, then processes without a rank."""
+
+    folder: Path
+    processes: tuple[Process, ...]
+
+    @property
+    def ranks(self) -> tuple[Process, ...]:
+        """The processes that are ranks of MPI_COMM_WORLD."""
+        return tuple(p for p in self.processes if p.rank >= 0)
+
+    @property
+    def dropped(self) -> int:
+        """Dropped records of all processes."""
+        return sum(p.dropped for p in self.processes)
+
+
+def read_run(folder: Path) -> Run:
+    """Read the files of a folder.
+
+    Raises
+    ------
+    PreadyError
+        No folder, no files, an invalid file, or the files of two runs.
+    """
+    source = str(folder)
+    if not folder.is_dir():
+        raise PreadyError("is not a folder", valid="the folder that 'pready capture -o' wrote", source=source)
+    files = sorted(folder.glob(f"*{SUFFIX}"))
+    if not files:
+        raise PreadyError(f"holds no file *{SUFFIX}", valid="the folder that 'pready capture -o' wrote", source=source)
+    processes = [read_process(path) for path in files]
+    ranked = sorted((p for p in processes if p.rank >= 0), key=lambda p: p.rank)
+    for first, second in pairwise(ranked):
+        if first.rank == second.rank or first.ranks != second.ranks:
+            raise PreadyError(
+                f"holds two runs: {first.path.name} and {second.path.name} are rank {first.rank} of {first.ranks} and "
+                f"rank {second.rank} of {second.ranks}",
+                valid="one run per folder",
+                source=source,
+            )
+    return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)))
+
+
+def read_process(path: Path) -> Process:
+    """Read one file.
+
+    Raises
+    ------
+    PreadyError
+        It is none of ours, or damaged.
+    """
+    source = str(path)
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise PreadyError(f"has {size} B", valid=f"at most {LARGEST_FILE >> 30} GiB", source=source)
+        data = path.read_bytes()
+    except OSError as error:
+        raise PreadyError(f"cannot be read: {error.strerror}", valid="a capture file", source=source) from None
+    return parse_process(data, path)
+
+
+def parse_process(data: bytes, path: Path) -> Process:
+    """Parse the bytes of a file; see `read_process`."""
+    source = str(path)
+    first_chunk = _HEADER_BYTES + _MOST_SITES * _SITE.itemsize
+    if len(data) < first_chunk or not data.startswith(MAGIC):
+        raise PreadyError("is no capture file", valid=f"one that begins with '{MAGIC.decode()}'", source=source)
+    head = np.frombuffer(data, _HEADER, 1)[0]
+    layout = tuple(int(head[n]) for n in ("header_bytes", "site_bytes", "sites", "chunk_bytes"))
+    expected = (_HEADER_BYTES, _SITE.itemsize, _MOST_SITES, _CHUNK_BYTES)
+    if layout != expected:
+        raise PreadyError(f"has the layout {layout}", valid=f"{expected}", source=source)
+    rank, ranks = int(head["rank"]), int(head["ranks"])
+    if not (rank == ranks == -1 or 0 <= rank < ranks):
+        raise PreadyError(f"rank = {rank} of {ranks}", valid="a rank below the number of ranks", source=source)
+    for name, names in (("ended", ENDINGS), ("openmp", RUNTIMES)):
+        if head[name] >= len(names):
+            raise PreadyError(f"{name} = {head[name]}", valid=f"below {len(names)}", source=source)
+    records, thread = _records(data, first_chunk, source)
+    started = int(head["started_ns"])
+    last = int(records["end"].max()) if len(records) else 0
+    duration = int(head["ended_ns"]) - started if head["ended_ns"] else last
+    if not 0 <= duration < 1 << 62:
+        raise PreadyError(f"ends {duration} ns after it begins", valid="at least 0", source=source)
+    level = int(head["thread_level"])
+    return Process(
+        path=path,
+        rank=rank,
+        ranks=ranks,
+        **{name: _text(data[at : at + length]) for name, (at, length) in _TEXTS.items()},
+        thread_level=_level(level),
+        runtime=RUNTIMES[head["openmp"]],
+        ended=ENDINGS[head["ended"]],
+        threads=int(head["threads"]),
+        forks=int(head["forks"]),
+        dropped=int(head["dropped"]),
+        dropped_requests=int(head["dropped_requests"]),
+        wall_s=int(head["wall_ns"]) * 1e-9,
+        duration_s=duration * 1e-9,
+        mpi_s=(_since(head["mpi_started_ns"], started), _since(head["mpi_ended_ns"], started)),
+        places=_places(data),
+        records=records,
+        thread=thread,
+    )
+
+
+def _since(at: Any, started: int) -> float | None:
+    return (int(at) - started) * 1e-9 if at else None
+
+
+def _level(level: int) -> str:
+    """Name of a thread level as MPICH and Open MPI number them; other numbers stay numbers."""
+    return THREAD_LEVELS[level] if 0 <= level < len(THREAD_LEVELS) else "unknown" if level < 0 else str(level)
+
+
+def _text(data: bytes) -> str:
+    return data.split(b"\0", 1)[0].decode("utf-8", "replace").strip()
+
+
+def _places(data: bytes) -> tuple[Place | None, ...]:
+    rows = np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES)
+    return tuple(
+        Place(int(r["offset"]), int(r["kind"]) == 2, _text(bytes(r["symbol"])), _text(bytes(r["object"])))
+        if r["kind"]
+        else None
+        for r in rows
+    )
+
+
+def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """All records, sorted by start; a chunk ends at its first record without a kind."""
+    found, owners = [], []
+    for at in range(first_chunk, len(data) - _CHUNK_BYTES + 1, _CHUNK_BYTES):
+        magic, thread = np.frombuffer(data, "<u4", 2, at)
+        if magic == 0:  # allocated, but the process ended before it was used
+            continue
+        if magic != _CHUNK_MAGIC:
+            raise PreadyError(f"has no chunk at byte {at}", valid="a file as the library wrote it", source=source)
+        rows = np.frombuffer(data, RECORD, _CHUNK_BYTES // RECORD.itemsize - 1, at + RECORD.itemsize)
+        empty = np.flatnonzero(rows["kind"] == 0)
+        rows = rows[: empty[0]] if len(empty) else rows
+        found.append(rows)
+        owners.append(np.full(len(rows), thread, dtype=np.int32))
+    if not found:
+        return np.empty(0, RECORD), np.empty(0, np.int32)
+    records, thread = np.concatenate(found), np.concatenate(owners)
+    bad = (records["start"] < 0) | (records["end"] < records["start"]) | (records["end"] >= 1 << 62)
+    bad |= ~np.isin(records["kind"], list(kinds().values())) | (records["site"] >= _MOST_SITES)
+    if bad.any():
+        row = records[np.flatnonzero(bad)[0]]
+        raise PreadyError(
+            f"holds a record of kind {row['kind']} from {row['start']} to {row['end']} ns, place {row['site']}",
+            valid="a file as the library wrote it",
+            source=source,
+        )
+    order = np.lexsort((records["end"], records["start"]))
+    return records[order], thread[order]

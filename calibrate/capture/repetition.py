@@ -1,0 +1,217 @@
+"""The step that repeats: its exchanges in order, found from the messages between stretches of computing.
+
+An exchange is all that a rank sends between two stretches. It begins with the first message, and ends with the next
+stretch or collective once its requests are complete. Messages during a stretch of computing are one exchange, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pready.calibrate.capture.files import Process, kinds
+from pready.calibrate.capture.regions import Stretch, stretches
+
+LONGEST_STEP = 512
+"""Most exchanges of a step."""
+LEAST_COVERED = 0.5
+"""Share of a rank's exchanges that the repetition must explain."""
+ABOUT = 0.95
+"""Share of the best step's explanation that a shorter one must reach."""
+
+_NONBLOCKING = ("isend", "start_send", "pstart_send", "rput", "irecv", "start_recv", "pstart_recv", "rget")
+_SENDING = ("send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate")
+_ONE_SIDED = ("put", "accumulate")
+_CLOSING = ("fence", "complete", "unlock", "flush")
+_COLLECTIVE = ("barrier", "collective", "neighbour_collective")
+
+
+@dataclass
+class Group:
+    """One exchange of one rank.
+
+    Attributes
+    ----------
+    begin, end
+        Start of the first message and end of the last completion, in seconds.
+    sent
+        Bytes and messages by peer.
+    site
+        Place in the code of the first message.
+    in_mpi
+        Seconds in MPI between begin and end.
+    overlapped
+        Threads compute between its messages and their completion.
+    producer
+        The last stretch before it, after the previous exchange, and its instance; None if there is none.
+    since
+        End of the previous exchange, in seconds.
+    waited, serial
+        Seconds in point-to-point calls between `since` and the producer, and outside MPI between the producer and
+        the first message.
+    collectives
+        Collectives between the previous exchange and this one.
+    """
+
+    begin: float
+    since: float
+    end: float = 0.0
+    site: int = 0
+    in_mpi: float = 0.0
+    overlapped: bool = False
+    waited: float = 0.0
+    serial: float = 0.0
+    collectives: int = 0
+    producer: tuple[Stretch, int] | None = None
+    sent: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _seen: set[tuple[int, int]] = field(default_factory=set)
+
+    @property
+    def exact(self) -> Hashable:
+        """Place, receivers and bytes."""
+        return self.site, tuple(sorted(self.sent.items()))
+
+    @property
+    def rough(self) -> Hashable:
+        """Place and receivers: sizes may differ."""
+        return self.site, tuple(sorted(self.sent))
+
+    def add(self, peer: int, size: int, site: int) -> None:
+        """Add a message."""
+        bytes_, count = self.sent.get(peer, (0, 0))
+        self.sent[peer] = (bytes_ + size, count + 1)
+        self._seen.add((peer, site))
+
+    def has(self, peer: int, site: int) -> bool:
+        """Whether a message went from this place to this peer."""
+        return (peer, site) in self._seen
+
+
+def groups(process: Process) -> list[Group]:
+    """The exchanges of a rank in order; messages to itself do not count."""
+    found: list[Group] = []
+    current: Group | None = None
+    last: tuple[float, Stretch, int, float] | None = None
+    waited = 0.0
+    outstanding = before = collectives = 0
+    puts = False
+    since = process.mpi_s[0] or 0.0
+    computing = stretches(process)
+
+    for at, finish, kind, who, what, site in _events(process, computing):
+        over = current is not None and outstanding <= before and not puts
+        if current is not None and over and kind in ("", *_COLLECTIVE):
+            found.append(current)
+            since, collectives, waited, current = current.end, 0, 0.0, None
+        if kind == "":
+            if current is None:
+                last = (finish, computing[who], what, waited)
+            else:
+                current.overlapped = True
+            continue
+        if kind in _SENDING and who != process.rank and who >= 0:
+            if current is not None and current.overlapped and current.has(who, site):
+                found.append(current)
+                since, collectives, waited, current = current.end, 0, 0.0, None
+            if current is None:
+                current = Group(at, since, site=site, collectives=collectives)
+                before = outstanding
+                if last is not None and since <= last[0] <= at:
+                    current.producer, current.waited = last[1:3], last[3]
+                    current.serial = max(0.0, at - last[0] - (waited - last[3]))
+                else:
+                    current.waited = waited
+            current.add(who, what, site)
+            puts |= kind in _ONE_SIDED
+        if kind in _NONBLOCKING:
+            outstanding += 1
+        elif kind in ("wait", "test"):
+            outstanding = max(0, outstanding - what)
+        elif kind in _CLOSING:
+            puts = False
+        elif kind in _COLLECTIVE:
+            collectives += 1
+        elif current is None:
+            waited += finish - at
+        if current is not None:
+            current.in_mpi += finish - at
+            current.end = max(current.end, finish)
+    if current is not None:
+        found.append(current)
+    return found
+
+
+Event = tuple[float, float, str, int, int, int]
+"""Begin, end, kind, peer, bytes and place of a record; a stretch has kind "", its number and its instance."""
+
+
+def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:
+    """Stretches and calls, sorted by begin."""
+    rows = process.records[~process.of("region", "share", "nested", "init", "finalize")]
+    name = {number: text for text, number in kinds().items()}
+    found: list[Event] = [
+        (begin * 1e-9, end * 1e-9, name[kind], who, what, site)
+        for begin, end, kind, site, who, what in rows[["start", "end", "kind", "site", "who", "what"]].tolist()
+    ]
+    for which, stretch in enumerate(computing):
+        times = zip(stretch.begin.tolist(), stretch.end.tolist(), strict=True)
+        found += [(begin, end, "", which, instance, 0) for instance, (begin, end) in enumerate(times)]
+    return sorted(found, key=lambda event: event[:2])
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A step of `period` exchanges in its longest unbroken run, from exchange `first` to before `stop`.
+
+    Attributes
+    ----------
+    runs
+        Exchanges in all unbroken runs over those in the longest; at least 1.
+    """
+
+    period: int
+    first: int
+    stop: int
+    runs: float = 1.0
+
+    @property
+    def times(self) -> int:
+        """Whole steps in the longest run."""
+        return (self.stop - self.first) // self.period
+
+
+def repetition(signatures: Sequence[Hashable]) -> Repetition | None:
+    """The shortest step that explains about as much of a sequence as the best; None if nothing repeats.
+
+    A step may occur in several runs, like the iterations of a solver that is called repeatedly. A step cut by the end
+    of a run does not count.
+    """
+    numbers = {s: i for i, s in enumerate(dict.fromkeys(signatures))}
+    codes = np.array([numbers[s] for s in signatures], dtype=np.int64)
+    n = len(codes)
+    found: list[tuple[float, Repetition]] = []
+    for period in range(1, min(LONGEST_STEP, n // 2) + 1):
+        edges = np.diff(np.concatenate([[0], (codes[period:] == codes[:-period]).astype(np.int8), [0]]))
+        starts, lengths = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
+        starts, lengths = starts[lengths >= period], lengths[lengths >= period]
+        if not len(starts):
+            continue
+        longest = int(np.argmax(lengths))
+        first, covered = int(starts[longest]), int(lengths[longest] + period)
+        runs = float((lengths + period).sum()) / covered
+        # Exchanges equal to the one a step earlier, over those that have one.
+        explained = float(lengths.sum()) / (n - period)
+        found.append((explained, Repetition(period, first, first + covered // period * period, runs)))
+    most = max((explained for explained, _ in found), default=0.0)
+    if most < LEAST_COVERED:
+        return None
+    return next((step for explained, step in found if explained >= ABOUT * most), None)
+
+
+def most_common(values: Sequence[int]) -> int:
+    """The most frequent value, the largest of equals."""
+    counted = Counter(values)
+    return max(counted, key=lambda v: (counted[v], v))

@@ -1,0 +1,311 @@
+"""The step of a captured run: its exchanges with pattern, sizes and thread times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pready.calibrate.capture.files import Process, Run
+from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
+from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
+from pready.calibrate.capture.summary import notes, stretch_name
+from pready.calibrate.capture.symbols import name_of
+from pready.model.arrays import Array
+from pready.model.errors import PreadyError
+from pready.model.units import format_time
+
+WARM_UP = 5
+"""Least number of steps to leave out the first one, which makes threads and connections."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One exchange of the step, over all ranks and steps.
+
+    Attributes
+    ----------
+    times
+        Finish time of each thread, in seconds after the previous exchange, shape (samples, threads): all ranks of a
+        step, step after step. Includes serial work between the region and the first message.
+    exchange_s
+        Mean time from the first message to the end.
+    in_mpi_s
+        Mean time of it in MPI.
+    serial_s
+        Mean time between the last thread's finish and the first message, often packing.
+    overlapped
+        Threads compute between its messages and their completion.
+    region
+        The stretch of computing before it; "" if there is none.
+    """
+
+    name: str
+    pattern: Recognised
+    times: Array
+    exchange_s: float
+    in_mpi_s: float
+    serial_s: float
+    overlapped: bool
+    collectives: float
+    region: str
+
+    @property
+    def threads(self) -> int:
+        """Threads of the region before it."""
+        return int(self.times.shape[1])
+
+    @property
+    def compute_s(self) -> float:
+        """Mean of the threads' times."""
+        return float(self.times.mean())
+
+    @property
+    def waiting_s(self) -> float:
+        """Mean wait of finished threads for the last one."""
+        return float((self.times.max(axis=1) - self.times.mean(axis=1)).mean())
+
+    @property
+    def most_s(self) -> float:
+        """Upper bound of what a port gains in a step: the waiting time or the exchange, whichever is shorter."""
+        return min(self.waiting_s, self.exchange_s)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The step that repeats in a run.
+
+    Attributes
+    ----------
+    steps
+        Number of repetitions.
+    step_s
+        Mean time of a step.
+    share
+        Share of the time from MPI_Init to MPI_Finalize that the steps take.
+    exact
+        Every step sends the same bytes; otherwise sizes are means.
+    """
+
+    exchanges: tuple[Exchange, ...]
+    ranks: int
+    ranks_per_node: int
+    threads: int
+    steps: int
+    step_s: float
+    share: float
+    exact: bool
+    notes: tuple[str, ...]
+
+
+def find(run: Run) -> Step:
+    """Find the step of a run.
+
+    Raises
+    ------
+    PreadyError
+        Ranks are missing, no rank sends to another one, or nothing repeats.
+    """
+    source = str(run.folder)
+    ranks = run.ranks
+    if not ranks or len(ranks) != ranks[0].ranks:
+        of = ranks[0].ranks if ranks else "no"
+        raise PreadyError(f"holds {len(ranks)} of {of} ranks", valid="a file of every rank", source=source)
+    all_groups = [groups(p) for p in ranks]
+    lead = max(range(len(ranks)), key=lambda r: len(all_groups[r]))
+    if not all_groups[lead]:
+        raise PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
+    sweep = recognise_sweep([[g.sent for g in found] for found in all_groups])
+    exact = True
+    if sweep is not None:
+        main = Repetition(len(all_groups[lead]) // sweep.times, 0, len(all_groups[lead]))
+        aligned: list[Instances] = [[list(found) for found in all_groups]]
+    else:
+        main, exact = _repetition(all_groups[lead], source)
+        aligned = _aligned(ranks, all_groups, main, lead)
+    all_exchanges = _named(tuple(_exchange(run, instances, sweep) for instances in aligned))
+    exchanges = _with_threads(all_exchanges)
+    first, last = all_groups[lead][main.first], all_groups[lead][main.stop - 1]
+    lead_process = ranks[lead]
+    begin, end = lead_process.mpi_s
+    run_s = (lead_process.duration_s if end is None else end) - (begin or 0.0)
+    teams = Counter({e.threads: 0 for e in exchanges})
+    for e in exchanges:
+        teams[e.threads] += 1 if e.region else 0
+    return Step(
+        exchanges=exchanges,
+        ranks=len(ranks),
+        ranks_per_node=most_common(list(Counter(p.host for p in ranks).values())),
+        threads=max(teams, key=lambda t: (teams[t], t)),
+        steps=main.times,
+        step_s=(last.end - first.since) / main.times,
+        share=min(1.0, main.runs * (last.end - first.since) / run_s) if run_s > 0 else 1.0,
+        exact=exact,
+        notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
+    )
+
+
+Instances = list[list[Group]]
+"""One exchange of the step: for each rank its groups, one per repetition."""
+
+
+def _repetition(found: Sequence[Group], source: str) -> tuple[Repetition, bool]:
+    """The step, and whether its sizes repeat exactly."""
+    step = repetition([g.exact for g in found])
+    if step is not None:
+        return step, True
+    step = repetition([g.rough for g in found])
+    if step is None:
+        raise PreadyError(
+            f"{len(found)} exchanges of a rank do not repeat",
+            valid="a run of several steps that send to the same ranks",
+            source=source,
+        )
+    return step, False
+
+
+def _aligned(
+    ranks: Sequence[Process], all_groups: Sequence[list[Group]], main: Repetition, lead: int
+) -> list[Instances]:
+    """The step's exchanges, over all ranks."""
+    if all(len(found) == len(all_groups[lead]) for found in all_groups):
+        return [
+            [list(found[main.first + j : main.stop : main.period]) for found in all_groups] for j in range(main.period)
+        ]
+    # Ranks at an open boundary may lack some exchanges: match those that follow the same region, in the lead's order,
+    # from the end, as set-up precedes the steps.
+    keys = [_after(ranks[lead], group) for group in all_groups[lead]]
+    result: list[Instances] = [[[] for _ in all_groups] for _ in range(main.period)]
+    for rank, found in enumerate(all_groups):
+        at = len(keys)
+        for group in reversed(found):
+            key = _after(ranks[rank], group)
+            before = next((i for i in range(at - 1, -1, -1) if keys[i] == key), None)
+            if before is None:
+                continue
+            at = before
+            if main.first <= at < main.stop:
+                result[(at - main.first) % main.period][rank].insert(0, group)
+    return result
+
+
+def _after(process: Process, group: Group) -> tuple[str, ...]:
+    """Identity of an exchange across ranks: the region before it, or the function that sends."""
+    if group.producer is None:
+        return (name_of(process.places[group.site]).partition(" (")[0],) if group.site else ()
+    key = group.producer[0].key
+    return tuple(f"{p.object}+{p.offset}" for p in (process.places[key[0]], process.places[key[1]]) if p is not None)
+
+
+def _exchange(run: Run, instances: Instances, sweep: Recognised | None) -> Exchange:
+    skip = 1 if max(map(len, instances)) >= WARM_UP else 0
+    used = [of_rank[skip:] for of_rank in instances]
+    teams = Counter(g.producer[0].threads for of_rank in used for g in of_rank if g.producer is not None)
+    threads = max(teams, key=lambda t: (teams[t], t)) if teams else 1
+    rows: list[Array] = []
+    serial: list[float] = []
+    for step in range(max(map(len, used), default=0)):
+        for of_rank in used:
+            if step >= len(of_rank):
+                continue
+            g = of_rank[step]
+            if g.producer is None:
+                if not teams:
+                    rows.append(np.array([max(0.0, g.begin - g.since - g.waited)]))
+                continue
+            stretch, i = g.producer
+            if stretch.threads != threads:
+                continue
+            rows.append(np.maximum(stretch.begin[i] - g.since - g.waited + stretch.finish[i] + g.serial, 0.0))
+            serial.append(g.serial)
+    every = [g for of_rank in used for g in of_rank]
+    rank, lead = next((r, g) for r, of_rank in enumerate(used) for g in of_rank)
+    process = run.ranks[rank]
+    producer = lead.producer[0] if lead.producer is not None else None
+    return Exchange(
+        name=name_of(process.places[lead.site]) if 0 < lead.site < len(process.places) else "",
+        pattern=sweep or recognise([_mean_sent(of_rank) for of_rank in used]),
+        times=np.array(rows) if rows else np.zeros((1, threads)),
+        exchange_s=float(np.mean([g.end - g.begin for g in every])),
+        in_mpi_s=float(np.mean([g.in_mpi for g in every])),
+        serial_s=float(np.mean(serial)) if serial else 0.0,
+        overlapped=any(g.overlapped for g in every),
+        collectives=float(np.mean([g.collectives for g in every])),
+        region="" if producer is None else stretch_name(process, producer),
+    )
+
+
+def _mean_sent(of_rank: Sequence[Group]) -> Sent:
+    """Mean bytes and messages by peer."""
+    if not of_rank:
+        return {}
+    peers = sorted({peer for g in of_rank for peer in g.sent})
+    return {
+        peer: (
+            round(np.mean([g.sent.get(peer, (0, 0))[0] for g in of_rank])),
+            round(np.mean([g.sent.get(peer, (0, 0))[1] for g in of_rank])),
+        )
+        for peer in peers
+    }
+
+
+def _named(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """The exchanges with unique names."""
+    counts = Counter(e.name for e in exchanges)
+    seen: Counter[str] = Counter()
+    result = []
+    for e in exchanges:
+        seen[e.name] += 1
+        name = e.name if counts[e.name] == 1 else f"{e.name}, {seen[e.name]}"
+        result.append(replace(e, name=name))
+    return tuple(result)
+
+
+def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Keep exchanges that follow a team's region; the time of others is added to the next one's compute time.
+
+    Threads cannot send parts of data that no team has computed. Without any team all are kept.
+    """
+    kept = [i for i, e in enumerate(exchanges) if e.region and e.threads > 1]
+    if not kept:
+        return exchanges
+    result = []
+    for nth, i in enumerate(kept):
+        before = kept[nth - 1]  # the first follows the last of the previous step
+        between = range(before + 1, i if i > before else i + len(exchanges))
+        passed = sum(e.compute_s + e.exchange_s for e in (exchanges[j % len(exchanges)] for j in between))
+        result.append(replace(exchanges[i], times=exchanges[i].times + passed))
+    return tuple(result)
+
+
+def _notes(found: Sequence[Exchange], kept: Sequence[Exchange], exact: bool) -> list[str]:
+    said = []
+    if not exact:
+        said.append("sizes differ from step to step: means are used")
+    if len(kept) < len(found):
+        passed = {e.name for e in found} - {e.name for e in kept}
+        took = sum(e.exchange_s for e in found if e.name in passed)
+        said.append(
+            f"{len(passed)} of the step's {len(found)} exchanges follow no region of a team: their {format_time(took)} "
+            "count as compute time of the next one"
+        )
+    elif not any(e.region for e in kept):
+        said.append("no parallel region before any exchange: partitions are ready at once")
+    several = [e for e in kept if e.pattern.messages > 1]
+    if several:
+        most = max(e.pattern.messages for e in several)
+        said.append(f"{_listed(several)}: up to {most} messages per neighbour count as one")
+    overlapped = [e for e in kept if e.overlapped]
+    if overlapped:
+        said.append(f"{_listed(overlapped)}: threads compute during the exchange; the workload does not model that")
+    collectives = sum(e.collectives for e in found)
+    if collectives >= 0.5:
+        said.append(f"{collectives:.0f} collectives per step count as time before exchanges")
+    return said
+
+
+def _listed(exchanges: Sequence[Exchange]) -> str:
+    names = [e.name for e in exchanges[:3]] + ([f"{len(exchanges) - 3} more"] if len(exchanges) > 3 else [])
+    return ", ".join(names)

@@ -1,0 +1,82 @@
+"""The step of a run without parallel regions: totals divided by a given number of steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from pready.calibrate.capture.files import COLLECTIVES, SENDS, Process, Run
+from pready.calibrate.capture.patterns import Sent, recognise
+from pready.calibrate.capture.repetition import most_common
+from pready.calibrate.capture.step import Exchange, Step
+from pready.calibrate.capture.summary import time_in_mpi, time_within_mpi
+from pready.model.errors import PreadyError
+
+
+def step_of_totals(run: Run, threads: int, steps: int) -> Step:
+    """One exchange per step, with all messages of each pair of ranks.
+
+    Raises
+    ------
+    PreadyError
+        Ranks are missing, send nothing to each other, or leave no time to compute.
+    """
+    source, ranks = str(run.folder), run.ranks
+    if not ranks or len(ranks) != ranks[0].ranks:
+        of = ranks[0].ranks if ranks else "no"
+        raise PreadyError(f"holds {len(ranks)} of {of} ranks", valid="events of every rank", source=source)
+    totals = [_sent(p) for p in ranks]
+    if not any(totals):
+        raise PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
+    exact = all(size % steps == 0 for sent in totals for size, _ in sent.values())
+    within, in_mpi = (float(np.mean([f(p) for p in ranks])) / steps for f in (time_within_mpi, time_in_mpi))
+    if not within > in_mpi:
+        raise PreadyError(f"leaves {within - in_mpi:g} s of computing in a step", valid="above 0", source=source)
+    exchange = Exchange(
+        name="",
+        pattern=recognise([_of_a_step(sent, steps) for sent in totals]),
+        times=np.full((1, 1), within - in_mpi),
+        exchange_s=in_mpi,
+        in_mpi_s=in_mpi,
+        serial_s=0.0,
+        overlapped=False,
+        collectives=float(np.mean([p.of(*COLLECTIVES).sum() for p in ranks])) / steps,
+        region="",
+    )
+    return Step(
+        exchanges=(exchange,),
+        ranks=len(ranks),
+        ranks_per_node=most_common(list(Counter(p.host for p in ranks).values())),
+        threads=threads,
+        steps=steps,
+        step_s=within,
+        share=1.0,
+        exact=exact,
+        notes=tuple(_notes(exchange, steps, exact)),
+    )
+
+
+def _notes(exchange: Exchange, steps: int, exact: bool) -> Sequence[str]:
+    said = [f"no parallel regions: a step is the run divided by {steps}, time outside MPI counts as computing"]
+    if not exact:
+        said.append(f"bytes to a rank are no multiple of {steps} steps: the mean is used and may contain set-up")
+    if exchange.collectives >= 0.5:
+        said.append(f"{exchange.collectives:.0f} collectives per step count as waiting, not as computing")
+    return said
+
+
+def _sent(process: Process) -> dict[int, tuple[int, int]]:
+    """Bytes and messages by peer over the whole run."""
+    rows = process.records[process.of(*SENDS)]
+    out: dict[int, tuple[int, int]] = {}
+    for who, what in rows[["who", "what"]].tolist():
+        if who >= 0 and who != process.rank:
+            size, count = out.get(who, (0, 0))
+            out[who] = (size + what, count + 1)
+    return out
+
+
+def _of_a_step(sent: Sent, steps: int) -> Sent:
+    return {to: (max(1, round(size / steps)), max(1, round(count / steps))) for to, (size, count) in sent.items()}

@@ -1,0 +1,1 @@
+"""Pictures: one file for each figure; `prediction`, `whatif` and `capture` say what is drawn, `files` writes it."""

@@ -1,0 +1,89 @@
+"""Timelines of one exchange: threads, messages, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from pready.model.arrays import Array
+from pready.model.timeline import Steps
+from pready.model.units import format_time, unit_of_times
+from pready.show.figures.colours import COLOURS, NEUTRAL
+from pready.show.figures.style import styled, subplots
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One exchange of one rank; times in seconds after the last partition is ready."""
+
+    label: str
+    thread_ready: Array
+    """When each thread finishes its last partition."""
+    steps: Steps
+    owner: NDArray[np.int64]
+    """The thread that issues each message, in the order of `steps`."""
+    peer: NDArray[np.int64]
+    """The receiver of each message."""
+    join: float | None
+    """When the threads have joined, if the approach waits for that."""
+    end: float
+
+
+LANES = 32
+"""Most threads drawn; larger teams are thinned evenly."""
+
+
+@styled
+def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
+    """Exchanges one above the other: a lane per thread, and in it a line per peer.
+
+    As in gillis2023 Fig. 1-2 and marts2024 Fig. 1: bulk above, partitioned below.
+    """
+    first = min(float(min(e.thread_ready.min(), e.steps.ready.min())) for e in drawn)
+    last = max(e.end for e in drawn)
+    left = first - 0.05 * (last - first)
+    scale, unit = unit_of_times(last - first)
+    most = min(LANES, max(len(e.thread_ready) for e in drawn))
+    figure, every = subplots(
+        len(drawn), 1, size=(9, 0.6 + len(drawn) * (0.8 + 0.17 * most)), sharex=True, squeeze=False
+    )
+    for axes, e in zip(every[:, 0], drawn, strict=True):
+        threads = np.unique(np.linspace(0, len(e.thread_ready) - 1, most).round().astype(int))
+        peers = int(e.peer.max()) + 1
+        height = 0.55 / peers
+        for row, thread in enumerate(threads):
+            ready = float(e.thread_ready[thread])
+            axes.barh(row - 0.28, (ready - left) / scale, left=left / scale, color=NEUTRAL, height=0.3, alpha=0.6)
+            mine = np.flatnonzero(e.owner == thread)
+            y = row - 0.1 + height * (e.peer[mine] + 0.5)
+            waits, leaves, arrives = (x[0, mine] / scale for x in (e.steps.ready, e.steps.left, e.steps.arrived))
+            for start, width, colour in ((waits, leaves - waits, COLOURS[4]), (leaves, arrives - leaves, COLOURS[0])):
+                # The edge keeps messages visible that are shorter than a pixel.
+                axes.barh(y, np.maximum(width, 0), left=start, color=colour, edgecolor=colour, lw=0.5, height=height)
+        if e.join is not None:
+            axes.axvline(e.join / scale, color="k", lw=1)
+        axes.axvline(e.end / scale, color=COLOURS[1], lw=1.5)
+        axes.axvline(0, color=NEUTRAL, ls=":", lw=1)
+        axes.set_ylim(len(threads) - 0.4, -0.6)
+        every_other = max(1, len(threads) // 8)
+        axes.set_yticks(range(0, len(threads), every_other), [str(t + 1) for t in threads[::every_other]])
+        of = f" ({len(threads)} of {len(e.thread_ready)})" if len(threads) < len(e.thread_ready) else ""
+        axes.set_ylabel(f"thread{of}")
+        axes.set_title(f"{e.label}: done after {format_time(e.end)}", loc="left", fontsize=9)
+    every[-1, 0].set_xlabel(f"{unit} after the last partition is ready")
+    names = {
+        "computing": Patch(color=NEUTRAL, alpha=0.6),
+        "ready, not sent": Patch(color=COLOURS[4]),
+        "on the wire": Patch(color=COLOURS[0]),
+        "threads joined": Line2D([], [], color="k", lw=1),
+        "all received": Line2D([], [], color=COLOURS[1], lw=1.5),
+    }
+    figure.legend(list(names.values()), list(names), frameon=False, loc="outside right upper", title="a line per peer")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    return figure

@@ -1,0 +1,100 @@
+"""Picture files: checked before the work, drawn after it.
+
+Matplotlib is imported when a picture is drawn: it is an extra, and takes half a second.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pready.files.extra import need
+from pready.files.writing import check_writable, write_text, write_with
+from pready.model.engine import Simulation
+from pready.model.machine import Machine
+from pready.model.prediction import Prediction
+from pready.model.workload import Workload
+from pready.whatif.table import Table
+
+if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
+    from matplotlib.figure import Figure
+
+    from pready.calibrate.fit import Fit
+
+SUFFIXES = (".svg", ".png", ".pdf")
+KINDS = ("size", "map", "exchange", "sensitivity")
+"""Pictures of a prediction."""
+TITLES = {"size": "Over buffer sizes", "map": "Over buffer sizes and messages", "exchange": "One exchange, bulk above"}
+"""Headings of the pictures on a page; the sensitivity is a table there."""
+
+
+def check(path: Path) -> None:
+    """Refuse a picture's path before any work.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written, another suffix than those of `SUFFIXES`, or no Matplotlib.
+    """
+    check_writable(path, SUFFIXES)
+    need("matplotlib", "a picture")
+
+
+def save(path: Path, figure: Figure) -> None:
+    """Write a figure; the same figure gives the same bytes.
+
+    Raises
+    ------
+    PreadyError
+        A path that cannot be written.
+    """
+    if path.suffix.lower() == ".svg":
+        from pready.show.figures.svg import svg
+
+        write_text(path, svg(figure))
+    else:
+        write_with(path, lambda p: figure.savefig(p, dpi=150))
+
+
+def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
+    """Draw one of `KINDS`; errors as for `check`."""
+    check(path)
+    from pready.show.figures import prediction as of_prediction
+
+    save(path, of_prediction.figure(kind, machine, workload, prediction))
+
+
+def draw_table(path: Path, table: Table, min_gain: float) -> None:
+    """Draw a sweep or a comparison; errors as for `check`."""
+    check(path)
+    from pready.show.figures import whatif
+
+    save(path, whatif.figure(table, min_gain))
+
+
+def prediction_pictures(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
+    """Every picture of a prediction for a page: title and SVG; none without Matplotlib."""
+    if find_spec("matplotlib") is None:
+        return []
+    from pready.show.figures import prediction as of_prediction
+    from pready.show.figures.svg import svg
+
+    drawn = ((TITLES[k], of_prediction.figure(k, machine, workload, prediction)) for k in TITLES)
+    return [(title, svg(figure, alone=False)) for title, figure in drawn]
+
+
+def draw_fit(path: Path, title: str, fit: Fit) -> None:
+    """Draw measured times, fit and residuals; errors as for `check`."""
+    check(path)
+    from pready.show.figures.calibration import calibration
+
+    save(path, calibration(title, fit))
+
+
+def draw_idle_waves(path: Path, title: str, simulation: Simulation) -> None:
+    """Draw iteration times by rank; errors as for `check`."""
+    check(path)
+    from pready.show.figures.idle_waves import idle_waves
+
+    save(path, idle_waves(title, simulation))

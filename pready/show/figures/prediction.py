@@ -1,0 +1,155 @@
+"""Figures of a prediction: evaluates the model at the points that they show."""
+
+from __future__ import annotations
+
+import math
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from pready.model.arrays import Array
+from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.mapping import partitions_per_direction
+from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
+from pready.model.interfaces import Approach
+from pready.model.libraries import library
+from pready.model.machine import Machine
+from pready.model.predict import evaluator
+from pready.model.prediction import ApproachPrediction, Prediction
+from pready.model.puts import with_puts
+from pready.model.timeline import run
+from pready.model.units import format_size
+from pready.model.vcis import transport_counts
+from pready.model.workload import Workload
+from pready.show.figures.eta_over_size import Line, Sure, eta_over_size
+from pready.show.figures.exchanges import Exchange, exchanges
+from pready.show.figures.gain_map import gain_map
+from pready.show.figures.tornado import tornado
+from pready.show.tables.prediction import best_per_interface
+
+POINTS, MAP_POINTS = 145, 61
+SURE_POINTS, SURE_DRAWS = 13, 12
+SAMPLES_OF_MAP = 32
+MOST_LEVERS = 8
+
+
+def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    """One kind of picture: "size", "map", "exchange" or "sensitivity"."""
+    where = f"{prediction.machine} ({prediction.library})"
+    size = f"{len(prediction.exchanges)} exchanges" if prediction.exchanges else format_size(workload.buffer)
+    title = f"{workload.name} on {where}, {workload.threads} threads, {size}"
+    drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "sensitivity": _sensitivity}[kind]
+    return drawn(title, with_puts(machine, library(prediction.library)), workload, prediction)
+
+
+def _label(row: ApproachPrediction) -> str:
+    return f"{row.name}, {_messages(row.approach)}" + (f" on {row.vcis} VCIs" if row.vcis > 1 else "")
+
+
+def _messages(approach: Approach) -> str:
+    count = approach.transport_partitions
+    return f"{count} message{'s' if count > 1 else ''}"
+
+
+def _sizes(workload: Workload, points: int) -> list[float]:
+    lowest = max(float(workload.n_partitions), 256.0)
+    sizes: list[float] = np.geomspace(lowest, max(64 * 2.0**20, 16 * workload.buffer), points).tolist()
+    return sizes
+
+
+def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) -> Evaluation | ManyRanks:
+    engine: Any = prediction.engine
+    return evaluator(machine, workload, prediction.seed, engine, draws=0)[0]
+
+
+def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[float], samples: int) -> Array:
+    """η over sizes; `samples` arrivals of the timeline, or those of the engine's ranks."""
+    if isinstance(evaluation, ManyRanks):
+        return evaluation.gain_over_sizes(approach, sizes)
+    return gain_over_sizes(evaluation.machine, evaluation.workload, approach, sizes, evaluation.seed, samples)
+
+
+def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    sizes, advised = _sizes(workload, POINTS), prediction.advised
+    drawn = (workload.baseline.interface, advised.approach.interface)
+    others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
+    others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
+    evaluation = _evaluation(machine, workload, prediction)
+    lines = [Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
+    sure = _sure(machine, workload, prediction, sizes, lines[0].eta)
+    return eta_over_size(title, sizes, lines, workload.buffer, sure)
+
+
+def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float], eta: Array) -> Sure:
+    """The advised approach's interval of η, and the sizes at which it saves enough.
+
+    The ends are predicted at a few sizes and on both sides of each segment border. Between these, log(end / η) is
+    interpolated linearly.
+    """
+    engine: Any = prediction.engine
+    n, advice = workload.n_partitions, prediction.advice
+    best = advice.best.approach
+    starts = [s.from_ for s in machine.path(workload.path).segments[1:]]
+    borders = [s * m for s in starts for m in (1, best.messages)]
+    inside = [b for b in borders if sizes[0] < b < sizes[-1]]
+    wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), workload.buffer, *inside, *(b - n for b in inside)]
+    counts = np.unique(np.ceil(np.array(wanted) / n)) * n
+    rows = []
+    for size in counts:
+        there = workload.at_buffer(float(size))
+        evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
+        evaluation.prepare([workload.baseline, best])
+        rows.append(evaluation.predict(best))
+    low, high = (
+        eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
+        for end in (attrgetter("eta_low"), attrgetter("eta_high"))
+    )
+    return Sure(
+        low,
+        high,
+        [(r.low, r.high) for r in advice.pays],
+        [(r.low, r.high) for r in advice.certain],
+        f"{100 * advice.min_gain:g} % of an iteration",
+    )
+
+
+def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    sizes, advised = _sizes(workload, MAP_POINTS), prediction.advised
+    interface = advised.approach.interface
+    counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
+    evaluation = _evaluation(machine, workload, prediction)
+    eta = [_gains(evaluation, interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
+    return gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer)
+
+
+def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    evaluation = Evaluation(machine, workload, prediction.seed, draws=0)
+    iteration = slice(1, 2)  # row 0: all threads arrive together
+    ready = evaluation.ready[iteration]
+    threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
+    drawn = []
+    for approach in (workload.baseline, prediction.advised.approach):
+        theirs = evaluation.receiver_joins(approach)
+        joins = None if theirs is None else theirs[iteration]
+        line = run(ready, evaluation.costs_by_peer(approach), approach, evaluation.setting, joins, keep_steps=True)
+        assert line.steps is not None
+        join = float(line.join[0]) if approach.interface.joins else None
+        label = f"{approach.name}, {_messages(approach)} per peer"
+        owner = _owners(approach, workload, ready[0])[line.steps.partition[0]]
+        drawn.append(Exchange(label, threads, line.steps, owner, line.steps.peer[0], join, float(line.end[0])))
+    return exchanges(title, drawn)
+
+
+def _sensitivity(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    return tornado(title, prediction.decides[:MOST_LEVERS], 100 * prediction.advice.min_gain)
+
+
+def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:
+    """The thread that issues each transport partition: the last of its threads."""
+    count = approach.messages
+    by_transport = ready.reshape(count, -1)
+    last = by_transport.argmax(axis=1) + np.arange(count) * by_transport.shape[1]
+    return last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)

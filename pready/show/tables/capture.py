@@ -1,0 +1,60 @@
+"""A captured run in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pready.calibrate.capture.summary import RunSummary
+from pready.model.units import format_size, format_time
+from pready.show.terminal.table import Readable
+
+MOST_REGIONS = 12
+
+
+def summary_view(summary: RunSummary) -> RenderableType:
+    """Time in MPI, the regions with the most reclaimable time, and notes."""
+    run = summary.run_s or 1.0
+    said = (
+        f"{_count(summary.ranks, 'rank')} on {_count(summary.hosts, 'node')}, {format_time(summary.run_s)}: "
+        f"{summary.in_mpi_s / run:.1%} in MPI, {summary.messages} messages ({format_size(summary.message_bytes)}), "
+        f"{_count(summary.collectives, 'collective')}"
+    )
+    parts: list[RenderableType] = [Text(said)]
+    if summary.regions:
+        parts.append(_regions(summary, run))
+        rest = len(summary.regions) - MOST_REGIONS
+        if rest > 0:
+            parts.append(Text(f"and {rest} more", style="dim"))
+        parts.append(
+            Text(
+                f"reclaimable: {format_time(summary.reclaimable_s)}, {summary.reclaimable_s / run:.1%} of the run: "
+                "finished threads waiting for their last one"
+            )
+        )
+    parts += [Text(f"note: {note}", style="yellow") for note in summary.notes]
+    return Group(*parts)
+
+
+def _regions(summary: RunSummary, run: float) -> Readable:
+    table = Readable()
+    table.add_column("parallel region", overflow="fold")
+    for column in ("threads", "calls", "each", "of the run", "last thread late by", "reclaimable", "of the run"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for r in summary.regions[:MOST_REGIONS]:
+        calls = r.calls / summary.ranks
+        table.add_row(
+            r.name + (" (tasks)" if r.tasks else ""),
+            str(r.threads),
+            f"{calls:.0f}",
+            format_time(r.time_s / calls if calls else 0.0),
+            f"{r.time_s / run:.1%}",
+            f"{r.late:.1%}",
+            format_time(r.reclaimable_s),
+            f"{r.reclaimable_s / run:.1%}",
+        )
+    return table
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,116 @@
+"""A proof in the terminal: predicted and measured, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pready.model.units import format_size, format_time
+from pready.model.workload import Workload
+from pready.show.tables.prediction import VERDICT_STYLE
+from pready.validate.prove import Proof
+from pready.validate.prove.session import Case
+from pready.validate.report.summary import signed
+
+
+def proof_view(proof: Proof) -> RenderableType:
+    """The table, the verdict, and the suspected terms where the two differ."""
+    w = proof.workload
+    table = _table(
+        f"{w.name} on {proof.machine.name}: {_what(w)}",
+        ("approach", "", "iteration\n(change)", "communication\n(95 %, rounds)", "η\n(95 %, rounds)"),
+    )
+    for case in proof.cases:
+        _add(table, proof, case)
+    lines = [_verdict(proof)]
+    for check in proof.comparison.checks:
+        if not check.ok and check.name != "verdict kept":
+            lines.append(Text(f"{check.name}: {check.value:.1%}, more than {check.limit:.0%}", style="yellow"))
+    lines += [
+        Text(f"{c.way.interface.name}, {c.way.transports} parts: suspected term: {c.result.suspect}")
+        for c in proof.cases
+        if c.result.suspect
+    ]
+    lines += [Text(f"note: {note}", style="dim") for note in proof.comparison.notes]
+    return Group(table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *lines)
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    """A table of 80 columns, with each value above its range; narrower terminals fold cells."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _of_exchanges(proof: Proof) -> Table:
+    """Times of each exchange of the step, by approach."""
+    columns = ("exchange", "approach", "predicted", "measured\n(rounds)", "error")
+    table = _table("each exchange's communication", columns)
+    for number, part in enumerate(proof.workload.parts):
+        for case in proof.cases:
+            r = case.result.exchanges[number]
+            table.add_row(
+                part.name if case is proof.cases[0] else "",
+                f"{_mark(proof, case)}{case.way.approaches[number].name}, {r.transport_partitions}",
+                format_time(r.predicted_s),
+                f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
+                signed(r.error),
+                end_section=case is proof.cases[-1],
+            )
+    return table
+
+
+def _add(table: Table, proof: Proof, case: Case) -> None:
+    r, e, baseline = case.result, case.expected, case.way.approach == proof.workload.baseline
+    table.add_row(
+        f"{_mark(proof, case)}{case.way.interface.name}\n  {_parts(case)}",
+        "predicted",
+        _changed(e.iteration_s, None if baseline else e.saving),
+        f"{format_time(e.time_s)}\n({_range(e.time_low_s, e.time_high_s)})",
+        "" if baseline else f"{e.eta:.2f}×\n({e.eta_low:.2f}-{e.eta_high:.2f})",
+    )
+    table.add_row(
+        "",
+        "measured",
+        _changed(case.iteration_s, None if baseline else case.saving),
+        f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
+        "" if baseline else f"{r.eta_measured:.2f}×\n({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
+        style="bold" if case.way == proof.advised else "",
+        end_section=True,
+    )
+
+
+def _mark(proof: Proof, case: Case) -> str:
+    return "→ " if case.way == proof.advised else "  "
+
+
+def _parts(case: Case) -> str:
+    vcis = case.way.vcis
+    return f"in {case.way.transports}" + (f" on {vcis} VCIs" if vcis > 1 else "")
+
+
+def _changed(iteration_s: float, saving: float | None) -> str:
+    return format_time(iteration_s) + ("" if saving is None else f"\n({-100 * saving:+.1f} %)")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{format_time(low)}-{format_time(high)}"
+
+
+def _what(w: Workload) -> str:
+    patterns = " + ".join(dict.fromkeys(part.pattern for part in w.parts))
+    if w.exchanges is None:
+        return f"{format_size(w.buffer)} per peer, {patterns}"
+    return f"{len(w.parts)} exchanges, up to {format_size(w.buffer)} per peer, {patterns}"
+
+
+def _verdict(proof: Proof) -> Text:
+    line = Text(f"verdict {'kept' if proof.kept else 'NOT kept'}", style="bold green" if proof.kept else "bold red")
+    line.append(": predicted ", style="default not bold").append(proof.predicted, style=VERDICT_STYLE[proof.predicted])
+    line.append(", measured ", style="default not bold").append(proof.measured, style=VERDICT_STYLE[proof.measured])
+    return line.append(f"; regret {proof.regret:.1%} of an iteration", style="default not bold")

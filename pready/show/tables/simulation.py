@@ -1,0 +1,120 @@
+"""Simulations by the engine: a terminal table, rows for CSV, a JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pready.model.engine.simulate import Simulation
+from pready.model.interfaces import EACH
+from pready.model.machine import Machine
+from pready.model.prediction import ApproachPrediction
+from pready.model.units import format_change, format_time
+from pready.model.version import VERSION
+from pready.model.workload import Workload
+from pready.show.terminal.table import Readable
+
+Rows = list[tuple[ApproachPrediction, Simulation]]
+"""Bulk and the approach, simulated with the same arrivals; bulk alone after an interruption."""
+
+
+def cause_name(cause: str) -> str:
+    """A cause of lost time, as printed."""
+    return "NIC" if cause == "nic" else cause.replace("_", " ")
+
+
+def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> RenderableType:
+    """Bulk and the approach side by side: iteration time and its parts."""
+    runs = [s for _, s in rows]
+    row, fine = rows[-1]
+    ranks = " × ".join(str(n) for n in fine.grid if n > 1)
+    title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {fine.iterations} iterations"
+    table = Readable(heading=title)
+    table.add_column("mean per rank and iteration")
+    for s in runs:
+        a, bulk = s.approach, s is runs[0]
+        alone = bulk or a.interface is EACH
+        what = a.name if alone else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI"
+        table.add_column(what, justify="right", style="" if bulk else "bold")
+    table.add_row("iteration", *(format_time(float(s.mean_s.mean())) for s in runs))
+    for cause in fine.causes_s:
+        values = [format_time(float(s.causes_s[cause].mean())) for s in runs]
+        table.add_row(f"  {cause_name(cause)}", *values)
+    spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
+    table.add_row("spread of ranks at the end", *spread)
+    said = Text(f"η = {row.eta:.2f}×, iteration time {format_change(-row.speedup_percent)}")
+    messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
+    cost = (
+        f"{messages:,} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
+    )
+    return Group(table, said, Text(cost, style="dim"))
+
+
+def per_iteration(rows: Rows) -> list[dict[str, object]]:
+    """One row per completed iteration: times of bulk and of the approach, and the approach's parts."""
+    (_, bulk), (_, fine) = rows[0], rows[-1]
+    return [
+        {
+            "iteration": i,
+            "bulk_mean_s": float(bulk.mean_s[i]),
+            "mean_s": float(fine.mean_s[i]),
+            "shortest_s": float(fine.shortest_s[i]),
+            "longest_s": float(fine.longest_s[i]),
+            "first_end_s": float(fine.first_end_s[i]),
+            "last_end_s": float(fine.last_end_s[i]),
+            **{f"{cause}_s": float(times[i]) for cause, times in fine.causes_s.items()},
+        }
+        for i in range(min(bulk.iterations, fine.iterations))
+    ]
+
+
+def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> dict[str, Any]:
+    """The JSON object: a prediction's keys and the simulation's."""
+
+    def one(row: ApproachPrediction, s: Simulation) -> dict[str, Any]:
+        return {
+            **row.to_dict(),
+            "end_s": s.time_s,
+            "iteration_s": float(s.mean_s.mean()),
+            "communication_s": float(s.communication_s.mean()),
+            "causes_s": {cause: float(times.mean()) for cause, times in s.causes_s.items()},
+            "simulated_messages": s.messages,
+            "wall_s": s.wall_s,
+            "messages_per_s": s.messages_per_s,
+        }
+
+    row, fine = rows[-1]
+    runs = [s for _, s in rows]
+    return {
+        "version": VERSION,
+        "engine": "engine",
+        "seed": fine.seed,
+        "machine": machine.name,
+        "library": library,
+        "workload": workload.model_dump(mode="json"),
+        "ranks": list(fine.grid),
+        "iterations": fine.iterations,
+        "interrupted": fine.interrupted,
+        "eta": row.eta,
+        "speedup_percent": row.speedup_percent,
+        "perceived_bandwidth_bytes_per_s": row.perceived_bandwidth_bytes_per_s,
+        "availability": row.availability,
+        "early_bird_percent": row.early_bird_percent,
+        "messages": sum(s.messages for s in runs),
+        "wall_s": sum(s.wall_s for s in runs),
+        "cores": fine.cores,
+        "approaches": [one(*r) for r in rows],
+        "iterations_detail": per_iteration(rows),
+    }
+
+
+def step_report(
+    machine: Machine, workload: Workload, library: str, rows: Rows, by_exchange: Sequence[Rows]
+) -> dict[str, Any]:
+    """`report` of a step, with one of each of several exchanges."""
+    made = report(machine, workload, library, rows)
+    each = [report(machine, part, library, some) for part, some in zip(workload.parts, by_exchange, strict=False)]
+    return made | {"exchanges": each} if each else made

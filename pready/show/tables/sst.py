@@ -1,0 +1,38 @@
+"""Results of SST: residuals of its ping-pong, and the gain that congestion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pready.model.units import format_size, format_time
+from pready.show.terminal.table import Readable
+from pready.sst.calibrate import Fit
+from pready.sst.congestion_taken import Beside
+
+
+def residuals_view(fit: Fit, machine: str) -> RenderableType:
+    """SST's ping-pong times beside the machine's."""
+    table = Readable(heading=f"ping-pong: SST against {machine}")
+    for name in ("size", "machine", "SST", "residual", ""):
+        table.add_column(name, justify="right")
+    for r in fit.residuals:
+        note = "near a threshold" if r.near_threshold else ""
+        table.add_row(format_size(r.size), format_time(r.machine), format_time(r.simulated), f"{r.relative:+.1%}", note)
+    worst = max((abs(r.relative) for r in fit.residuals), default=0.0)
+    said = f"largest residual {worst:.1%}, away from thresholds {fit.worst:.1%}; {fit.rounds} rounds"
+    return Group(table, Text(said, style="dim"))
+
+
+def congestion_view(rows: Sequence[Beside], network: str) -> RenderableType:
+    """Times and η on the network, beside those on one router."""
+    table = Readable(heading=f"congestion on {network}, beside one router")
+    for name in ("approach", "transport", "time, one router", "time here", "η, one router", "η here", "gain lost"):
+        table.add_column(name, justify="left" if name == "approach" else "right")
+    for r in rows:
+        taken = "" if r.taken is None else f"{r.taken:.0%}"
+        times = (format_time(r.time_alone_s), format_time(r.time_s))
+        table.add_row(r.name, str(r.transport_partitions), *times, f"{r.eta_alone:.2f}", f"{r.eta:.2f}", taken)
+    return table

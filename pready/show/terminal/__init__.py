@@ -1,0 +1,1 @@
+"""Standard output and error: their width, their encoding, and tables that fit."""

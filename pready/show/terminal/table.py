@@ -1,0 +1,116 @@
+"""A table that fits a narrow terminal without cutting values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.table import Column, Table
+from rich.text import Text
+
+INDENT = 4
+
+
+class Readable(Table):
+    """A table where it fits, else two lines per row, else a list per row. No value is cut.
+
+    Parameters
+    ----------
+    heading
+        A line above the table, over the terminal's whole width.
+    gap
+        Blanks between columns.
+    """
+
+    def __init__(self, *headers: Column | str, heading: str = "", gap: int = 2) -> None:
+        super().__init__(
+            *headers, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0)
+        )  # the box's own divider is the last blank
+        self.heading, self.gap = heading, gap
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.heading:
+            yield Text(self.heading, style="bold")
+            yield Text("")
+        if self._least(console, options, self.columns) <= options.max_width:
+            self._share(console, options)
+            yield from super().__rich_console__(console, options)
+        elif (
+            all(c.no_wrap for c in self.columns[1:])
+            and INDENT + self._least(console, options, self.columns[1:]) <= options.max_width
+        ):
+            yield from self._two_lines(console, options)
+        else:
+            yield from self._lists(console)
+
+    def _share(self, console: Console, options: ConsoleOptions) -> None:
+        """Give each column its longest word, then share the rest (Rich alone cuts words)."""
+        wide = options.update_width(10_000)
+        least, most = [], []
+        for column in self.columns:
+            column.width = None
+            cells = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
+            most.append(max(*(m.maximum for m in cells), column.min_width or 0))
+            least.append(most[-1] if column.no_wrap else max(*(m.minimum for m in cells), column.min_width or 0))
+        spare = options.max_width - self.gap * (len(least) - 1) - sum(least)
+        if sum(most) - sum(least) > spare:
+            wants = sorted(range(len(least)), key=lambda n: most[n] - least[n])
+            for left, n in zip(range(len(wants), 0, -1), wants, strict=True):
+                more = min(most[n] - least[n], spare // left)  # small wants are met, the others share equally
+                self.columns[n].width = least[n] + more
+                spare -= more
+
+    def _least(self, console: Console, options: ConsoleOptions, columns: list[Column]) -> int:
+        """The least width at which no word is cut and no `no_wrap` cell wrapped."""
+        wide = options.update_width(10_000)
+        total = self.gap * (len(columns) - 1)
+        for column in columns:
+            cells = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
+            total += max(*(m.maximum if column.no_wrap else m.minimum for m in cells), column.min_width or 0)
+        return total
+
+    def _two_lines(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+        """Each row's name, and its values on the next line, aligned over all rows."""
+        rest = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, self.gap - 1, 0, 0))
+        for column in self.columns[1:]:
+            rest.add_column(column.header, justify=column.justify, no_wrap=True)
+        figures = [list(column.cells) for column in self.columns[1:]]
+        for number, row in enumerate(self.rows):
+            rest.add_row(*(cells[number] for cells in figures), style=row.style)
+        lines = console.render_lines(rest, options.update_width(options.max_width - INDENT), pad=False)
+        names = list(self.columns[0].cells)
+        header = len(lines) - len(names)
+        for number, line in enumerate(lines):
+            if number >= header:
+                yield _styled(names[number - header], self.rows[number - header].style)
+            if any(segment.text.strip() for segment in line):
+                yield from (Segment(" " * INDENT), *line, Segment.line())
+
+    def _lists(self, console: Console) -> Iterator[RenderableType]:
+        """Each row's name, and below it a line per column: header and value."""
+        columns = [list(column.cells) for column in self.columns]
+        # Columns without a header are part of the row's name.
+        named = next((n for n, c in enumerate(self.columns) if str(c.header)), 0) + 1
+        headers = [" ".join(str(c.header).split()) for c in self.columns]
+        for number, row in enumerate(self.rows):
+            name = Text(" ").join(_styled(cells[number], row.style) for cells in columns[:named])
+            yield name
+            values = Table.grid(padding=(0, 2, 0, 0))
+            values.add_column(no_wrap=True, style="dim")
+            values.add_column(overflow="fold")
+            for header, cells in zip(headers[named:], columns[named:], strict=True):
+                if str(cells[number]).strip():
+                    values.add_row(header, cells[number])
+            yield Padding(values, (0, 0, 0, INDENT), expand=False)
+
+
+def _styled(cell: RenderableType, style: Any) -> Text:
+    text = cell.copy() if isinstance(cell, Text) else Text(str(cell))
+    if style:
+        text.stylize(style)
+    return text

@@ -1,0 +1,80 @@
+"""The terminal: results on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from pready.show.terminal.plain_text import lacks_letters, plain
+
+PIPE_WIDTH = 120
+"""Columns of output into a pipe, unless COLUMNS is set."""
+NARROWEST = 20
+
+_BLANKS = re.compile(r"[ ]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+
+
+class _Output(Console):
+    """Writes no trailing blanks; lays out letters that the encoding can show."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(text, self.encoding), **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        self.file.write(_BLANKS.sub(r"\1", captured.get()))
+        self.file.flush()
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Standard output or error, as wide as the terminal; in a pipe, COLUMNS or `PIPE_WIDTH` wide."""
+    probe = Console(stderr=stderr)
+    if probe.is_terminal:
+        return _Output(highlight=False, emoji=False, stderr=stderr)
+    said = os.environ.get("COLUMNS", "")
+    width = int(said) if said.isdecimal() and int(said) >= NARROWEST else PIPE_WIDTH
+    return _Output(width=width, highlight=False, emoji=False, stderr=stderr)
+
+
+def print_json(data: object) -> None:
+    """One JSON object on standard output; NaN raises, as it is a defect."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=lacks_letters(sys.stdout), allow_nan=False))
+
+
+def progress(*columns: str | ProgressColumn) -> Progress:
+    """Progress bars on standard error that vanish at the end; none if that is no terminal."""
+    terminal = Console(stderr=True)
+    return Progress(*columns, console=terminal, transient=True, disable=not terminal.is_terminal)
+
+
+class Busy:
+    """A progress bar without a total, on standard error, for work that may take seconds."""
+
+    def __init__(self, said: str) -> None:
+        self._progress = progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._task = self._progress.add_task(said, total=None)
+
+    def update(self, said: str) -> None:
+        """Say what runs now."""
+        self._progress.update(self._task, description=said)
+
+    def __enter__(self) -> Busy:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+def status(said: str) -> Busy:
+    """A progress bar without a total."""
+    return Busy(said)
