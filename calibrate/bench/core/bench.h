@@ -180,7 +180,7 @@ int measure_point(Run *run);
 /* What measure_point does once nothing is refused, with all ranks of run->bench. */
 int take_samples(Run *run);
 
-/* board.c: what this rank is doing, for whoever finds it dead or silent */
+/* board.c: the state of this rank, to explain a run that has died or hangs */
 typedef enum { IDLE, STARTING, RECEIVING, COMPUTING, FINISHING, CHECKING } Doing;
 void board_open(const Bench *b);
 void board_point(void);

@@ -2,7 +2,7 @@
  *
  * A launcher may bind a rank to its cores or leave it the whole node; ranks that share the same cores divide them in
  * their order. Left alone where somebody else has decided (OMP_PROC_BIND and its like), where a rank has one core only,
- * and while a team is larger than the rank's cores: such threads take turns, wherever the kernel likes.
+ * and while a team is larger than the rank's cores: the kernel places such threads.
  */
 #include "core/bench.h"
 

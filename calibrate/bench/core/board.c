@@ -1,5 +1,5 @@
-/* What this rank is doing, for whoever finds the run dead or silent: FOLDER/board-RANK, mapped into memory, so that it
- * costs two stores and outlives a kill. Read by calibrate/board.py, which knows the same eight numbers. */
+/* The state of this rank, to explain a run that has died or hangs: FOLDER/board-RANK, mapped into memory, so that it
+ * costs a few stores and survives a kill. calibrate/board.py reads the same eight numbers. */
 #include "core/bench.h"
 
 #include <fcntl.h>

@@ -37,7 +37,7 @@ double waited_for_core_s(void)
     static _Thread_local int file = NOT_YET;
     char text[64] = "", *second;
     if (file == NOT_YET) {
-        file = open("/proc/thread-self/schedstat", O_RDONLY); /* ns on a core, ns waiting for one, turns */
+        file = open("/proc/thread-self/schedstat", O_RDONLY); /* ns on a core, ns waiting for one, time slices */
     }
     if (file < 0 || pread(file, text, sizeof text - 1, 0) <= 0) {
         return 0;

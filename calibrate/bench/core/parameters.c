@@ -1,4 +1,4 @@
-/* "NAME key=value key=value": what a point asks for, checked against what its measurement declares. */
+/* "NAME key=value key=value": the parameters of a point, checked against those that its measurement declares. */
 #include "core/bench.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ const Parameter common_parameters[] = {
     {"budget_s", REAL, "2", "0 to 86400"}, /* for the repeats; warm-up and checks come on top */
     {"half_width", REAL, "0.05", "0 to 1"}, /* stop when (high - low) / 2 / median is below */
     {"keep", INTEGER, "64", "1 to 100000"}, /* raw samples in the record, evenly spaced over the series */
-    {"round", INTEGER, "0", "0 to 1000"},   /* tells a point from the same point measured again */
+    {"round", INTEGER, "0", "0 to 1000"}, /* differs where the same point is measured again */
     END_OF_PARAMETERS,
 };
 

@@ -5,10 +5,10 @@
  * total = the same with the computing time
  * delay = that computing time as it really was (sleeping overshoots)
  * after = from the moment the last partition was ready to the completion on rank 1. Without the start and the first
- *         barrier, whose threads wake one after the other: the time left when the last partition is there
+ *         barrier, which threads leave one after the other
  *
  * lists.ready_s: when each user partition of a repeat was ready, on rank 0's clock from start, a row per repeat for the
- * first MAX_LISTED repeats after the warm-up. What threads really did, for a prediction of that very repeat.
+ * first MAX_LISTED repeats after the warm-up: as measured, for a prediction of that very repeat.
  *
  * Departures from the paper: rank 1 answers its completion with a zero-byte message and half a zero-byte round trip is
  * taken off, because the ranks share no clock; RMA "many" has a window per transport partition, which is the paper's

@@ -69,6 +69,12 @@ static void put(Exchange *e, const Job *job, MPI_Win window)
 
 /* ---- active ----------------------------------------------------------------------------------------------------- */
 
+/* Does each direction have windows of its own? */
+static bool apart(const Exchange *e)
+{
+    return e->shares != NULL && e->way->windows_per_bin;
+}
+
 /* This phase's windows; sets how many there are. */
 static MPI_Win *windows_now(const Exchange *e, int *count)
 {
@@ -76,62 +82,51 @@ static MPI_Win *windows_now(const Exchange *e, int *count)
     return &e->windows[e->step * *count];
 }
 
-/* Of a bin that goes to this edge alone. */
+/* Of a bin that goes along this edge. */
 static MPI_Win window_of(const Exchange *e, const Edge *edge, int bin)
 {
     int count;
-    return windows_now(e, &count)[edge->tag * e->bins + bin];
+    MPI_Win *windows = windows_now(e, &count);
+    return windows[!e->way->windows_per_bin ? 0 : apart(e) ? edge->tag * e->bins + bin : bin];
+}
+
+/* Exposure epochs of this phase; and one of them, with the origins. */
+static int exposures(const Exchange *e)
+{
+    int count;
+    windows_now(e, &count);
+    return apart(e) ? e->now->receives * e->bins : e->now->receives > 0 ? count : 0;
+}
+
+static MPI_Win exposure(const Exchange *e, int i, MPI_Group *origins)
+{
+    int count;
+    *origins = apart(e) ? e->now->alone[i / e->bins] : e->now->from_group;
+    return apart(e) ? window_of(e, &e->now->receive[i / e->bins], i % e->bins) : windows_now(e, &count)[i];
 }
 
 static void active_receives(Exchange *e)
 {
-    int count;
-    MPI_Win *windows = windows_now(e, &count);
-    for (int i = 0; e->now->from_count > 0 && i < count; i++) {
-        MPI_Win_post(e->now->from_group, 0, windows[i]);
-    }
-}
-
-static void wait_for(const Exchange *e, MPI_Win window)
-{
-    int done = 0;
-    double began = now_s();
-    if (e->patience == POLLING) {
-        MPI_Win_wait(window);
-    }
-    while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
-        let_others_run(e, began);
+    MPI_Group origins;
+    for (int i = 0; i < exposures(e); i++) {
+        MPI_Win window = exposure(e, i, &origins);
+        MPI_Win_post(origins, 0, window);
     }
 }
 
 static void active_wait(Exchange *e)
 {
-    int count;
-    MPI_Win *windows = windows_now(e, &count);
-    for (int i = 0; e->now->from_count > 0 && i < count; i++) {
-        wait_for(e, windows[i]);
-    }
-}
-
-static void many_active_receives(Exchange *e)
-{
-    if (e->shares == NULL) {
-        active_receives(e);
-        return;
-    }
-    for (int i = 0; i < e->now->receives * e->bins; i++) {
-        MPI_Win_post(e->now->alone[i / e->bins], 0, window_of(e, &e->now->receive[i / e->bins], i % e->bins));
-    }
-}
-
-static void many_active_wait(Exchange *e)
-{
-    if (e->shares == NULL) {
-        active_wait(e);
-        return;
-    }
-    for (int i = 0; i < e->now->receives * e->bins; i++) {
-        wait_for(e, window_of(e, &e->now->receive[i / e->bins], i % e->bins));
+    MPI_Group origins;
+    for (int i = 0; i < exposures(e); i++) {
+        MPI_Win window = exposure(e, i, &origins);
+        int done = 0;
+        double began = now_s();
+        if (e->patience == POLLING) {
+            MPI_Win_wait(window);
+        }
+        while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
+            let_others_run(e, began);
+        }
     }
 }
 
@@ -156,15 +151,9 @@ static void single_active_join(Exchange *e)
 
 static void many_active_ready(Exchange *e, const Job *job)
 {
-    int count;
-    MPI_Win window = windows_now(e, &count)[job->bin];
-    MPI_Group to = e->now->to_group;
-    if (e->shares != NULL) {
-        window = window_of(e, &e->now->send[job->first], job->bin);
-        to = e->now->alone[e->now->receives + job->first];
-    }
     if (job->count > 0) {
-        MPI_Win_start(to, 0, window);
+        MPI_Win window = window_of(e, &e->now->send[job->first], job->bin);
+        MPI_Win_start(apart(e) ? e->now->alone[e->now->receives + job->first] : e->now->to_group, 0, window);
         put(e, job, window);
         MPI_Win_complete(window);
     }
@@ -185,8 +174,8 @@ const ExchangeWay exchange_rma_many_active = {
     .splits = true,
     .windows_per_bin = true,
     .init = create,
-    .begin_receives = many_active_receives,
-    .wait_receives = many_active_wait,
+    .begin_receives = active_receives,
+    .wait_receives = active_wait,
     .ready = many_active_ready,
     .free = destroy,
 };

@@ -1,5 +1,5 @@
-/* Which way each exchange is performed in: `approach` and `transport` say it of all, `ways` of each in turn, as
- * WAY.TRANSPORT joined by "_". */
+/* The way of each exchange: `approach` and `transport` name one for all, `ways` one for each, as WAY.TRANSPORT joined by
+ * "_". */
 #include "exchange/exchange.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  *
  * receive = time of these n calls over n, on rank 1's clock
  *
- * A message that moves only while its receiver is in MPI takes its whole transfer here, which is no overhead. Whoever
- * reads this compares it with the time of a message.
+ * A message that moves only while its receiver is in MPI takes its whole transfer here, which is no overhead:
+ * compare it with the time of a message.
  */
 #include "core/bench.h"
 

@@ -109,7 +109,7 @@ static void issue_one(Run *run, int sender, int message)
     }
 }
 
-/* The threads begin at the same moment, awake: one that had to wake up first would find the lock free again. */
+/* The threads begin at the same moment, awake: one that had slept would find the lock free again. */
 static double issue(Run *run, int threads, int first_sender)
 {
     State *s = run->state;
