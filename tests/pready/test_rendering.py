@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pready.model import rendering
+from pready.model import forms
 
 
 @pytest.mark.thorough

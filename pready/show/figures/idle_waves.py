@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from pready.model.arrays import Array
-from pready.model.engine import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.errors import PreadyError
 from pready.model.units import unit_of_times
 from pready.show.figures.colours import COLOURS
