@@ -3,8 +3,8 @@
 Ranks lie on nodes in linear order, one per node unless the workload says more; messages within a node load no cable.
 On a tapered fat tree the uplinks of an edge switch share its traffic evenly, the best that any routing can do; on a
 torus each message goes the shorter way around, axis by axis, as in merlin. Bytes over the link's rate bound the time of
-an exchange from below, whoever is late. Latency, blocking and uneven spread over parallel links are left out:
-`pready sst run`, to which a warning refers, has them.
+an exchange from below, with or without late ranks. It leaves out latency, blocking and unequal spread over parallel
+links, which `pready sst run` has: a warning refers to it.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class SizeCurve(Provenance):
 
     def at(self, size: float) -> float:
         """The time of messages of `size` bytes."""
-        import numpy as np  # not for who only lists machines
+        import numpy as np  # listing machines does without it
 
         return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
