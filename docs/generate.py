@@ -122,7 +122,10 @@ def libraries() -> str:
         out.append("")
     out += ["## How MPI_Put moves", "", _prose(inspect.getdoc(puts_module) or ""), ""]
     out += ["| library | fabric | puts | source |", "| --- | --- | --- | --- |"]
-    out += [f"| {family} | {fabric} | {puts_module.SAYS[p.value]} | {p.source}: {_cell(p.why)} |" for (family, fabric), p in KNOWN.items()]
+    out += [
+        f"| {family} | {fabric} | {puts_module.SAYS[p.value]} | {p.source}: {_cell(p.why)} |"
+        for (family, fabric), p in KNOWN.items()
+    ]
     return "\n".join(out) + "\n"
 
 

@@ -21,7 +21,7 @@ from pready.files.writing import check_writable, write_text, write_with
 from pready.model.errors import PreadyError
 from pready.model.exchange import Pattern
 from pready.model.version import VERSION
-from pready.model.workload import Pattern, load
+from pready.model.workload import load
 from pready.show.pages.capture import html
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from pready.model.errors import PreadyError
-from pready.model.machine import Machine, load
+from pready.model.machine import load
 from pready.show.tables.validation import report_data, report_view
 from pready.sst import library
 from pready.sst.firefly import initial

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pready.model.libraries import LibraryProfile, Messages
-from pready.model.puts import KNOWN
+from pready.model.puts import KNOWN, SAYS
 from pready.show.terminal.table import Readable
 
 MESSAGES: dict[Messages, str] = {
@@ -51,7 +51,7 @@ def library_view(profile: LibraryProfile) -> RenderableType:
     rows.add_row("VCIs of communicators", str(profile.max_vcis))
     for (family, fabric), puts in KNOWN.items():
         if family == profile.family:
-            rows.add_row(f"MPI_Put, {fabric}", f"{puts.says} ({puts.why})")
+            rows.add_row(f"MPI_Put, {fabric}", f"{SAYS[puts.value]} ({puts.why})")
     rows.add_row("why", profile.why)
     for warning in profile.warnings:
         rows.add_row("note", warning)
@@ -62,5 +62,5 @@ def library_view(profile: LibraryProfile) -> RenderableType:
 
 def library_data(profile: LibraryProfile) -> dict[str, Any]:
     """The same as data for JSON."""
-    puts = {fabric: p.says for (family, fabric), p in KNOWN.items() if family == profile.family}
+    puts = {fabric: SAYS[p.value] for (family, fabric), p in KNOWN.items() if family == profile.family}
     return asdict(profile) | {"warnings": list(profile.warnings), "puts": puts}
