@@ -26,14 +26,16 @@ from typing import Any
 import numpy as np
 
 from pready.model import arrivals, machine
-from pready.model.approach import BY_KEY, Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, Normal
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.engine import Simulation, export_goal, simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.line import fifo_starts
 from pready.model.machine import Machine
-from pready.model.workload import ComputeTime, Workload
+from pready.model.sampling import Sampler
+from pready.model.workload import Workload
 from pready.sst import library
 from pready.sst.simulate import setup, simulate_approach
 

@@ -14,9 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from pready.model import arrivals, gain_numpy, machine, workload
-from pready.model.approach import BY_KEY, Approach
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.evaluate import setting_of
+from pready.model.interfaces import BY_KEY, Approach
+from pready.model.sampling import Sampler
 from pready.model.timeline import run
 
 sys.path.insert(0, "tests/model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pready.calibrate.build import SOURCE
-from pready.model.approach import BY_KEY, PERSISTENT, Interface
+from pready.model.interfaces import BY_KEY, PERSISTENT, Interface
 
 EXCHANGE = "exchange"
 """The measurement that performs a user's own exchange, on all ranks: no part of a calibration."""

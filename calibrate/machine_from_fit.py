@@ -21,7 +21,8 @@ from pready.calibrate.terms_from_exchanges import WIDEST, refined
 from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
-from pready.model.machine import FORMAT, Barrier, Contention, Machine, load
+from pready.model.machine import FORMAT, Machine, load
+from pready.model.machine_threads import Barrier, Contention
 from pready.model.units import Unit, format_exact, format_time
 from pready.model.version import VERSION
 

@@ -26,12 +26,13 @@ from pready.calibrate.measurement_plan import (
     SMALL_EXCHANGE,
     SMALLER_PUT,
 )
-from pready.model.approach import Approach
 from pready.model.arrays import Array
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.evaluate import setting_of
 from pready.model.files import validated
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
+from pready.model.sampling import Sampler
 from pready.model.timeline import run
 from pready.model.units import Unit, format_exact, parse
 from pready.model.workload import Workload

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Protocol, Self
 
 from pready.model import metrics
-from pready.model.approach import BULK, Approach
 from pready.model.arrays import Array, Replaced
 from pready.model.at_once import both
 from pready.model.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
 from pready.model.costs import Costs
+from pready.model.interfaces import BULK, Approach
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Verdict

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pready.model.approach import BY_KEY, Approach
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError, did_you_mean, shown
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.interfaces import BY_KEY, Approach
+from pready.model.vcis import check_transport_partitions
+from pready.model.workload import Workload
 
 
 def approach_named(text: str, workload: Workload, where: str = "approach") -> Approach:

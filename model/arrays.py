@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.values import Z95
+from pready.model.normal import Z95
 
 Array = NDArray[np.float64]
 Wholes = NDArray[np.int64]

@@ -10,8 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -26,40 +25,6 @@ class NoArrivals(Strict):
     model: Literal["none"] = "none"
 
 
-OLDER_NAMES: Mapping[str, Mapping[str, str]] = {
-    "laggard": {"noise": "late_by"},
-    "uniform": {"noise": "up_to"},
-    "normal": {"noise": "spread"},
-    "gaussian": {"noise": "epsilon", "imbalance": "delta"},
-}
-"""By model, what files before format 2 call a width, and its name now."""
-
-
-def older_names(arrivals: Any) -> Mapping[str, str]:
-    """What older files call the widths of these arrivals, with the names of now; empty for an unknown model."""
-    model = arrivals.get("model") if isinstance(arrivals, dict) else None
-    return OLDER_NAMES.get(model, {}) if isinstance(model, str) else {}
-
-
-def refuse_older_names(arrivals: Any) -> None:
-    """Refuse what meant something else in each model.
-
-    Raises
-    ------
-    PreadyError
-        With the line to write instead.
-    """
-    for old, new in older_names(arrivals).items():
-        if old in arrivals:
-            value, other = shown(arrivals[old]), "" if new == "spread" else ', or spread = "…" for a thread\'s time'
-            if isinstance(arrivals[old], (int, float)) and arrivals[old] > 1:
-                value = f'"{arrivals[old]:g} %"'  # as `spread` itself would ask for
-            raise PreadyError(
-                f"arrivals.{old} means something else in each model and is gone from format 2",
-                valid=f"{new} = {value}, what it was with model = {shown(arrivals['model'])}{other}",
-            )
-
-
 class Drawn(Strict):
     """Arrivals whose width one of several fields gives.
 
@@ -71,15 +36,6 @@ class Drawn(Strict):
     """The fields, exactly one of which is given."""
     model: str
     spread: units.Share | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _by_new_names(cls, data: Any) -> Any:
-        names = older_names(data)
-        for old, new in names.items():
-            if old in data and new in data:
-                raise PreadyError(f"{old} and {new} are one", valid=f"{new} alone")
-        return {names.get(n, n): units.fraction(v, n) if n in names else v for n, v in data.items()} if names else data
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -202,8 +158,6 @@ class Measured(Strict):
     partitions: Literal["together", "in turn"] = "together"
 
 
-WIDTHS = frozenset(
-    ("noise", "imbalance", "delta", *(w for m in (Laggard, Uniform, Normal, Gaussian) for w in m.widths))
-)
-"""All fields that say how wide arrivals are, older names too."""
+WIDTHS = frozenset(("delta", *(w for m in (Laggard, Uniform, Normal, Gaussian) for w in m.widths)))
+"""All fields that say how wide arrivals are."""
 Arrivals = Annotated[NoArrivals | Laggard | Uniform | Normal | Gaussian | Measured, Field(discriminator="model")]

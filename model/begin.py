@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Array
-from pready.model.costs import Sampler
+from pready.model.interfaces import Approach
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 

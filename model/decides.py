@@ -14,19 +14,21 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 
 from pready.model import metrics
-from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Drawn, Gaussian, Measured
 from pready.model.begin import begin
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine, Progress
+from pready.model.normal import Z95
 from pready.model.prediction import Lever
+from pready.model.sampling import Sampler
 from pready.model.terms import TERMS, of_value
-from pready.model.values import Z95
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 T = TypeVar("T")
 

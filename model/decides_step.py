@@ -10,18 +10,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.decides import THREADS, Asked, Moved, at_ends, at_steps, levers, steps
 from pready.model.engine.beside import Other
 from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.plan import listed_price
 from pready.model.engine.simulate import means_of_steps
 from pready.model.engine.step import WholeStep
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Lever
+from pready.model.sampling import Sampler
 from pready.model.step_by_step import StepByStep
 from pready.model.workload import Workload
 

@@ -15,15 +15,16 @@ from typing import ClassVar
 import numpy as np
 
 from pready.model import abilities, arrivals, metrics, normal
-from pready.model.approach import BULK, Approach
 from pready.model.arrays import Array, Replaced, latest, mean
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.errors import PreadyError
+from pready.model.interfaces import BULK, Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.timeline import Setting, Timeline, joined, run
 from pready.model.verdict import Stands
 from pready.model.workload import Workload

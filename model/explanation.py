@@ -16,16 +16,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model import gain
-from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.arrival_models import Gaussian
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler, beyond_the_cache
+from pready.model.costs import Costs, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
+from pready.model.exchange import ComputeRate
 from pready.model.gain import DOI, Equation
-from pready.model.machine import Machine, Segment
+from pready.model.interfaces import Approach
+from pready.model.machine import Machine
+from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.rendering import rendered
+from pready.model.prediction import rendered
+from pready.model.sampling import Sampler
 from pready.model.terms import BY_COST
 from pready.model.timeline import (
     Timeline,
@@ -39,7 +42,8 @@ from pready.model.timeline import (
     receivers,
     run,
 )
-from pready.model.workload import ComputeRate, Workload
+from pready.model.vcis import issuing_threads, vci_members
+from pready.model.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pready.model.errors import PreadyError, did_you_mean, printable, shown
-from pready.model.limits import cannot_say
-from pready.model.other_names import called_here
+from pready.model.misspelt import called_here, cannot_say
 
 M = TypeVar("M", bound=BaseModel)
 

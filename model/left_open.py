@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pready.model.approach import Approach
+from pready.model.interfaces import Approach
 from pready.model.prediction import ApproachPrediction
 from pready.model.verdict import INDISTINCT, best_port, candidates
 from pready.model.workload import Workload

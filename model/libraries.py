@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pready.model.approach import PART, PART_AM, PERSISTENT, Approach, Interface
 from pready.model.errors import PreadyError, did_you_mean, shown
+from pready.model.interfaces import PART, PART_AM, PERSISTENT, Approach, Interface
 
 Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
 

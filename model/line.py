@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.approach import Interface
 from pready.model.arrays import Array
 from pready.model.costs import Costs
+from pready.model.interfaces import Interface
 
 TICK_BEGINS = 0.1234567
 """Of a picosecond, where no message's time is."""

@@ -11,238 +11,28 @@ per segment of message sizes, plus what threads and protocols add.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib import resources
-from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from pready.model import units
 from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.files import read_toml, validated
+from pready.model.machine_path import NetworkPath, PathName, SendCompletes, SizeCurve
+from pready.model.machine_rma import OneSided
+from pready.model.machine_threads import TeamCurve, Threads
 from pready.model.values import Provenance, Strict, Value
 
-Protocol = Literal["short", "bcopy", "rendezvous"]
 Progress = Literal["hardware", "thread", "on-call"]
-PathName = Literal["inter", "intra"]
-Puts = Literal["adapter", "processor", "deferred"]
 Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
 
 FORMAT = 1
 """Version of the machine file's layout."""
-
-
-class Segment(Strict):
-    """LogGP parameters of messages from `from_` bytes up to the next segment.
-
-    A message of m bytes that meets an idle network takes o_s + O_s m, [handshake], G m, L,
-    o_r + O_r m, in this order. O_s and O_r (seconds per byte) are the CPU's copies of the buffered
-    protocol; absent, they follow the node's copy bandwidth for ``bcopy`` and are zero otherwise.
-    """
-
-    from_: units.Offset = Field(alias="from")
-    protocol: Protocol
-    L: Value[units.SignedTime]
-    """May be negative above the first segment, where it is the intercept of a fitted line. What a message takes stays
-    positive."""
-    o_s: Value[units.Time]
-    o_r: Value[units.Time]
-    g: Value[units.Time]
-    G: Value[units.TimePerByte]
-    G_link: Value[units.TimePerByte] | None = None
-    """G when many messages are in flight; absent, what the path's link bandwidth says."""
-    O_s: Value[units.TimePerByte] | None = None
-    O_r: Value[units.TimePerByte] | None = None
-    O_r_beyond: Value[units.TimePerByte] | None = None
-    """O_r of bytes that the cache of `[memory]` has no room for: of all that a rank receives in an exchange. Absent,
-    as of others."""
-    handshake: Value[units.Time] | None = None
-
-    @model_validator(mode="after")
-    def _handshake_iff_rendezvous(self) -> Segment:
-        if (self.protocol == "rendezvous") != (self.handshake is not None):
-            raise PreadyError(
-                f"protocol = {shown(self.protocol)}, handshake = {self.handshake and self.handshake.value}",
-                valid="a handshake for rendezvous, none for short and bcopy",
-            )
-        if self.G.value <= 0:
-            raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
-        if self.handshake is not None and self.handshake.value <= 0:
-            raise PreadyError(f"handshake = {self.handshake.value!r}", valid="greater than 0")
-        if self.O_r_beyond is not None and (self.O_r is None or self.O_r_beyond.value < self.O_r.value):
-            raise PreadyError(
-                f"O_r_beyond = {self.O_r_beyond.value:g} s/B beside "
-                + ("no O_r" if self.O_r is None else f"O_r = {self.O_r.value:g} s/B"),
-                valid="an O_r, of what the cache holds, that is not slower",
-            )
-        if self.G_link is not None and self.G_link.value > self.G.value * (1 + 1e-6):
-            raise PreadyError(
-                f"G_link = {self.G_link.value:g} s/B is slower than one message alone",
-                valid=f"at most G = {self.G.value:g} s/B",
-            )
-        return self
-
-
-class SizeCurve(Provenance):
-    """Times measured at a few message sizes: linear in the logarithm between them, constant outside."""
-
-    sizes: tuple[units.Size, ...]
-    time: tuple[units.Time, ...]
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
-
-    @model_validator(mode="after")
-    def _valid(self) -> SizeCurve:
-        if not self.sizes or len(self.sizes) != len(self.time) or any(a >= b for a, b in pairwise(self.sizes)):
-            raise PreadyError(
-                f"{len(self.time)} times for sizes {list(self.sizes)}", valid="as many, of increasing sizes"
-            )
-        return self
-
-    def at(self, size: float) -> float:
-        """The time of messages of `size` bytes."""
-        import numpy as np  # not for who only lists machines
-
-        return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
-
-
-class SendCompletes(Provenance):
-    """When a send of `from_` bytes or more is complete: a property of a library over a transport.
-
-    ``copied``: once its data are copied; ``left``: once its last byte has left; ``delivered``: once the receiver, in
-    MPI, has it and that is known here. Then MPI_Win_complete, too, returns when the targets have what was put.
-    Smaller sends are complete once their data are copied.
-    """
-
-    interval: ClassVar[None] = None
-    value: Literal["copied", "left", "delivered"]
-    from_: units.Offset = Field(default=0.0, alias="from")
-
-
-class NetworkPath(Strict):
-    """One way between two ranks: its segments by message size, and what many messages reach."""
-
-    segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
-    link_bandwidth: Value[units.Bandwidth]
-    send_completes: SendCompletes | None = None
-    """When a send is complete; absent: an eager one once its data are copied, a rendezvous once its last byte has
-    left."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> NetworkPath:
-        starts = [s.from_ for s in self.segments]
-        if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
-            raise PreadyError(f"segments start at {starts} bytes", valid="increasing sizes, the first from 0 B")
-        for segment in self.segments:
-            least = segment.o_s.value + segment.L.value + segment.o_r.value + segment.G.value * segment.from_
-            if least < 0 or (segment.from_ == 0 and segment.L.value < 0):
-                raise PreadyError(
-                    f"segments: L = {segment.L.value:g} s from {segment.from_:g} B, so messages arrive before they go",
-                    valid="L of at least 0 in the first segment, o_s + L + G m + o_r of at least 0 in the others",
-                )
-            if segment.G_link is None and segment.G.value * self.link_bandwidth.value < 1 - 1e-6:
-                raise PreadyError(
-                    f"segments: G = {segment.G.value:g} s/B from {segment.from_:g} B beats the link bandwidth",
-                    valid=f"at least {1 / self.link_bandwidth.value:g} s/B (one message cannot outrun the link)",
-                )
-        return self
-
-    def segment(self, size: float) -> Segment:
-        """The segment that a message of `size` bytes falls into."""
-        return self.segments[self.place(size)]
-
-    def place(self, size: float) -> int:
-        """Where that is among the segments."""
-        return bisect_right([s.from_ for s in self.segments], size) - 1
-
-
-class TeamCurve(Provenance):
-    """A time by team size, linear between measured teams."""
-
-    of: ClassVar[str]
-    """What it is the time of, for messages."""
-    threads: tuple[int, ...]
-    time: tuple[units.Time, ...]
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
-
-    @model_validator(mode="after")
-    def _valid(self) -> Self:
-        xs, ys = self.threads, self.time
-        if len(xs) != len(ys) or len(xs) < 2:
-            raise PreadyError(
-                f"{self.of} time has {len(ys)} values for {len(xs)} thread counts", valid="as many, at least 2"
-            )
-        if xs[0] != 1 or any(a >= b for a, b in pairwise(xs)):
-            raise PreadyError(f"threads = {list(xs)}", valid="increasing, from 1")
-        if any(a > b for a, b in pairwise(ys)) or not all(math.isfinite(y) and y >= 0 for y in ys):
-            raise PreadyError(f"{self.of} time = {list(ys)}", valid="finite, at least 0, never decreasing")
-        return self
-
-    def at(self, threads: int) -> float:
-        """The time of a team of `threads`.
-
-        Raises
-        ------
-        PreadyError
-            More threads than were measured.
-        """
-        import numpy as np
-
-        xs = self.threads
-        if not xs[0] <= threads <= xs[-1]:
-            raise PreadyError(
-                f"{self.of} time is known for {xs[0]} to {xs[-1]} threads, not for {threads}",
-                valid=f"a machine file whose {self.of} time curve reaches {threads} threads",
-            )
-        return float(np.interp(threads, xs, self.time))
-
-    def up_to(self, threads: int) -> list[float]:
-        """The times of teams of 1 to `threads`, as `at` says them."""
-        import numpy as np
-
-        self.at(threads)
-        each: list[float] = np.interp(range(1, threads + 1), self.threads, self.time).tolist()
-        return each
-
-
-class Barrier(TeamCurve):
-    """Time of a barrier of k threads."""
-
-    of = "barrier"
-
-
-class Contention(TeamCurve):
-    """What it costs a message to find its VCI's lock taken when k threads share it; nothing for k = 1.
-
-    The lock and what it protects move to another core. Who finds the lock free pays nothing.
-    """
-
-    of = "contention"
-
-    @model_validator(mode="after")
-    def _alone(self) -> Self:
-        if self.time[0] != 0:
-            raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: nobody to wait for")
-        return self
-
-
-class Threads(Strict):
-    """What threads add: marking partitions ready, meeting in a barrier, sharing and polling VCIs."""
-
-    pready: Value[units.Time]
-    """One MPI_Pready, or one decrement of a counter that the user keeps."""
-    vci_poll: Value[units.Time]
-    """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
-    barrier: Barrier
-    contention: Contention
-    contention_put: Contention | None = None
-    """The same for MPI_Put; absent, as for sends."""
 
 
 class Matching(Strict):
@@ -272,23 +62,6 @@ class Begin(Strict):
     """Registering the memory that a window exposes."""
     communicator: Value[units.Time]
     """MPI_Comm_dup."""
-
-
-class OneSided(Strict):
-    """What RMA adds (gillis2023 2.3.3): opening and closing epochs, one by one per window."""
-
-    put: Value[units.Time]
-    """Overhead of one MPI_Put, in place of o_s."""
-    epoch: Value[units.Time]
-    """CPU time to open and close an epoch on one window, on top of its messages."""
-    flush: Value[units.Time] | None = None
-    """The same for passive synchronisation; absent, as for active."""
-    window: Value[units.Time] | None = None
-    """The same for each further window; absent, as for the first."""
-    puts: Value[Puts] | None = None
-    """How MPI_Put moves its data: by the adapter; taken in by the target's processor, one thread in MPI, o_r + O_r m
-    each, where the library makes active messages of puts; or deferred to the origin's call that ends the epoch. Absent:
-    by the adapter."""
 
 
 class Memory(Strict):

@@ -13,13 +13,6 @@ from typing import Literal
 
 from pready.model import abilities, congestion, left_open
 from pready.model.advise import advise, best_of
-from pready.model.approach import (
-    BULK,
-    INTERFACES,
-    Approach,
-    enumerate_approaches,
-    transport_counts,
-)
 from pready.model.at_once import both
 from pready.model.closed_form import closed_form
 from pready.model.decides import decides
@@ -30,12 +23,14 @@ from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.step import WholeStep
 from pready.model.errors import PreadyError
 from pready.model.evaluate import DRAWS, Evaluation
+from pready.model.interfaces import BULK, INTERFACES, Approach
 from pready.model.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.puts import with_puts
 from pready.model.step_by_step import StepByStep
+from pready.model.vcis import enumerate_approaches, transport_counts
 from pready.model.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import Workload

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pready.model.libraries import LIBRARIES, LibraryProfile
-from pready.model.machine import Fabric, Machine, Puts
+from pready.model.machine import Fabric, Machine
+from pready.model.machine_rma import Puts
 from pready.model.values import Value
 
 IN_HARDWARE = "zambre2021 6.1: InfiniBand implements most contiguous RMA operations completely in hardware"

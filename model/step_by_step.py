@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pready.model.approach import BULK, Approach, whole
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import Sampler
 from pready.model.evaluate import Evaluation, Times
+from pready.model.interfaces import BULK, Approach, whole
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 

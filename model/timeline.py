@@ -45,11 +45,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.arrays import Array, latest
 from pready.model.costs import BoolArray, Completes, Costs
+from pready.model.interfaces import Approach, Interface
 from pready.model.line import Line, fifo_starts, line_up
-from pready.model.machine import Progress, Puts
+from pready.model.machine import Progress
+from pready.model.machine_rma import Puts
+from pready.model.vcis import issuing_threads, vci_members
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from pready.model.approach import BY_KEY, Approach
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.prediction import ApproachPrediction, Verdict
 
 INDISTINCT = 0.01

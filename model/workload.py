@@ -15,8 +15,7 @@
     model = "laggard"
     late_by = "4 %"
 
-A step with several exchanges lists them in order; what one of them does not say of its pattern and partitions is
-as at the top::
+A step of several exchanges lists them in order; pattern and partitions are by default those at the top::
 
     [[exchanges]]
     name = "faces"
@@ -32,143 +31,47 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from pready.model import gain_numpy, units, written
-from pready.model.approach import Approach, Today, baseline
-from pready.model.arrival_models import WIDTHS, Arrivals, Drawn, Laggard, NoArrivals, refuse_older_names
-from pready.model.closed_form import FLOPS_PER_CYCLE
+from pready.model import units, written
+from pready.model.arrival_models import WIDTHS, Arrivals, Drawn, Laggard, NoArrivals
 from pready.model.errors import PreadyError, printable, shown
+from pready.model.exchange import (
+    AS_AT_THE_TOP,
+    EACH_ITS_OWN,
+    HALOS,
+    PEERS,
+    Compute,
+    ComputeTime,
+    Count,
+    Exchange,
+    Extent,
+    NeighbourList,
+    Pattern,
+    SizedNeighbour,
+    Three,
+    as_in_file,
+    largest_size,
+)
 from pready.model.files import field_names, one_line, parsed_toml, read_toml, validated
-from pready.model.machine import PathName
+from pready.model.interfaces import Approach, Today, baseline
+from pready.model.machine_path import PathName
 from pready.model.neighbour_list import Neighbours, read_neighbours
 from pready.model.sizes import FACES, STENCIL_27, Sizes, directions
 from pready.model.values import Strict
+from pready.model.vcis import check_transport_partitions
 
-Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
-PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
-"""Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
-
-HALOS = ("halo3d", "halo3d26")
-
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
-Rank = Annotated[int, Field(ge=0)]
-Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
-Three = tuple[units.Size, units.Size, units.Size]
-
-
-class SizedNeighbour(Strict):
-    """A neighbour with its own number of bytes."""
-
-    to: Rank
-    """The neighbour's rank."""
-    size: units.Size
-    """Of what is sent there."""
-
-
-Neighbour = Annotated[
-    Annotated[Rank, Tag("rank")] | Annotated[SizedNeighbour, Tag("table")],
-    Discriminator(lambda data: "table" if isinstance(data, (dict, SizedNeighbour)) else "rank"),
-]
-NeighbourList = Annotated[
-    Annotated[str, Tag("file")] | Annotated[tuple[tuple[Neighbour, ...], ...], Tag("lists")],
-    Discriminator(lambda data: "file" if isinstance(data, str) else "lists"),
-]
 FORMAT: Literal[2] = 2
-"""Of workload files, as they are written now."""
-SINCE_2 = ("faces", "edges", "both_ways", "ranks_per_node", "node_grid", "share", "exchanges")
-"""Fields that a file of format 1 (one without a `format`) has not."""
+"""Of workload files."""
 LARGEST_EXCHANGE = 4_000_000
 """User partitions × peers of one rank. Above it, an iteration has more messages than any NIC queue."""
-
-
-class ComputeTime(Strict):
-    """Compute time of one thread for all its partitions, whatever the buffer's size."""
-
-    time: units.Time
-    """Before the exchange; the threads' times vary around it as `[arrivals]` says."""
-
-
-class ComputeRate(Strict):
-    """Compute time from flops: Eq. 6 of gillis2023, https://doi.org/10.1145/3605573.3605599."""
-
-    arithmetic_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """Flops per byte of memory traffic."""
-    communication_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """Bytes sent per byte of memory traffic."""
-    frequency: units.Frequency
-    """Of the clock."""
-    flops_per_cycle: Annotated[float, Field(gt=0, allow_inf_nan=False)] = FLOPS_PER_CYCLE
-    """The bare 8 of Eq. 6."""
-
-    @property
-    def mu(self) -> float:
-        """Computation rate in s/B."""
-        return float(
-            gain_numpy.computation_rate(
-                self.arithmetic_intensity,
-                self.communication_intensity,
-                self.frequency,
-                self.flops_per_cycle,
-            )
-        )
-
-
-def _compute_kind(data: Any) -> str:
-    """A plain union would report both alternatives' errors; decide by what is there."""
-    flops = {"arithmetic_intensity", "communication_intensity", "frequency", "flops_per_cycle"}
-    given = set(data) if isinstance(data, dict) else set()
-    by_rate = isinstance(data, ComputeRate) or (given & flops and "time" not in given)
-    return "by rate" if by_rate else "by time"
-
-
-Compute = Annotated[
-    Annotated[ComputeTime, Tag("by time")] | Annotated[ComputeRate, Tag("by rate")],
-    Discriminator(_compute_kind),
-]
-
-
-class Exchange(Strict):
-    """One exchange of a step; what it does not say of pattern and partitions is as at the top of the file."""
-
-    name: str = ""
-    """As tables and JSON call it; absent: its number."""
-    pattern: Pattern | None = None
-    partitions_per_thread: Count | None = None
-    transport_partitions: tuple[Count, ...] | None = None
-    boundaries: Literal["periodic", "open"] | None = None
-    thread_grid: tuple[Count, Count, Count] | None = None
-    receiver: Literal["waiting", "computing"] | None = None
-    buffer: units.Size | None = None
-    faces: Three | None = None
-    edge: units.Size | None = None
-    edges: Three | None = None
-    corner: units.Size | None = None
-    both_ways: bool = False
-    neighbours: Count | None = None
-    neighbour_list: NeighbourList | None = None
-    blocks: Count = 1
-    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
-    """Before this exchange; absent: nothing, its partitions are ready when the exchange before has ended."""
-    arrivals: Arrivals = NoArrivals()
-
-
-AS_AT_THE_TOP = (
-    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver",
-)  # fmt: skip
-"""What an exchange takes from the top of the file where it says nothing itself."""
-EACH_ITS_OWN = (
-    "buffer", "faces", "edge", "edges", "corner", "both_ways", "neighbours", "neighbour_list", "blocks", "compute",
-    "arrivals",
-)  # fmt: skip
-"""What every exchange of a step says for itself: beside them, it does not stand at the top of the file."""
 
 
 class Workload(Strict):
     """What one rank does in one iteration, and with whom it talks."""
 
     format: Literal[2] = FORMAT
-    """Of the file; without it, an older file is read as long as it means the same."""
+    """Of the file."""
     name: str = ""
     """As tables and pictures call it; absent, the file's name."""
     description: str = ""
@@ -234,7 +137,7 @@ class Workload(Strict):
         """The largest size, where none is for all neighbours."""
         if not isinstance(data, dict) or data.get("buffer") is not None:
             return data
-        largest = _largest(data)
+        largest = largest_size(data)
         return data if largest is None else {**data, "buffer": f"{largest:.17g} B"}
 
     @model_validator(mode="after")
@@ -314,18 +217,12 @@ class Workload(Strict):
             )
 
     def _sizes_consistent(self) -> None:
-        for name in ("edge", "corner"):
-            size = getattr(self, name)
+        each = [("edge", self.edge), ("corner", self.corner)]
+        each += [(f"{n}[{i}]", size) for n in ("faces", "edges") for i, size in enumerate(getattr(self, n) or ())]
+        each += [("neighbour_list: size", s) for row in (self._lists.sizes if self._listed_sizes else ()) for s in row]
+        for name, size in each:
             if size is not None and size != int(size):
                 raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
-        for name in ("faces", "edges"):
-            for i, size in enumerate(getattr(self, name) or ()):
-                if size != int(size):
-                    raise PreadyError(f"{name}[{i}] = {size:g} B", valid="whole bytes")
-        for sizes in self._lists.sizes if self._listed_sizes else ():
-            for size in sizes:
-                if size is not None and size != int(size):
-                    raise PreadyError(f"neighbour_list: size = {size:g} B", valid="whole bytes")
         if self.edge is not None and self.edges is not None:
             raise PreadyError("edge beside edges", valid="edge, of all, or edges, along x, y, z")
         if self.faces is None:
@@ -378,7 +275,7 @@ class Workload(Strict):
             value, default = getattr(self, name), type(self).model_fields[name].default
             if name != "buffer" and value != default:
                 raise PreadyError(f"{name} beside exchanges", valid=f"{name} in each of [[exchanges]]")
-        if self.buffer != _largest({"exchanges": [e.model_dump() for e in exchanges]}):
+        if self.buffer != largest_size({"exchanges": [e.model_dump() for e in exchanges]}):
             raise PreadyError("buffer beside exchanges", valid="buffer in each of [[exchanges]]")
         names = [e.name for e in exchanges if e.name]
         for name in names:
@@ -407,7 +304,7 @@ class Workload(Strict):
         fields |= {n: v for n, v in own.items() if v is not None}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
-            return type(self).model_validate(_written(fields))
+            return type(self).model_validate(as_in_file(fields))
         except ValidationError as error:
             raise one_line(error, type(self)) from None
 
@@ -579,63 +476,6 @@ def _arrivals(data: dict[str, Any], fields: Mapping[str, object]) -> Iterator[tu
             yield table, {n.removeprefix(prefix) for n in fields if n.startswith(prefix)}
 
 
-def _written(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a workload with sizes as a file has them."""
-
-    def size(value: Any) -> Any:
-        return f"{value:.17g} B" if isinstance(value, float) else value
-
-    one: dict[str, Any] = {n: size(fields[n]) for n in ("buffer", "edge", "corner") if n in fields}
-    three: dict[str, Any] = {n: fields[n] and tuple(map(size, fields[n])) for n in ("faces", "edges") if n in fields}
-    return {**fields, **one, **three}
-
-
-def _largest(data: dict[str, Any]) -> float | None:
-    """The largest size of a workload's or an exchange's fields that say no buffer; None where there are none.
-
-    What is no size counts as a byte: its own field says so.
-    """
-
-    def size(value: Any) -> float:
-        try:
-            return value if isinstance(value, float) else units.parse(value, units.Unit.SIZE)
-        except PreadyError:
-            return 1.0
-
-    if data.get("exchanges") is not None:
-        exchanges = data["exchanges"] if isinstance(data["exchanges"], (list, tuple)) else ()
-        each = [e.model_dump() if isinstance(e, Exchange) else e for e in exchanges]
-        some = [_largest({**e, "folder": data.get("folder", ".")}) for e in each if isinstance(e, dict)]
-        return max((s for s in some if s is not None), default=1.0)
-    if data.get("buffer") is not None:
-        return size(data["buffer"])
-    faces, listed = data.get("faces"), data.get("neighbour_list")
-    if faces is not None:
-        return max(map(size, faces), default=1.0) if isinstance(faces, (list, tuple)) else 1.0
-    if isinstance(listed, str):
-        try:
-            sizes = read_neighbours(str(Path(str(data.get("folder", "."))) / listed)).sizes
-        except PreadyError:
-            return 1.0
-        return max((s for row in sizes for s in row if s is not None), default=None)
-    if isinstance(listed, (list, tuple)):
-        rows = [row for row in listed if isinstance(row, (list, tuple))]
-        tables = [n for row in rows for n in row if isinstance(n, (dict, SizedNeighbour))]
-        return max((size(n.size if isinstance(n, SizedNeighbour) else n.get("size")) for n in tables), default=None)
-    return None
-
-
-def check_transport_partitions(transport: int, user: int) -> None:
-    """Transport partitions are bins of equally many whole user partitions."""
-    if transport < 1 or user % transport:
-        divisors = [d for d in range(1, user + 1) if user % d == 0]
-        valid = ", ".join(map(str, divisors)) if len(divisors) <= 16 else f"a divisor of {user}"
-        raise PreadyError(
-            f"transport_partitions = {transport} does not divide {user} user partitions",
-            valid=valid,
-        )
-
-
 def load(path: str | Path) -> Workload:
     """A workload from a TOML file.
 
@@ -653,31 +493,8 @@ def loads(data: bytes, source: str = "standard input", folder: str = ".") -> Wor
     return _made(parsed_toml(data, source), source, folder, source)
 
 
-def _made(tables: dict[str, Any], source: str, folder: str, name: str) -> Workload:
-    data = _as_now(tables, source)
+def _made(data: dict[str, Any], source: str, folder: str, name: str) -> Workload:
     if "folder" in data:
         raise PreadyError("folder is not a field", valid=", ".join(field_names(Workload)), source=source)
     workload = validated(Workload, {**data, "folder": folder}, source)
     return workload if workload.name else workload.model_copy(update={"name": name})
-
-
-def _as_now(data: dict[str, Any], source: str) -> dict[str, Any]:
-    """A file's tables in today's format: an older one is read as long as it means the same."""
-    version = data.get("format", 1)
-    if isinstance(version, bool) or version not in (1, FORMAT):
-        raise PreadyError(
-            f"format = {shown(version)}", valid=f"{FORMAT}, or 1 (no format) for older files", source=source
-        )
-    if version == 1:
-        for name in SINCE_2:
-            if name in data:
-                raise PreadyError(f"{name} in a file of format 1", valid=f"the line format = {FORMAT}", source=source)
-    else:
-        exchanges = data.get("exchanges")
-        tables = [data, *(e for e in (exchanges if isinstance(exchanges, list) else ()) if isinstance(e, dict))]
-        for table in tables:
-            try:
-                refuse_older_names(table.get("arrivals"))
-            except PreadyError as error:
-                raise error.at(source) from None
-    return {**data, "format": FORMAT}

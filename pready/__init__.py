@@ -19,7 +19,7 @@ from pready.model.rendering import render_with
 from pready.model.version import VERSION as __version__
 
 _HOME = {
-    "Approach": "model.approach",
+    "Approach": "model.interfaces",
     "Evaluation": "model.evaluate",
     "Explanation": "model.explanation",
     "LIBRARIES": "model.libraries",
@@ -30,7 +30,7 @@ _HOME = {
     "Table": "whatif.table",
     "Workload": "model.workload",
     "approach": "model.approach_name",
-    "communicators_27_point": "model.approach",
+    "communicators_27_point": "model.vcis",
     "compare": "api",
     "costs_that_matter": "model.advise",
     "draw_arrivals": "model.arrivals:draw",
@@ -50,7 +50,7 @@ _HOME = {
     "simulate_ranks": "model.engine:simulate",
     "speedup_percent": "model.metrics",
     "sweep": "api",
-    "vci_members": "model.approach",
+    "vci_members": "model.vcis",
 }
 """The module of each name, and the name there where it is another, or none where it is the module itself. For type
 checkers and editors: ``__init__.pyi``."""

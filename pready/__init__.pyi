@@ -7,9 +7,6 @@ from pready.api import simulate as simulate
 from pready.api import sweep as sweep
 from pready.model import gain as equations
 from pready.model.advise import costs_that_matter as costs_that_matter
-from pready.model.approach import Approach as Approach
-from pready.model.approach import communicators_27_point as communicators_27_point
-from pready.model.approach import vci_members as vci_members
 from pready.model.approach_name import approach as approach
 from pready.model.arrivals import draw as draw_arrivals
 from pready.model.engine import simulate as simulate_ranks
@@ -17,6 +14,7 @@ from pready.model.errors import PreadyError as PreadyError
 from pready.model.evaluate import Evaluation as Evaluation
 from pready.model.evaluate import gain_over_sizes as gain_over_sizes
 from pready.model.explanation import Explanation as Explanation
+from pready.model.interfaces import Approach as Approach
 from pready.model.libraries import LIBRARIES as LIBRARIES
 from pready.model.machine import Machine as Machine
 from pready.model.machine import load as load_machine
@@ -26,6 +24,8 @@ from pready.model.prediction import Prediction as Prediction
 from pready.model.units import format_bandwidth as format_bandwidth
 from pready.model.units import format_size as format_size
 from pready.model.units import format_time as format_time
+from pready.model.vcis import communicators_27_point as communicators_27_point
+from pready.model.vcis import vci_members as vci_members
 from pready.model.workload import Workload as Workload
 from pready.model.workload import load as load_workload
 from pready.notebook import explore as explore

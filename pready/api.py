@@ -11,7 +11,6 @@ from pready.model import explanation, gain_numpy
 from pready.model import machine as machines
 from pready.model import predict as predicting
 from pready.model import workload as workloads
-from pready.model.approach import Approach
 from pready.model.approach_name import approach_named
 from pready.model.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
 from pready.model.engine import Simulation
@@ -22,6 +21,7 @@ from pready.model.engine.step import Compared, compare_step
 from pready.model.errors import PreadyError, shown
 from pready.model.explanation import Explanation
 from pready.model.frames import to_pandas, to_polars
+from pready.model.interfaces import Approach
 from pready.model.libraries import library as library_profile
 from pready.model.machine import Machine
 from pready.model.predict import Engine

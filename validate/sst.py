@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.congestion import bound, share_taken
 from pready.model.engine.simulate import simulate
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
-from pready.model.machine import Answers, Machine, Network, SizeCurve
+from pready.model.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.machine import Answers, Machine, Network
+from pready.model.machine_path import SizeCurve
 from pready.model.units import format_size, format_time
 from pready.model.values import Value
 from pready.model.workload import Workload

@@ -9,8 +9,9 @@ import numpy as np
 
 from pready.calibrate.importers.mpip import MpiPReport
 from pready.model.errors import PreadyError
+from pready.model.exchange import PEERS, Pattern
 from pready.model.units import Unit, format_exact
-from pready.model.workload import FORMAT, PEERS, Pattern
+from pready.model.workload import FORMAT
 
 NEEDED: Mapping[str, str] = {
     "threads": "--threads N, of a rank",

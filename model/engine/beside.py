@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pready.model.approach import Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
-from pready.model.costs import Costs, Sampler
+from pready.model.costs import Costs
 from pready.model.engine.layout import Layout, of_a_step, part
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Priced, listed_price, priced
 from pready.model.evaluate import deterministic
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 

@@ -38,11 +38,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from pready.model import abilities, arrivals
-from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.timeline import Setting, marked_by_threads
 from pready.model.workload import Workload

@@ -11,8 +11,9 @@ from pready.model import abilities
 from pready.model.engine.nodes import as_grid
 from pready.model.engine.pattern import Pattern, pattern
 from pready.model.errors import PreadyError
+from pready.model.exchange import HALOS
 from pready.model.sizes import Sizes
-from pready.model.workload import HALOS, Workload
+from pready.model.workload import Workload
 
 DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,)}
 """Ranks where a workload does not say."""

@@ -20,13 +20,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pready.model import abilities, metrics
-from pready.model.approach import BULK, Approach, Interface
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
 from pready.model.arrivals import exchange_seed
 from pready.model.at_once import both
 from pready.model.begin import begin
-from pready.model.costs import Costs, Sampler
+from pready.model.costs import Costs
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.beside import Beside
 from pready.model.engine.layout import of_a_step, part
@@ -34,8 +33,10 @@ from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced, without_spread
 from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
 from pready.model.evaluate import deterministic, interval
+from pready.model.interfaces import BULK, Approach, Interface
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 

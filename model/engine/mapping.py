@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pready.model.approach import Approach
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
+from pready.model.interfaces import Approach
 from pready.model.sizes import FACES, STENCIL_27
 from pready.model.workload import Workload
 

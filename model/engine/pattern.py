@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pready.model.arrays import Wholes
 from pready.model.engine.nodes import nodes_of
 from pready.model.errors import PreadyError, shown
+from pready.model.exchange import Pattern as Name
 from pready.model.sizes import FACES, STENCIL_27, Sizes, Step, directions
-from pready.model.workload import Pattern as Name
 
 LARGEST_RANK = 2**32 - 1
 """Ranks are a 32-bit word of the counter that draws arrivals."""

@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model import arrivals, normal
-from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
+from pready.model.interfaces import Approach, Interface
 from pready.model.machine import Machine
+from pready.model.sampling import Sampler
 from pready.model.timeline import (
     Setting,
     acknowledgement,
@@ -39,7 +40,8 @@ from pready.model.timeline import (
     receivers,
     taken_in,
 )
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.vcis import check_transport_partitions, issuing_threads, vci_members
+from pready.model.workload import Workload
 
 Row = NDArray[np.float64 | np.int64 | np.uint64]
 Numbers = dict[str, Row]

@@ -9,17 +9,17 @@ from functools import partial
 import numpy as np
 
 from pready.model import abilities
-from pready.model.approach import BULK, Approach, whole
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import Sampler
 from pready.model.engine.beside import Other
 from pready.model.engine.layout import Layout, of_a_step, part
 from pready.model.engine.many_ranks import Drawn, ManyRanks, row, warm_up
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import Simulation, means_of_steps, run_all, run_step, together
+from pready.model.interfaces import BULK, Approach, whole
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 

@@ -45,7 +45,7 @@ def libraries(_: click.Context, __: click.Parameter, incomplete: str) -> list[Co
 
 def approaches(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Interfaces, with their names; the numbers behind them are the user's."""
-    from pready.model.approach import INTERFACES
+    from pready.model.interfaces import INTERFACES
 
     return [CompletionItem(i.key, help=i.name) for i in INTERFACES if i.key.startswith(incomplete)]
 

@@ -16,7 +16,7 @@ from pready.model.files import LARGEST_TOML
 from pready.model.units import Unit, format_exact, fraction
 
 if TYPE_CHECKING:  # the list of machines needs neither
-    from pready.model.approach import Approach
+    from pready.model.interfaces import Approach
     from pready.model.workload import Workload
 
 DEFAULT_MACHINE = "meluxina"

@@ -22,8 +22,8 @@ from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
 from pready.model import workload as workloads
-from pready.model.approach import Approach
 from pready.model.errors import PreadyError
+from pready.model.interfaces import Approach
 from pready.model.libraries import EMULATED
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine

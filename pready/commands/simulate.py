@@ -16,15 +16,16 @@ from pready.files.rows import csv_text
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model import abilities
 from pready.model import machine as machines
-from pready.model.approach import Approach, vci_members
 from pready.model.engine.goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import compare, warm_up
 from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.predict import predict, with_library
 from pready.model.prediction import Prediction
+from pready.model.vcis import vci_members
 from pready.model.verdict import simplest_of_the_best
 from pready.model.workload import Workload
 from pready.show import picture_files

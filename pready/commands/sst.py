@@ -15,8 +15,8 @@ from pready.commands import options
 from pready.files.rows import csv_text
 from pready.files.writing import check_writable, write_text
 from pready.model import machine as machines
-from pready.model.approach import INTERFACES, Approach
 from pready.model.errors import PreadyError, shown
+from pready.model.interfaces import INTERFACES, Approach
 from pready.model.machine import Machine
 from pready.model.workload import Workload
 from pready.show.prediction import prediction_rows, prediction_view

@@ -19,8 +19,9 @@ from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.errors import PreadyError
+from pready.model.exchange import Pattern
 from pready.model.version import VERSION
-from pready.model.workload import Pattern, load
+from pready.model.workload import load
 from pready.show.capture_page import html
 from pready.show.terminal import console, status
 from pready.show.workload import step_view

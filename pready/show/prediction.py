@@ -11,8 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from pready.model.approach import EACH, Interface
 from pready.model.break_even import Range
+from pready.model.interfaces import EACH, Interface
 from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
 from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.verdict import simplest_of_the_best

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.approach import Approach, transport_counts
 from pready.model.arrays import Array
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
+from pready.model.interfaces import Approach
 from pready.model.libraries import library
 from pready.model.machine import Machine
 from pready.model.predict import evaluator
@@ -22,6 +22,7 @@ from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.puts import with_puts
 from pready.model.timeline import run
 from pready.model.units import format_size
+from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
 from pready.show import figures
 from pready.show.prediction import best_per_interface

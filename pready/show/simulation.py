@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.approach import EACH
 from pready.model.engine import Simulation
+from pready.model.interfaces import EACH
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.units import format_change, format_time

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.files.rows import csv_text
-from pready.model.approach import EACH
+from pready.model.interfaces import EACH
 from pready.model.units import format_change, format_size
 from pready.show.prediction import VERDICT_STYLE
 from pready.show.table import Readable

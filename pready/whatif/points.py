@@ -15,13 +15,14 @@ from pready.model import machine as machines
 from pready.model import written
 from pready.model.engine.simulate import LARGEST_SEED
 from pready.model.errors import PreadyError, shown
+from pready.model.exchange import ComputeTime
 from pready.model.files import LARGEST_DATA, read_bytes, validated
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.predict import Engine
 from pready.model.verdict import MIN_GAIN
 from pready.model.version import VERSION
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 from pready.whatif.fields import LARGEST, OF_THE_MACHINE, OPTIONS, Axis
 
 Work = Literal["per-thread", "total"]

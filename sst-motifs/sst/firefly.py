@@ -23,7 +23,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from pready.model.errors import PreadyError
-from pready.model.machine import Machine, PathName, Segment
+from pready.model.machine import Machine
+from pready.model.machine_path import PathName, Segment
 
 HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""

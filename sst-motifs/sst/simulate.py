@@ -17,19 +17,21 @@ import numpy as np
 
 from pready.model import abilities, metrics
 from pready.model import arrivals as model_arrivals
-from pready.model.approach import BULK, INTERFACES, Approach, issuing_threads, transport_counts
 from pready.model.arrays import Array
 from pready.model.begin import begin
 from pready.model.closed_form import closed_form
-from pready.model.costs import Sampler
 from pready.model.errors import PreadyError
+from pready.model.exchange import HALOS
+from pready.model.interfaces import BULK, INTERFACES, Approach
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.sampling import Sampler
 from pready.model.units import format_time
+from pready.model.vcis import issuing_threads, transport_counts
 from pready.model.verdict import MIN_GAIN, from_iterations, simplest_of_the_best, verdict_of
 from pready.model.version import VERSION
-from pready.model.workload import HALOS, Workload
+from pready.model.workload import Workload
 from pready.sst import config, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial

@@ -32,10 +32,10 @@ from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
 from pready.cli import main
 from pready.model import machine
-from pready.model.approach import MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
+from pready.model.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
 from pready.model.puts import with_puts

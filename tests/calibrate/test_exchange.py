@@ -29,7 +29,6 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import MeasureError, Outcome, measure
 from pready.calibrate.records import Point, read
 from pready.model import arrivals
-from pready.model.approach import BULK, MANY, Approach
 from pready.model.engine import simulate
 from pready.model.engine.layout import layout
 from pready.model.engine.mapping import mapped
@@ -37,6 +36,7 @@ from pready.model.engine.simulate import run_step
 from pready.model.engine.step import plans
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.interfaces import BULK, MANY, Approach
 from pready.model.workload import Workload
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pready.model.files import validated
-from pready.model.machine import Machine, SizeCurve
+from pready.model.machine import Machine, load
+from pready.model.machine_path import SendCompletes
+from pready.model.written import written
 
 
 def ideal(**changes: Any) -> Machine:
@@ -72,7 +74,29 @@ def ideal(**changes: Any) -> Machine:
     return validated(Machine, data, "test machine")
 
 
-def waiting_behind(size: int, seconds: float) -> SizeCurve:
-    """A path's `queue`: how long the go-aheads for messages of that size, and so of any other, wait at most."""
-    held = {"sizes": [f"{size} B"], "time": [f"{seconds} s"], "source": "assumed", "why": "t"}
-    return validated(SizeCurve, held, "test")
+def sends_complete(machine: Machine, value: str, from_: float = 0.0) -> Machine:
+    """The machine with sends that are complete when they are copied, have left, or are delivered."""
+    says = {"value": value, "from": f"{from_!r} B", "source": "assumed", "why": "test"}
+    path = machine.inter.model_copy(update={"send_completes": validated(SendCompletes, says, "test")})
+    return machine.model_copy(update={"inter": path})
+
+
+def with_every_table() -> Machine:
+    """MeluXina with every optional value that a machine file may have."""
+
+    def value(x: object) -> dict[str, object]:
+        return {"value": x, "source": "assumed", "why": "test"}
+
+    about = {"source": "assumed", "why": "test"}
+    curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **about}
+    machine = load("meluxina")
+    data = written(machine)
+    data["inter"]["send_completes"] = {"value": "delivered", "from": "1 KiB", **about}
+    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B"), "O_r_beyond": value("2 ps/B")}
+    data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
+    data["memory"] |= {"cache": value("32 MiB"), "caches": value(2)}
+    data["threads"]["contention_put"] = data["threads"]["contention"]
+    data["one_sided"] |= {"flush": value("2 us"), "window": value("1 us"), "puts": value("adapter")}
+    data["library"]["early_send"] = value(True)
+    data |= {"sender_progress": value("on-call"), "active_message": curve, "cold": curve}
+    return validated(Machine, data, "test machine")

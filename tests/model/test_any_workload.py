@@ -9,27 +9,29 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from machines import sends_complete
 
 from pready.model import machine as machines
 from pready.model.advise import NOTABLE
-from pready.model.approach import BULK, INTERFACES, transport_counts
 from pready.model.engine import simulate
 from pready.model.engine.layout import part
 from pready.model.engine.many_ranks import exchange_s
 from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
+from pready.model.interfaces import BULK, INTERFACES
 from pready.model.libraries import LIBRARIES
 from pready.model.predict import predict
+from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
 
 PROFILES = sorted(machines.profiles())
 ARRIVALS: list[dict[str, Any]] = [
     {"model": "none"},
     {"model": "laggard", "delay": "20 us"},
-    {"model": "laggard", "noise": 0.1},
-    {"model": "normal", "noise": 0.04},
-    {"model": "uniform", "noise": 0.1, "partitions": "in turn"},
-    {"model": "gaussian", "noise": 0.04},
+    {"model": "laggard", "late_by": 0.1},
+    {"model": "normal", "spread": 0.04},
+    {"model": "uniform", "up_to": 0.1, "partitions": "in turn"},
+    {"model": "gaussian", "epsilon": 0.04},
 ]
 
 
@@ -97,8 +99,7 @@ def test_each_approach_is_one_in_both_engines_where_ranks_are_in_step(
 ) -> None:
     on, layout = machines.load(profile), part(workload)
     if data.draw(st.booleans()):
-        some = on.inter.link_bandwidth.model_copy(update={"value": 1.0, "interval": None})
-        on = on.model_copy(update={"inter": on.inter.model_copy(update={"acknowledged_from": some, "uneven": some})})
+        on = sends_complete(on, "delivered")
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
     one = Evaluation(on, workload, draws=0).mean_time(approach)
     many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pready.model.approach import (
+from pready.model.interfaces import (
     BLOCKING,
     BULK,
     BY_KEY,
@@ -20,6 +20,8 @@ from pready.model.approach import (
     TODAY,
     Approach,
     baseline,
+)
+from pready.model.vcis import (
     communicators_27_point,
     enumerate_approaches,
     issuing_threads,

@@ -19,11 +19,11 @@ MODELS: list[dict[str, Any]] = [
     {"model": "none"},
     {"model": "laggard", "delay": "40 us"},
     {"model": "laggard", "delay_rate": "100 us/MB"},
-    {"model": "laggard", "noise": 0.04, "late": "thread"},
-    {"model": "uniform", "noise": 0.1},
-    {"model": "normal", "noise": 0.1, "partitions": "in turn"},
+    {"model": "laggard", "late_by": 0.04, "late": "thread"},
+    {"model": "uniform", "up_to": 0.1},
+    {"model": "normal", "spread": 0.1, "partitions": "in turn"},
     {"model": "normal", "sd": "2 us"},
-    {"model": "gaussian", "noise": 0.04, "imbalance": 0.5},
+    {"model": "gaussian", "epsilon": 0.04, "delta": 0.5},
     {"model": "laggard", "spread": "5 %", "late": "thread"},
     {"model": "uniform", "spread": "5 %", "partitions": "in turn"},
     {"model": "gaussian", "spread": 0.05},
@@ -55,33 +55,16 @@ def test_spread_is_one_thing(model: dict[str, Any], theta: int, spread: str) -> 
         assert threads.mean() == pytest.approx(1e-3, rel=4 * wanted / np.sqrt(threads.size))
 
 
-def test_what_noise_was_is_not_one_thing() -> None:
+def test_the_papers_parameters_are_not_one_thing() -> None:
     """The negative control: the papers' parameters of one value spread a thread's time by six different amounts."""
     seen = []
     for theta in (1, 4):
-        for model in ("uniform", "normal", "gaussian"):
-            w = workload({"model": model, "noise": 0.05}, partitions_per_thread=theta)
+        for model, name in (("uniform", "up_to"), ("normal", "spread"), ("gaussian", "epsilon")):
+            w = workload({"model": model, name: 0.05}, partitions_per_thread=theta)
             threads = draw(w, 2000, seed=1).reshape(-1, 8, theta)[:, :, -1]
             seen.append(float(threads.std() / threads.mean()))
     # U[t, 1.05 t]: 0.05 / √12 / 1.025; Eq. 7: 0.05 / 2 per partition, over √θ of them.
     assert seen == pytest.approx([0.01408, 0.05, 0.025, 0.01408, 0.05, 0.0125], rel=0.03)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"model": "laggard", "noise": 0.04}, {"model": "laggard", "late_by": "4 %"}),
-        ({"model": "uniform", "noise": 0.04}, {"model": "uniform", "up_to": 0.04}),
-        ({"model": "normal", "noise": 0.04}, {"model": "normal", "spread": "4 %"}),
-        (
-            {"model": "gaussian", "noise": 0.04, "imbalance": 0.2},
-            {"model": "gaussian", "epsilon": "4 %", "delta": "20 %"},
-        ),
-        ({"model": "gaussian", "noise": 0.04}, {"model": "gaussian", "spread": "1 %"}),  # (4 % / 2) / √4
-    ],
-)
-def test_older_files_mean_what_they_meant(old: dict[str, Any], new: dict[str, Any]) -> None:
-    assert np.array_equal(draw(workload(old), 20, seed=2), draw(workload(new, format=2), 20, seed=2))
 
 
 def test_spread_outside_what_a_model_can() -> None:
@@ -132,7 +115,7 @@ def test_laggard_is_the_last_partition() -> None:
 def test_laggard_thread_takes_all_its_partitions_along() -> None:
     from scipy import stats
 
-    times = draw(workload({"model": "laggard", "noise": 0.04, "late": "thread"}), 400, seed=0).reshape(400, 8, 4)
+    times = draw(workload({"model": "laggard", "late_by": 0.04, "late": "thread"}), 400, seed=0).reshape(400, 8, 4)
     late = times > 1.01e-3
     assert (late.sum(axis=(1, 2)) == 4).all()
     assert (late.all(axis=2).sum(axis=1) == 1).all()
@@ -144,7 +127,7 @@ def test_uniform_noise() -> None:
     from scipy import stats
 
     # temucin2022 3.3: [comp, comp + noise]
-    times = draw(workload({"model": "uniform", "noise": 0.1}, partitions_per_thread=1), 4000, seed=1)
+    times = draw(workload({"model": "uniform", "up_to": 0.1}, partitions_per_thread=1), 4000, seed=1)
     assert stats.kstest(times.ravel(), stats.uniform(1e-3, 1e-4).cdf).pvalue > 1e-3
     assert stats.kstest(times.ravel(), stats.uniform(1e-3, 1.02e-4).cdf).pvalue < 1e-3  # negative control
 
@@ -152,7 +135,7 @@ def test_uniform_noise() -> None:
 def test_normal_noise() -> None:
     from scipy import stats
 
-    times = draw(workload({"model": "normal", "noise": 0.1}, partitions_per_thread=1), 4000, seed=1)
+    times = draw(workload({"model": "normal", "spread": 0.1}, partitions_per_thread=1), 4000, seed=1)
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1e-4).cdf).pvalue > 1e-3
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1.05e-4).cdf).pvalue < 1e-3  # negative control
 
@@ -173,7 +156,7 @@ def test_in_turn_spreads_along_the_thread() -> None:
 
 def test_gaussian_is_appendix_a() -> None:
     # The k-th partition after the sum of k draws of N(mu S, sigma mu S): mean k mu S, sd sqrt(k) sigma mu S.
-    w = workload({"model": "gaussian", "noise": 0.04, "imbalance": 0.16})
+    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.16})
     times = draw(w, 8000, seed=1).reshape(-1, 4)
     mean, sigma = 0.25e-3, 0.1
     for k in range(1, 5):
@@ -183,7 +166,7 @@ def test_gaussian_is_appendix_a() -> None:
 
 def test_gaussian_delay_follows_eq8() -> None:
     # Eq. 8 estimates first and last by one standard deviation each: mu S ((theta - 1) + sigma (sqrt(theta) + 1)).
-    w = workload({"model": "gaussian", "noise": 0.04, "imbalance": 0.0}, threads=2)
+    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.0}, threads=2)
     simulated = np.ptp(draw(w, 4000, seed=1), axis=1).mean()
     mu = w.thread_time / (w.partition_size * w.partitions_per_thread)
     paper = float(gain.delay(mu, 4, 0.04, 0.0, w.partition_size))

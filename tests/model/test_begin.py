@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import ideal
 
-from pready.model.approach import BY_KEY, Approach
 from pready.model.begin import begin
-from pready.model.costs import Sampler
 from pready.model.engine.many_ranks import compare
 from pready.model.files import validated
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.machine import Begin, Machine, load
 from pready.model.outcome import outcome
 from pready.model.predict import predict
+from pready.model.sampling import Sampler
 from pready.model.verdict import MIN_GAIN
 from pready.model.workload import Workload
 

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pready.model.approach import MANY, RMA_SINGLE_ACTIVE, SINGLE, Approach
-from pready.model.costs import Costs, Sampler, costs
+from pready.model.costs import Costs, costs
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.errors import PreadyError
 from pready.model.evaluate import Evaluation
 from pready.model.explanation import explain
 from pready.model.files import validated
+from pready.model.interfaces import MANY, RMA_SINGLE_ACTIVE, SINGLE, Approach
 from pready.model.machine import Machine, load
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 
 WITHIN, BEYOND, CACHE = 100e-12, 300e-12, 4e6

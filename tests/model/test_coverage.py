@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, INTERFACES, Approach
 from pready.model.arrays import Array
 from pready.model.evaluate import Evaluation, interval
 from pready.model.files import validated
+from pready.model.interfaces import BULK, INTERFACES, Approach
 from pready.model.workload import Workload
 
 CASES = 300
@@ -19,7 +19,7 @@ PROFILES = sorted(machines.profiles())
 ARRIVALS: list[dict[str, Any]] = [
     {"model": "none"},
     {"model": "laggard", "delay": "20 us"},
-    {"model": "normal", "noise": 0.04},
+    {"model": "normal", "spread": 0.04},
 ]
 
 

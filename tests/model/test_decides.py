@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pready.model import machine, workload, written
-from pready.model.approach import MANY
 from pready.model.decides import STEP, THREADS, decides
 from pready.model.engine.step import compare_step
 from pready.model.files import validated
+from pready.model.interfaces import MANY
 from pready.model.machine import Machine
 from pready.model.predict import evaluator, predict
 from pready.model.prediction import Lever

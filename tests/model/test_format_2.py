@@ -1,4 +1,4 @@
-"""Workload files of format 2: sizes per neighbour, exchanges of a step, nodes, and older files."""
+"""Workload files: sizes per neighbour, exchanges of a step, nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pready.model import abilities, workload
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.sizes import Sizes
-from pready.model.workload import SINCE_2, Workload
+from pready.model.workload import Workload
 
 HALO = """
 format = 2
@@ -171,18 +171,14 @@ def test_nodes(tmp_path: Path) -> None:
         ),
         (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
         (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: at most 1"),
-        (STEP.replace("spread", "noise").replace('"4 %"', "5"), 'valid: spread = "5 %", what it was'),
-        (
-            STEP.replace("spread", "noise"),
-            "arrivals.noise means something else in each model and is gone from format 2; valid: spread = '4 %'",
-        ),
+        (STEP.replace("spread", "noise"), "exchanges[0].arrivals.noise is not a field"),
         (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
         (LISTED + "neighbour_list = [[{ to = 1, size = 8 }], [0]]", "neighbour_list[0][0].size = 8 has no unit"),
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
         (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
         (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
-        ("format = 3\nthreads = 8", "format = 3; valid: 2, or 1"),
-        ("format = true\nthreads = 8", "format = True; valid: 2, or 1"),
+        ("format = 3\nthreads = 8", "format = 3; valid: 2"),
+        ("format = true\nthreads = 8", "format = True; valid: 2"),
         (STEP + "compute = 3\n", "exchanges[1].compute = 3 is not a table"),
         (STEP.replace("64 KiB", "64 KiBs"), "exchanges[1].neighbour_list[0][0].size = '64 KiBs' has a unit"),
         (STEP.replace("[{ to", "[{ top"), "exchanges[1].neighbour_list[0][0].top is not a field"),
@@ -216,14 +212,6 @@ def test_a_list_file_with_odd_sizes(tmp_path: Path, line: str) -> None:
     (tmp_path / "list.txt").write_text(f"1:8\n{line}\n")
     said = refused(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
     assert "line 2 is not a list of ranks; valid: integers of at least 0, with bytes as in 1:65536" in said
-
-
-def test_older_files_mean_the_same_or_are_met_with_a_line(tmp_path: Path) -> None:
-    old = HALO.replace("format = 2", "") + 'buffer = "1 MiB"\n'
-    assert loaded(tmp_path, old) == loaded(tmp_path, "format = 1\n" + old) == loaded(tmp_path, "format = 2\n" + old)
-    said = refused(tmp_path, (HALO + FACES).replace("format = 2", ""))
-    assert said == "faces in a file of format 1; valid: the line format = 2"
-    assert set(SINCE_2) < set(Workload.model_fields)
 
 
 NEW = [

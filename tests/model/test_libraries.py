@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pready.model.approach import MANY, Approach, vci_members
+from pready.model.interfaces import MANY, Approach
 from pready.model.libraries import MPICH_RELEASE
+from pready.model.vcis import vci_members
 
 
 @pytest.mark.parametrize(

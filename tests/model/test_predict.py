@@ -11,9 +11,9 @@ from machines import ideal
 
 import pready
 from pready.model import advise, machine, workload
-from pready.model.approach import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.evaluate import Evaluation, gain_over_sizes
 from pready.model.files import validated
+from pready.model.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
 from pready.model.machine import Requests
 from pready.model.predict import predict
@@ -56,7 +56,7 @@ def test_same_seed_same_bytes() -> None:
 
 
 def test_intervals_hold_their_values() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "noise": 0.05}, receiver="computing")
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "spread": 0.05}, receiver="computing")
     for row in predict(MELUXINA, w).approaches:
         assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
         assert 0 < row.eta_low <= row.eta <= row.eta_high

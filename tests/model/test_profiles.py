@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pready.model import machine as machines
-from pready.model.approach import SINGLE, Approach
 from pready.model.evaluate import Evaluation
+from pready.model.interfaces import SINGLE, Approach
 from pready.model.machine import Machine
 from pready.model.workload import Workload
 

@@ -6,15 +6,16 @@ import math
 from typing import Any
 
 import pytest
+from machines import sends_complete
 
 from pready.model import machine as machines
-from pready.model.approach import BY_KEY
 from pready.model.evaluate import setting_of
 from pready.model.explanation import explain
+from pready.model.interfaces import BY_KEY
 from pready.model.libraries import LIBRARIES
 from pready.model.machine import Machine
 from pready.model.predict import predict
-from pready.model.puts import KNOWN, with_puts
+from pready.model.puts import KNOWN, SAYS, with_puts
 from pready.model.workload import Workload
 
 BEBOP, HPC3 = machines.load("bebop"), machines.load("hpc3")
@@ -36,39 +37,30 @@ def test_every_shipped_machine_says_its_fabric() -> None:
 
 def test_omni_path_makes_active_messages_of_puts_and_infiniband_does_not() -> None:
     mpich = LIBRARIES["mpich-release"]
-    assert setting_of(with_puts(BEBOP, mpich), W).puts_take_cpu
-    assert not setting_of(with_puts(HPC3, mpich), W).puts_take_cpu
-    said = with_puts(BEBOP, mpich).one_sided.received_by
+    assert setting_of(with_puts(BEBOP, mpich), W).puts == "processor"
+    assert setting_of(with_puts(HPC3, mpich), W).puts == "adapter"
+    said = with_puts(BEBOP, mpich).one_sided.puts
     assert said is not None
     assert "zambre2021" in said.why
 
 
-def test_open_mpi_over_tcp_puts_them_off() -> None:
-    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["openmpi-persist"]), W).unattended == 0
-    assert 1e6 < setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).unattended < 1e7
+def test_open_mpi_over_tcp_defers_them() -> None:
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["openmpi-persist"]), W).puts == "deferred"
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).puts == "adapter"
 
 
-@pytest.mark.parametrize("family", ["openmpi-persist", "mpich-release"])
-def test_over_tcp_an_epoch_ends_when_its_targets_have_the_data(family: str) -> None:
-    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES[family]), W).puts_delivered
-    assert not setting_of(with_puts(HPC3, LIBRARIES[family]), W).puts_delivered
-    halo = W.changed(pattern="halo3d")
-    key = BY_KEY["rma-single-active"].into(8)
-    for on_tcp in (True, False):
-        hosts = on(BEBOP, "tcp" if on_tcp else "infiniband")
-        explained = explain(hosts, halo, library=family, approach=key, engine="timeline")
+def test_sends_that_are_complete_when_delivered_end_epochs_so() -> None:
+    halo, key = W.changed(pattern="halo3d"), BY_KEY["rma-single-active"].into(8)
+    for machine, told in ((HPC3, False), (sends_complete(HPC3, "delivered"), True)):
+        explained = explain(machine, halo, approach=key, engine="timeline")
         text = " ".join(s.rule for s in explained.way.steps)
-        assert ("have what was put" in text) is on_tcp
+        assert ("have what was put" in text) is told
 
 
 def test_what_was_measured_is_kept_for_its_own_library_only() -> None:
-    told = on(BEBOP, "tcp", unattended=measured(1234.0), received_by=measured("processor"))
-    mine = setting_of(with_puts(told, LIBRARIES["mpich-6314"]), W)  # of the same family
-    assert (mine.unattended, mine.puts_take_cpu) == (1234.0, True)
-    other = setting_of(with_puts(told, LIBRARIES["openmpi-persist"]), W)
-    assert (other.unattended, other.puts_take_cpu) == (0.0, False)
-    any_ = setting_of(with_puts(told, LIBRARIES["emulated"]), W)
-    assert (any_.unattended, any_.puts_take_cpu) == (1234.0, True)
+    told = on(BEBOP, "tcp", puts=measured("processor"))
+    for library, puts in (("mpich-6314", "processor"), ("openmpi-persist", "deferred"), ("emulated", "processor")):
+        assert setting_of(with_puts(told, LIBRARIES[library]), W).puts == puts
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
@@ -80,8 +72,8 @@ def test_every_row_has_a_source_and_words() -> None:
     for (family, _), puts in KNOWN.items():
         assert family in {p.family for p in LIBRARIES.values()}
         assert puts.why
-        assert puts.says
-    assert {p.says for p in KNOWN.values()} >= {"put off until synchronisation", "the adapter moves them"}
+        assert puts.value in SAYS
+    assert {p.value for p in KNOWN.values()} == set(SAYS)
 
 
 @pytest.mark.parametrize("key", ["rma-single-active", "rma-many-passive"])

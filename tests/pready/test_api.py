@@ -79,7 +79,7 @@ def test_names_are_as_good_as_objects() -> None:
 
 
 def _many(transport: int) -> pready.Approach:
-    from pready.model.approach import MANY
+    from pready.model.interfaces import MANY
 
     return pready.Approach(MANY, transport)
 

@@ -15,10 +15,10 @@ from readable import check_readable, texts
 from pready.cli import main
 from pready.model import machine as machines
 from pready.model import workload as workloads
-from pready.model.approach import BY_KEY, Approach
 from pready.model.approach_name import approach_named
 from pready.model.engine import Simulation, simulate
 from pready.model.evaluate import Evaluation
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.predict import predict
 from pready.model.prediction import Lever
 from pready.model.units import unit_of_times

@@ -15,8 +15,8 @@ from pready.calibrate.capture.records import kinds
 from pready.cli import main
 from pready.model import machine as machines
 from pready.model import workload as workloads
-from pready.model.approach import BY_KEY, Approach
 from pready.model.engine.step import plans
+from pready.model.interfaces import BY_KEY, Approach
 from pready.show import simulation_trace
 from pready.show.simulation_trace import calls, trace
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pready.model.approach import MANY, SINGLE, Approach
+from pready.model.interfaces import MANY, SINGLE, Approach
 from pready.model.machine import load
 from pready.model.workload import Workload
 from pready.sst import config

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pready.model.approach import MANY, Approach
+from pready.model.interfaces import MANY, Approach
 from pready.model.machine import Machine, load
 from pready.model.workload import Workload
 from pready.sst import library

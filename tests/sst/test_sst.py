@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pready.model.approach import MANY, SINGLE, Approach
 from pready.model.congestion import bound
 from pready.model.engine import simulate
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
+from pready.model.interfaces import MANY, SINGLE, Approach
 from pready.model.machine import Network, load
 from pready.model.predict import predict
 from pready.model.workload import Workload

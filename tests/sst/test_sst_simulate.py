@@ -17,8 +17,8 @@ import pytest
 from pready.commands.sst import sst as commands
 from pready.model import arrivals
 from pready.model import workload as workloads
-from pready.model.approach import BULK, MANY, PART, SINGLE, Approach
 from pready.model.errors import PreadyError
+from pready.model.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.machine import load
 from pready.model.workload import Workload
 from pready.sst import kept_parameters, library

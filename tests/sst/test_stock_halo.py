@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pready.model.approach import SINGLE, Approach
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.engine import simulate
+from pready.model.interfaces import SINGLE, Approach
 from pready.model.machine import Machine, load
+from pready.model.sampling import Sampler
 from pready.model.workload import Workload
 from pready.sst import config, library
 from pready.sst.firefly import Firefly, copies, ping_time

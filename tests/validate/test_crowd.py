@@ -15,10 +15,11 @@ from machines import ideal
 
 from pready.calibrate.records import Content
 from pready.model import machine as machines
-from pready.model.approach import BULK, MANY, PART
 from pready.model.files import validated
-from pready.model.machine import Barrier, Machine, Wake
+from pready.model.interfaces import BULK, MANY, PART
+from pready.model.machine import Machine, Wake
 from pready.model.machine_file import dumps
+from pready.model.machine_threads import Barrier
 from pready.model.workload import Workload
 from pready.validate.prove import crowd, design, rings
 from pready.validate.prove.expected import Expected, left_alone

@@ -21,9 +21,9 @@ from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, Records
-from pready.model.approach import BY_KEY
 from pready.model.arrays import Array
 from pready.model.engine.layout import layout
+from pready.model.interfaces import BY_KEY
 from pready.model.machine import Machine
 from pready.model.predict import effective_library
 from pready.validate.limits import as_printed, clear, right

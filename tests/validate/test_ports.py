@@ -12,8 +12,8 @@ import pytest
 
 from pready.calibrate.records import Content
 from pready.model import machine as machines
-from pready.model.approach import BULK, PART_AM
 from pready.model.files import validated
+from pready.model.interfaces import BULK, PART_AM
 from pready.model.machine_file import dumps
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.prove import design, ports

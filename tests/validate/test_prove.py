@@ -28,10 +28,10 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome
 from pready.calibrate.records import Point, read
 from pready.cli import main
-from pready.model.approach import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.arrays import Array
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.machine import Machine
 from pready.model.units import format_time

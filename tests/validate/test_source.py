@@ -12,9 +12,9 @@ import pytest
 
 from pready.calibrate.exchange_plan import step_plan
 from pready.cli import main
-from pready.model.approach import BY_KEY, Approach
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.libraries import LIBRARIES
 from pready.model.workload import Workload
 from pready.validate.prove.source import program

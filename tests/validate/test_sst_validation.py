@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pready.model.approach import MANY, SINGLE, Approach
 from pready.model.errors import PreadyError
+from pready.model.interfaces import MANY, SINGLE, Approach
 from pready.model.machine import Machine, load
 from pready.show.validation import report_data, report_view
 from pready.sst import library

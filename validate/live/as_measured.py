@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Replaced
 from pready.model.evaluate import Evaluation, interval
+from pready.model.interfaces import Approach
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
 from pready.model.timeline import Setting, run

@@ -12,9 +12,9 @@ import numpy as np
 from pready.calibrate.benchmark_list import interface_of
 from pready.calibrate.records import Content
 from pready.model import gain_numpy
-from pready.model.approach import Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Measured
+from pready.model.interfaces import Approach
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.predict import with_library

@@ -22,7 +22,8 @@ from pready.calibrate.rested import PAUSE_S
 from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals, Normal, Uniform
-from pready.model.workload import ComputeTime, Workload
+from pready.model.exchange import ComputeTime
+from pready.model.workload import Workload
 
 Kind = Literal["none", "laggard", "uniform", "normal"]
 KINDS: tuple[Kind, ...] = ("none", "laggard", "uniform", "normal")

@@ -12,10 +12,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pready.model.approach import Approach
 from pready.model.arrays import Replaced
 from pready.model.costs import Costs
-from pready.model.machine import Barrier, Contention, Machine, SizeCurve, Wake
+from pready.model.interfaces import Approach
+from pready.model.machine import Machine, Wake
+from pready.model.machine_path import SizeCurve
+from pready.model.machine_threads import Barrier, Contention
 from pready.model.terms import by_name, canonical, without
 from pready.model.values import Value
 from pready.model.workload import Workload

@@ -7,8 +7,8 @@ from typing import Literal
 from pready.model import gain_numpy, metrics, units
 from pready.model.closed_form import closed_form
 from pready.model.errors import PreadyError
+from pready.model.exchange import ComputeRate
 from pready.model.values import Strict
-from pready.model.workload import ComputeRate
 from pready.validate.papers.computed_once import Lab
 
 

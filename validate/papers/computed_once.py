@@ -10,7 +10,6 @@ from pydantic import Field
 
 from pready.model import machine as machines
 from pready.model import units
-from pready.model.approach import BY_KEY, Approach, whole
 from pready.model.engine import Simulation, simulate
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.simulate import run_step, together
@@ -18,10 +17,12 @@ from pready.model.engine.step import plans
 from pready.model.errors import PreadyError, shown
 from pready.model.evaluate import Evaluation
 from pready.model.files import validated
+from pready.model.interfaces import BY_KEY, Approach, whole
 from pready.model.libraries import mpich_6314_messages
 from pready.model.machine import Machine
 from pready.model.values import Strict, Value
-from pready.model.workload import Workload, check_transport_partitions
+from pready.model.vcis import check_transport_partitions
+from pready.model.workload import Workload
 
 SAMPLES = 64
 """Iterations drawn for a prediction: the mean of a claim's figure moves by less than 1 % between seeds."""

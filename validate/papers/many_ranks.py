@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pready.model.approach import SINGLE, Approach
 from pready.model.engine import Simulation, pattern
 from pready.model.engine.layout import layout
 from pready.model.engine.mapping import mapped
 from pready.model.errors import PreadyError
+from pready.model.interfaces import SINGLE, Approach
 from pready.model.metrics import projected_speedup, speedup_percent
 from pready.model.values import Strict
 from pready.model.workload import Workload

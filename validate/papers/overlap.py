@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from pready.model import units
-from pready.model.approach import PERSISTENT_MATCHED, SINGLE, Approach
 from pready.model.evaluate import Evaluation
+from pready.model.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
 from pready.model.timeline import run
 from pready.model.values import Strict
 from pready.model.workload import Workload

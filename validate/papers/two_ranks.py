@@ -8,7 +8,7 @@ import numpy as np
 
 from pready.model import advise
 from pready.model import arrivals as arrival_models
-from pready.model.approach import BY_KEY
+from pready.model.interfaces import BY_KEY
 from pready.model.predict import predict
 from pready.model.values import Strict
 from pready.model.verdict import INDISTINCT

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pready.model.machine import Contention, Machine
+from pready.model.machine import Machine
+from pready.model.machine_threads import Contention
 from pready.model.values import Strict
 
 WRONG = 3.0

@@ -17,9 +17,11 @@ from pready.calibrate.build import Built
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
-from pready.model.approach import BULK, BY_KEY
 from pready.model.files import validated
-from pready.model.machine import Barrier, Machine, Segment, Wake
+from pready.model.interfaces import BULK, BY_KEY
+from pready.model.machine import Machine, Wake
+from pready.model.machine_path import Segment
+from pready.model.machine_threads import Barrier
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.rings import Ring, measure_rings, ring
 

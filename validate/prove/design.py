@@ -10,9 +10,9 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import EXCHANGE_WAYS
 from pready.calibrate.records import Point
-from pready.model.approach import EACH, PART, PART_AM, Approach, Interface, whole
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.errors import PreadyError
+from pready.model.interfaces import EACH, PART, PART_AM, Approach, Interface, whole
 from pready.model.libraries import LibraryProfile
 from pready.model.predict import chosen_ways
 from pready.model.prediction import ApproachPrediction, Prediction

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pready.model.approach import Approach, whole
 from pready.model.arrays import Replaced
 from pready.model.costs import Costs
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.engine.simulate import Simulation, run_step, simulate, together
 from pready.model.engine.step import WholeStep, plans
+from pready.model.interfaces import Approach, whole
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
 from pready.model.workload import Workload

@@ -19,12 +19,12 @@ from pready.calibrate.exchange_plan import step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, measure
 from pready.calibrate.records import Content, Point
-from pready.model.approach import BY_KEY
 from pready.model.arrays import Array
 from pready.model.arrival_models import Measured, NoArrivals
 from pready.model.engine.layout import layout
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.interfaces import BY_KEY
 from pready.model.libraries import LibraryProfile
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps

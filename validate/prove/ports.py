@@ -15,10 +15,11 @@ from pready.calibrate.measure import Progress
 from pready.calibrate.records import Content
 from pready.calibrate.terms_from_exchanges import curve
 from pready.model import units
-from pready.model.approach import BULK, BY_KEY, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, Approach, Interface
 from pready.model.arrays import Array
 from pready.model.files import validated
-from pready.model.machine import Machine, SizeCurve
+from pready.model.interfaces import BULK, BY_KEY, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, Approach, Interface
+from pready.model.machine import Machine
+from pready.model.machine_path import SizeCurve
 from pready.model.predict import effective_library, with_library
 from pready.model.units import Unit, format_exact
 from pready.model.values import Value

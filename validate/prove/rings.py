@@ -11,8 +11,8 @@ from pready.calibrate.exchange_plan import StepPlan, step_plan
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Progress, measure
 from pready.calibrate.records import Content
-from pready.model.approach import Approach
 from pready.model.files import validated
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.version import VERSION
 from pready.model.workload import Workload

@@ -16,9 +16,9 @@ from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, Progress, environment_of, measure
 from pready.calibrate.records import Content, read
 from pready.model import machine
-from pready.model.approach import Approach
 from pready.model.engine.layout import of_a_step
 from pready.model.errors import PreadyError
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.predict import predict, with_library

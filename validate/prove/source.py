@@ -11,10 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pready.calibrate.exchange_plan import ExchangePlan, step_plan
-from pready.model.approach import MANY, PART, PART_AM, Approach
 from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.pattern import Pattern
 from pready.model.errors import PreadyError
+from pready.model.interfaces import MANY, PART, PART_AM, Approach
 from pready.model.libraries import LibraryProfile
 from pready.model.version import VERSION
 from pready.model.workload import Workload

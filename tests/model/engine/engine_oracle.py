@@ -14,13 +14,14 @@ import numpy as np
 from oracle import MAGIC, plain, ticks, warmed
 
 from pready.model import arrivals
-from pready.model.approach import Approach, issuing_threads
 from pready.model.arrays import Array
 from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
+from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.random_draws import uniforms
+from pready.model.vcis import issuing_threads
 
 NEVER = float("-inf")
 STREAM_JITTER = 2

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import PART_AM, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
-from pready.model.workload import ComputeTime, Workload
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import PART_AM, SINGLE, Approach
+from pready.model.workload import Workload
 
 G, WIRE, COMPUTE = 1e-9, 2e-6, 1e-3
 FETCHED = int(PART_AM.fetched_from)

@@ -14,14 +14,15 @@ import pytest
 from goal_replay import Replayed, replay
 from machines import ideal
 
-from pready.model.approach import PART, SINGLE, Approach
 from pready.model.arrival_models import Laggard
 from pready.model.engine import export_goal, prepared, simulate
 from pready.model.engine.goal import Flags, ready, write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.step import plans
+from pready.model.exchange import ComputeTime
 from pready.model.files import validated
-from pready.model.workload import ComputeTime, Workload
+from pready.model.interfaces import PART, SINGLE, Approach
+from pready.model.workload import Workload
 
 MACHINE = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
 """Whole nanoseconds, o_s = o_r, g < o, nothing per byte: what both can express."""

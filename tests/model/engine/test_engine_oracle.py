@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, order_of, several
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal, Uniform
 from pready.model.engine import CAUSES, prepared
 from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import run, run_all, run_step, together
+from pready.model.exchange import ComputeTime
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.sizes import Sizes
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 
 def shares(most: float) -> st.SearchStrategy[float]:

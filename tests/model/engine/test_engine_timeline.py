@@ -12,16 +12,18 @@ from machines import ideal
 from test_engine_oracle import cases
 
 from pready.model import arrivals
-from pready.model.approach import BY_KEY, PART, SINGLE, Approach
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.engine import prepared, simulate
 from pready.model.engine.simulate import run as performed
 from pready.model.evaluate import Evaluation, setting_of
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.machine import Machine, load
+from pready.model.sampling import Sampler
 from pready.model.timeline import Timeline, joined, run
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 
 def timeline(machine: Machine, workload: Workload, approach: Approach, seed: int, rank: int) -> tuple[Array, Timeline]:

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from machines import ideal, waiting_behind
 
-from pready.model.approach import BULK, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BULK, SINGLE, Approach
 from pready.model.machine import Machine
 from pready.model.random_draws import uniforms
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
 BYTES, G = 100_000, 1e-9

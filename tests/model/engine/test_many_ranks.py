@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import BULK, BY_KEY, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.layout import layout, part
@@ -18,11 +17,13 @@ from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.evaluate import Evaluation
+from pready.model.exchange import ComputeTime
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY, SINGLE, Approach
 from pready.model.machine import load
 from pready.model.predict import approaches, effective_library
 from pready.model.verdict import simplest_of_the_best
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 
 def workload(pattern: Any, model: Any) -> Workload:

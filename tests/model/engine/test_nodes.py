@@ -12,13 +12,13 @@ from engine_oracle import Oracle
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.engine import prepared, simulate
 from pready.model.engine.layout import layout, part
 from pready.model.engine.nodes import as_grid, nodes_of
 from pready.model.engine.simulate import run
 from pready.model.errors import PreadyError
 from pready.model.files import validated
+from pready.model.interfaces import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.machine import Machine
 from pready.model.predict import predict
 from pready.model.workload import Workload

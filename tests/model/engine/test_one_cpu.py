@@ -12,12 +12,13 @@ from machines import ideal
 from made_once import EITHER, any_of
 from test_engine_oracle import CURVE, cases, compare
 
-from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import prepared, simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.machine import Answers, Machine
 from pready.model.values import Value
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 HOLD, ANSWER, WIRE, HANDSHAKE, COMPUTE = 10e-6, 1e-6, 3e-6, 8e-6, 1e-3
 BYTES, G = 1000, 1e-10

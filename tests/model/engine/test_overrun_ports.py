@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import MANY, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import MANY, SINGLE, Approach
 from pready.model.machine import Machine
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 BYTES = 1000
 LINK, WIRE, RECEIVE = 1e-6, 2e-6, 3e-7

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from test_engine_oracle import cases
 
 from pready.model import machine as machines
-from pready.model.approach import BY_KEY, Approach
 from pready.model.arrival_models import Normal, Uniform
 from pready.model.engine import prepared
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.recorded import _Reader, downstream, record
 from pready.model.engine.simulate import run_step
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BY_KEY, Approach
 from pready.model.sizes import Sizes
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 
 class Listening(Oracle):

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.approach import BLOCKING, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
-from pready.model.costs import Sampler, costs
+from pready.model.costs import costs
 from pready.model.engine import simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BLOCKING, RMA_SINGLE_ACTIVE, RMA_SINGLE_PASSIVE, SINGLE, Approach
 from pready.model.machine import Machine
-from pready.model.workload import ComputeTime, Workload
+from pready.model.sampling import Sampler
+from pready.model.workload import Workload
 
 BYTES = 1000
 LINK, WIRE, RECEIVE = 1e-6, 2e-6, 3e-7

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from machines import ideal
 
-from pready.model.approach import SINGLE, Approach
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine import simulate
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import SINGLE, Approach
 from pready.model.machine import Machine
 from pready.model.values import Value
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 BYTES, LINK, WIRE, COMPUTE = 1000, 1e-6, 2e-6, 1e-5
 

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from machines import ideal, waiting_behind
 
-from pready.model.approach import BULK
 from pready.model.arrival_models import NoArrivals
 from pready.model.engine.recorded import Recorded, record
 from pready.model.engine.simulate import prepared
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BULK
 from pready.model.machine import Machine
-from pready.model.workload import ComputeTime, Workload
+from pready.model.workload import Workload
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
 G = 1e-9

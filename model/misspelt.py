@@ -1,8 +1,12 @@
-"""What a workload cannot say: one list, which the documents and the error messages read."""
+"""Names that a workload file does not know: what the fields are called that somebody may mean, and what no field says.
+
+`LIMITS` is read by the documents, too.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -66,3 +70,27 @@ def cannot_say(name: object) -> str | None:
         if re.search(limit.pattern, low) or get_close_matches(low, limit.words, n=1, cutoff=0.85):
             return f"a workload cannot say {limit.what}: {limit.instead}"
     return None
+
+
+OTHER_NAMES = {
+    "buffer": ("bytes", "buffer_size", "message", "message_size", "msg_size", "size", "volume"),
+    "grid": ("dims", "process_grid", "procs", "ranks", "rank_grid", "shape", "topology"),
+    "threads": ("cores", "num_threads", "nthreads", "omp_num_threads", "workers"),
+    "partitions_per_thread": ("chunks", "n_part", "partitions", "slices", "tasks_per_thread", "theta"),
+    "pattern": ("exchange", "neighbourhood", "stencil"),
+    "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
+    "compute.time": ("compute_time", "duration", "runtime", "work"),
+    "arrivals.spread": ("imbalance", "jitter", "noise", "skew", "variance"),
+    "arrivals.delay": ("lateness",),
+}
+"""By field, dotted."""
+
+_FIELDS = {name: field for field, names in OTHER_NAMES.items() for name in names}
+
+
+def called_here(name: object, fields: Container[str]) -> str | None:
+    """The field that somebody means by `name`, if the table has it (or its first part) among its `fields`."""
+    if not isinstance(name, str):
+        return None
+    field = _FIELDS.get(re.sub(r"[\s-]+", "_", name.strip().lower()))
+    return field if field is not None and field.partition(".")[0] in fields else None
