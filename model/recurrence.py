@@ -28,8 +28,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from pready.model.approach import Approach, issuing_threads, vci_members
 from pready.model.costs import Completes, Costs
+from pready.model.interfaces import Approach
 from pready.model.timeline import (
     Setting,
     acknowledgement,
@@ -44,6 +44,7 @@ from pready.model.timeline import (
     receivers,
     taken_in,
 )
+from pready.model.vcis import issuing_threads, vci_members
 
 NEVER = -math.inf
 SAME_ROUND = 1 + 1e-6
@@ -470,8 +471,8 @@ class Ranks:
         return posted if self.setting.progress == "thread" else enters
 
     def receive(self, sources: Sequence[tuple[int, Sent, int]], floor: float) -> tuple[float, tuple[float, ...]]:
-        """When a rank that receives from `floor` on has all that `sources` send to it, and their latest arrival, departure,
-        issue and readiness; a source is a rank, what it sent, and in which direction."""
+        """When a rank that receives from `floor` on has all that `sources` send to it, and their latest arrival,
+        departure, issue and readiness; a source is a rank, what it sent, and in which direction."""
         vcis = len(self.members)
         own_threads = vcis > 1 and self.interface.receivers == "threads" and self.receivers == "threads"
         queued = len(sources) * self.approach.messages / vcis

@@ -9,7 +9,7 @@ from pready.model import arrivals
 from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
-from pready.model.exchanges import Ended, exchange, sweep
+from pready.model.plain_run import Ended, exchange, sweep
 from pready.model.machine import Machine
 from pready.model.recurrence import Ranks, Sent, State
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pready.model.approach import Approach
 from pready.model.costs import Costs
+from pready.model.interfaces import Approach
 from pready.model.recurrence import NEVER, Message, Ranks, Sent, State
 from pready.model.timeline import Setting
 
