@@ -22,12 +22,12 @@ from pready.model.costs import Costs, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.exchange import ComputeRate
+from pready.model.forms import rendered
 from pready.model.gain import DOI, Equation
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.prediction import rendered
 from pready.model.sampling import Sampler
 from pready.model.terms import BY_COST
 from pready.model.timeline import (
