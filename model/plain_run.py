@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pready.model.costs import Costs
 from pready.model.interfaces import Approach
-from pready.model.recurrence import NEVER, Message, Ranks, Sent, State
+from pready.model.messages import NEVER, Message, Sent, State
+from pready.model.recurrence import Ranks
 from pready.model.timeline import Setting
 
 

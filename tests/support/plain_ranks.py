@@ -9,9 +9,10 @@ from pready.model import arrivals
 from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
-from pready.model.plain_run import Ended, exchange, sweep
 from pready.model.machine import Machine
-from pready.model.recurrence import Ranks, Sent, State
+from pready.model.messages import Sent, State
+from pready.model.plain_run import Ended, exchange, sweep
+from pready.model.recurrence import Ranks
 
 
 def plain(costs: Costs) -> Costs:
@@ -80,11 +81,12 @@ class Plain:
 
     def _sweep(self, plan: Plan, ranks: Ranks, times: Sequence[Sequence[Sequence[float]]], k: int) -> Outcome:
         x, y, _ = plan.pattern.grid
-        waited, sent = sweep(ranks, lambda r, step: times[r][k * plan.steps + step], self.state, (x, y), plan.steps // 8)
+        waited, sent = sweep(
+            ranks, lambda r, step: times[r][k * plan.steps + step], self.state, (x, y), plan.steps // 8
+        )
         ended = [Ended(end, end, causes) for end, causes in zip(self.state.start, waited, strict=True)]
         return Outcome(ended, sum(s.early for s in sent), _tied(sent))
 
 
 def _tied(sent: Sequence[Sent]) -> int:
     return sum(abs(m.arrived - s.join) <= 1e-12 * s.join for s in sent for m in s.messages)
-

@@ -6,20 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
-import pytest
 from close import close
-from plain_ranks import Plain
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, order_of, several
+from plain_ranks import Plain
+from pready.model.approach import BY_KEY, Approach
 
 from pready.model import machine as machines
-from pready.model.approach import BULK, BY_KEY, MANY, SINGLE, Approach
-from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal, Uniform
 from pready.model.engine import CAUSES, prepared
-from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import run, run_all, run_step, together
+from pready.model.engine.simulate import run
 from pready.model.files import validated
 from pready.model.sizes import Sizes
 from pready.model.workload import ComputeTime, Workload
@@ -62,8 +59,10 @@ def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
     return float(n * x), float(n * y), float(n * z)
 
 
+CURVE = validated(
+    machines.SizeCurve, {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"}, "test"
+)
 
-CURVE = validated(machines.SizeCurve, {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"}, "test")
 
 def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> machines.Machine:
     def value(x: Any) -> Any:
@@ -75,10 +74,15 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("window", 1e-7))}
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
-    return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update=own),
-      "inter": machine.inter.model_copy(update={"segments": (first, *others)}),
-      "active_message": maybe(CURVE),
-      "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7)))})
+    return machine.model_copy(
+        update={
+            "one_sided": machine.one_sided.model_copy(update=own),
+            "inter": machine.inter.model_copy(update={"segments": (first, *others)}),
+            "active_message": maybe(CURVE),
+            "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),
+        }
+    )
+
 
 @st.composite
 def cases(
@@ -172,7 +176,8 @@ def cases(
 
 def compare(case, iterations):
     plan = prepared(**case)
-    if plan.numbers["overrun"][0]: return
+    if plan.numbers["overrun"][0]:
+        return
     expected = Plain(case["machine"], plan).run(iterations)
     out = run(plan, iterations, record=True)
     ends = np.array([[e.end for e in row.ranks] for row in expected])
@@ -189,6 +194,6 @@ def compare(case, iterations):
 
 
 @settings(max_examples=1500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(cases(("pt2pt","halo3d","halo3d26","neighbours")), st.integers(1, 3))
+@given(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")), st.integers(1, 3))
 def test_plain(case, iterations):
     compare(case, iterations)
