@@ -25,7 +25,7 @@ from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.files import read_toml, validated
 from pready.model.machine_path import NetworkPath, PathName, SendCompletes, SizeCurve
 from pready.model.machine_rma import OneSided
-from pready.model.machine_threads import TeamCurve, Threads
+from pready.model.machine_threads import TeamTimes, Threads
 from pready.model.values import Provenance, Strict, Value
 
 Progress = Literal["hardware", "thread", "on-call"]
@@ -210,16 +210,16 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
+    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, SendCompletes, TeamCurve, SizeCurve)):
+        if isinstance(item, (Value, SendCompletes, TeamTimes, SizeCurve)):
             yield label, item
         elif isinstance(item, Strict):
             yield from _walk(item, f"{label}.")

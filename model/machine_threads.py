@@ -13,7 +13,7 @@ from pready.model.errors import PreadyError
 from pready.model.values import Provenance, Strict, Value
 
 
-class TeamCurve(Provenance):
+class TeamTimes(Provenance):
     """A time by team size, linear between measured teams."""
 
     of: ClassVar[str]
@@ -63,13 +63,13 @@ class TeamCurve(Provenance):
         return each
 
 
-class Barrier(TeamCurve):
+class Barrier(TeamTimes):
     """Time of a barrier of k threads."""
 
     of = "barrier"
 
 
-class Contention(TeamCurve):
+class Contention(TeamTimes):
     """What it costs a message to find its VCI's lock taken when k threads share it; nothing for k = 1.
 
     The lock and what it protects move to another core. Who finds the lock free pays nothing.

@@ -20,7 +20,7 @@ from pready.model.engine.many_ranks import compare as against_bulk
 from pready.model.engine.step import Compared, compare_step
 from pready.model.errors import PreadyError, shown
 from pready.model.explanation import Explanation
-from pready.model.frames import to_pandas, to_polars
+from pready.model.forms import to_pandas, to_polars
 from pready.model.interfaces import Approach
 from pready.model.libraries import library as library_profile
 from pready.model.machine import Machine
