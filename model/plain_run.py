@@ -140,19 +140,15 @@ def alone(
     kinds = [min(d, len(costs) - 1) for d in peers]
     to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
     ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=receiver_join is not None)
-    state, ready = State.at_rest(2), ranks.ready(times)
-    enters = 0.0 if receiver_join is None else receiver_join
-    sent = ranks.send(0, ready, state, to[0], [0.0, 0.0], [0.0, enters])
+    # Counted from the last partition, so that a long computation before it costs no digits.
+    last = max(times)
+    state, ready = State.at_rest(2), ranks.ready([t - last for t in times])
+    enters = -last if receiver_join is None else receiver_join - last
+    sent = ranks.send(0, ready, state, to[0], [-last, -last], [-last, enters])
     mine = [(0, sent, d) for d in peers]
-    received, _ = ranks.receive(mine, 0.0 if setting.progress == "thread" else enters)
+    received, _ = ranks.receive(mine, -last if setting.progress == "thread" else enters)
     end = max(ranks.told(received, mine), sent.join, enters)
     if setting.two_way:
         end = max(end, sent.done + ranks.meeting)
-    since = sent.last
-    for m in sent.messages:
-        m.ready, m.issued, m.goes, m.left, m.arrived = (
-            t - since for t in (m.ready, m.issued, m.goes, m.left, m.arrived)
-        )
     streams = [ranks.kinds[0][d].stream for d in peers]
-    early = sum(m.arrived <= sent.join - since for m in sent.messages)
-    return Alone(end - since, sent.join - since, sent.first - since, received - since, sent.messages, streams, early)
+    return Alone(end, sent.join, sent.first, received, sent.messages, streams, sent.early)

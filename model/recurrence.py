@@ -113,7 +113,7 @@ class Ranks:
         self.directions = max(map(len, to))
         self.from_ = sources or self.senders()
         self.sources = 2 if wavefront else max(map(len, self.from_))
-        two_way = setting.two_way or wavefront
+        two_way = setting.two_way or wavefront or self.interface.one_by_one
         self.kinds_of = [self._kind(c, two_way) for c in costs]
         if inside is not None:
             self.kinds_of = [replace(k, inside=i) for k, i in zip(self.kinds_of, inside, strict=True)]
