@@ -1,0 +1,92 @@
+"""The plain recurrence on a plan of the engine: its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from pready.model import arrivals
+from pready.model.costs import Costs
+from pready.model.engine.plan import Plan
+from pready.model.evaluate import setting_of
+from pready.model.machine import Machine
+from pready.model.messages import Sent, State
+from pready.model.plain_run import Ended, exchange, sweep
+from pready.model.recurrence import Ranks
+
+
+def plain(costs: Costs) -> Costs:
+    """The same in Python's numbers: one by one, NumPy's take several times as long."""
+    return Costs(**{f.name: getattr(costs, f.name).tolist() for f in fields(Costs)})
+
+
+def ranks_of(machine: Machine, plan: Plan) -> Ranks:
+    """The ranks of a plan, and what its messages cost."""
+    pattern, mapping = plan.pattern, plan.mapping
+    classes, profile = pattern.classes.tolist(), pattern.rank_profile
+    kinds = [classes[0 if profile is None else profile[r]] for r in range(pattern.ranks)]
+    wavefront = pattern.name == "sweep3d"
+    to = [[None, None]] * pattern.ranks if wavefront else [pattern.neighbours(r) for r in range(pattern.ranks)]
+    made = Ranks(
+        plan.approach,
+        setting_of(machine, plan.workload),
+        [*plan.costs],
+        to,
+        kinds,
+        computing=plan.workload.receiver == "computing",
+        needs=None if mapping is None else mapping.partitions,
+        members=plan.members,
+        issuers=None if mapping is None else mapping.issuers,
+        node=None if pattern.node is None else pattern.node.tolist(),
+        inside=[kind.inside for kind in pattern.kinds],
+        wavefront=wavefront,
+    )
+    if pattern.name in ("halo3d", "halo3d26"):  # by direction: who sends to r in direction d?
+        made.from_ = [sorted(those, key=lambda qd: (qd[1], qd[0])) for those in made.from_]
+    return made
+
+
+@dataclass
+class Outcome:
+    """One iteration of all ranks."""
+
+    ranks: list[Ended]
+    early: int
+    tied: int
+    """Messages that arrive just as the threads meet: rounding decides whether they are early."""
+
+
+class Plain:
+    """All ranks of a plan, or of a step's plans in order."""
+
+    def __init__(self, machine: Machine, *plans: Plan) -> None:
+        self.plans, self.ranks = plans, [ranks_of(machine, p) for p in plans]
+        self.state = State.at_rest(plans[0].pattern.ranks)
+
+    def run(self, iterations: int) -> list[Outcome]:
+        """Of every iteration, or exchange of a step's."""
+        drawn = [
+            [arrivals.draw(p.workload, iterations * p.steps, p.seed, rank=r).tolist() for r in range(p.pattern.ranks)]
+            for p in self.plans
+        ]
+        out = []
+        for k in range(iterations):
+            for plan, ranks, times in zip(self.plans, self.ranks, drawn, strict=True):
+                if plan.pattern.name == "sweep3d":
+                    out.append(self._sweep(plan, ranks, times, k))
+                    continue
+                ended, sent = exchange(ranks, [times[r][k] for r in range(plan.pattern.ranks)], self.state)
+                out.append(Outcome(ended, sum(s.early for s in sent), _tied(sent)))
+        return out
+
+    def _sweep(self, plan: Plan, ranks: Ranks, times: Sequence[Sequence[Sequence[float]]], k: int) -> Outcome:
+        x, y, _ = plan.pattern.grid
+        waited, sent = sweep(
+            ranks, lambda r, step: times[r][k * plan.steps + step], self.state, (x, y), plan.steps // 8
+        )
+        ended = [Ended(end, end, causes) for end, causes in zip(self.state.start, waited, strict=True)]
+        return Outcome(ended, sum(s.early for s in sent), _tied(sent))
+
+
+def _tied(sent: Sequence[Sent]) -> int:
+    return sum(abs(m.arrived - s.join) <= 1e-12 * s.join for s in sent for m in s.messages)
