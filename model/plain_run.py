@@ -9,7 +9,7 @@ from pready.model.costs import Costs
 from pready.model.interfaces import Approach
 from pready.model.messages import NEVER, Message, Sent, State
 from pready.model.recurrence import Ranks
-from pready.model.timeline import Setting
+from pready.model.rules import Setting
 
 
 @dataclass(frozen=True)

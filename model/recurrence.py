@@ -30,7 +30,7 @@ from dataclasses import replace
 from pready.model.costs import Completes, Costs
 from pready.model.interfaces import Approach
 from pready.model.messages import NEVER, Kind, Message, Ready, Sent, State
-from pready.model.timeline import (
+from pready.model.rules import (
     Setting,
     acknowledgement,
     answers_inside,

@@ -21,8 +21,8 @@ from pready.model.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_A
 from pready.model.machine import Machine, Requests
 from pready.model.machine_path import SizeCurve
 from pready.model.plain_run import alone
+from pready.model.rules import Setting
 from pready.model.sampling import Sampler
-from pready.model.timeline import Setting
 from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
 

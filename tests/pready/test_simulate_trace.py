@@ -18,6 +18,7 @@ from pready.files.simulation_trace import calls, trace
 from pready.model import machine as machines
 from pready.model import workload as workloads
 from pready.model.engine.step import plans
+from pready.model.interfaces import BY_KEY, Approach
 
 PAIR = 'format = 2\nthreads = 4\nbuffer = "256 KiB"\niterations = 1\nreceiver = "computing"\ngrid = [2]\n'
 PAIR += '[compute]\ntime = "100 us"\n[arrivals]\nmodel = "normal"\nspread = "5 %"\n'

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from pready.model.errors import PreadyError
+from pready.model.interfaces import MANY, SINGLE, Approach
 from pready.model.machine import load
 from pready.show.tables.validation import report_data, report_view
 from pready.sst import library
