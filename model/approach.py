@@ -78,12 +78,6 @@ class Interface:
         return not (self.opens or self.two_sided_rendezvous)
 
     @property
-    def needs_room(self) -> bool:
-        """Does it hand over several messages while threads compute, so that what finds no room to wait for the link
-        moves when somebody is inside MPI again? Windows per thread: not said."""
-        return self.splits and not self.windows_per_thread and not self.two_sided_rendezvous
-
-    @property
     def partitioned(self) -> bool:
         """Is it behind ``MPI_Psend_init``? Which one is, the library decides."""
         return self.call == "MPI_Psend"

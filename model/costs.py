@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
@@ -22,16 +23,25 @@ from pready.model.arrays import Array, spread
 from pready.model.machine import Contention, Machine, NetworkPath, Segment, SizeCurve
 from pready.model.random_draws import uniforms
 from pready.model.values import Z95, Value
-from pready.model.workload import HALOS, Workload
+from pready.model.workload import Workload
 
 BoolArray = NDArray[np.bool_]
-
 STREAM_PARAMETERS = 1 << 31
 _FIXED = ("o_s", "L", "o_r")
 BY_SHARING = ("contention", "contention_put")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
-AWAKE = 0.9
-"""Share of a message's time, or of the smallest one's, by which a thread that is awake anyway shortens it, at most."""
+SHORTEST_HANDSHAKE = 1e-15
+"""Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
+
+
+class Completes(IntEnum):
+    """When a send is complete (`SendCompletes`)."""
+
+    BY_PROTOCOL = 0
+    """An eager one once its data are copied, a rendezvous once its last byte has left."""
+    COPIED = 1
+    LEFT = 2
+    DELIVERED = 3
 
 
 @dataclass(frozen=True)
@@ -50,12 +60,9 @@ class Costs:
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
-    kept: Array
     """Overhead of an MPI_Put, in place of o_s."""
     handshake: Array
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
-    rendezvous: BoolArray
-    """Does the message ask before it goes? However short its handshake, somebody has to answer."""
     gap: Array
     """g: between two messages of one adapter."""
     stream: Array
@@ -66,38 +73,16 @@ class Costs:
     """L."""
     ack: Array
     """L of a message without payload, such as an acknowledgement."""
-    acknowledged: Array
-    """The send is complete when the receiver has the message, and that is known."""
-    buffered: Array
-    """Seconds on the link that what the system buffers of a send takes."""
-    queue: Array
-    backlog: Array
-    """Seconds on the link that what lies before a go-ahead takes, at most."""
-    jitter: Array
-    """What the system makes a rank late by, in the mean, where go-aheads wait."""
-    uneven: Array
-    """What flows that share ports take longer, as a share."""
-    uneven_active: Array
-    """The same for active messages."""
-    uneven_puts: Array
-    """The same for RMA."""
-    drain: Array
-    """Seconds that the message takes at the rate of a shaped link; 0 on other links."""
-    credit: Array
-    """How much earlier than at that rate it may leave: what the bucket holds beyond what this message
-    alone uses."""
+    completes: NDArray[np.int64]
+    """When a send is complete: one of `Completes`."""
     cold: Array
-    """What this message takes longer after a long pause."""
-    cooling: Array
-    """The pause after which 63 % of `cold` is paid."""
-    cold_own: Array
-    """The share of `cold` whose pause reaches back to the beginning of the iteration."""
+    """What the first message after computing takes longer."""
     active: Array
     """What an active message takes longer than a send, copies aside."""
     receive: Array
     """As `unmatched`, and the constant part of matching."""
     unmatched: Array
-    """o_r + O_r m; of an acknowledged message, among ranks that do not only receive, o_s of its word as well."""
+    """o_r + O_r m."""
     per_entry: Array
     """Matching cost per queued entry searched."""
     control: Array
@@ -106,10 +91,6 @@ class Costs:
     """m over the copy bandwidth: what an active message adds on each side."""
     pready: Array
     barrier: Array
-    wake: Array
-    """What a message takes longer that a thread of a team issues itself."""
-    waking: Array
-    """The time since the iteration began after which 63 % of `wake` is paid; 0: at once."""
     poll: Array
     epoch: Array
     flush: Array
@@ -117,8 +98,8 @@ class Costs:
     window: Array
     """As `epoch`, for each window after the first."""
     contention: Array
-    """Shape (threads + 1,) or (rows, threads + 1): what finding the lock taken costs where k threads share it, or the
-    core."""
+    """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
+    share."""
     contention_put: Array
     """The same for puts."""
 
@@ -129,7 +110,7 @@ class Costs:
         """
         if interface.active_message:
             return np.asarray(self.size >= interface.fetched_from)
-        return np.asarray(np.logical_and(interface.shakes, self.rendezvous))
+        return np.asarray(np.logical_and(interface.shakes, self.handshake > 0))
 
     def half_shake(self, interface: Interface) -> Array:
         """From a request to the receiver, and as long back. Of an active message it is in what that takes longer."""
@@ -261,12 +242,6 @@ class Sampler:
             return np.asarray(value)
         return spread(value, (value * (1 - interval), value * (1 + interval)), self.normals(name))
 
-    def within(self, name: str, value: float, half: float) -> Array:
-        """A value whose interval reaches `half` to either side, of any sign, of shape () or (rows,)."""
-        if self.draws == 0 or half == 0:
-            return np.asarray(value)
-        return np.asarray(value + half * self.normals(name) / Z95)
-
     def once(self, of: tuple[object, ...], made: Callable[[], dict[str, Array]]) -> dict[str, Array]:
         """What messages of many sizes share, drawn for the first of them."""
         if of not in self._alike:
@@ -306,63 +281,37 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     path = m.path(workload.path)
     index = path.place(size)
     segment = path.segments[index]
-    shared = (workload.path, workload.cache, workload.threads, _sweeps(workload))
+    shared = (workload.path, workload.cache, workload.threads)
     alike = sampler.once(shared, lambda: _of_all_sizes(sampler, workload, path))
     line = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
-    control, copy = alike["control"], size / alike["copy"]
+    copy = size / alike["copy"]
     stream = size * line["G"]
     # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
     wire = np.maximum(line["L"], -stream)
     link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
-    acknowledged = path.acknowledged_from is not None and size >= path.acknowledged_from.value
-    hold, unmatched = line["o_s"], line["o_r"] + _received(sampler, workload, path, size, copy)
-    if acknowledged and workload.answers:
-        unmatched = unmatched + _word(sampler, workload.path, path)
-    copy_in = _copy(segment, segment.O_s, size, copy)
-    drain = credit = np.asarray(0.0)
-    if path.burst is not None:
-        # Lines of one message alone: what the bucket saves shows between the last line and the one below the burst.
-        below, last = path.place(path.burst.value), len(path.segments) - 1
-        rate = sampler(f"{workload.path}.segments[{last}].G", path.segments[last].G)
-        drain = size * rate
-        unshaped, large, own = (_fixed(sampler, workload.path, path, i) for i in (below, last, index))
-        bucket = np.maximum(unshaped - large, 0.0)
-        credit = bucket - np.clip(drain + unshaped - stream - own, 0.0, bucket)
-        if path.header is not None:
-            drain = drain + np.maximum(sampler(f"{workload.path}.header", path.header), 0.0) * rate
+    unmatched = line["o_r"] + _received(sampler, workload, path, size, copy)
     return Costs(
         size=np.asarray(float(size)),
-        hold=hold,
-        copy_in=copy_in,
+        hold=line["o_s"],
+        copy_in=_copy(segment, segment.O_s, size, copy),
         handshake=line["handshake"],
-        rendezvous=np.asarray(segment.protocol == "rendezvous"),
         gap=line["g"],
         stream=stream,
         link=link,
         wire=wire,
-        kept=np.asarray(size * alike["kept"]),
-        acknowledged=np.asarray(acknowledged),
-        buffered=alike["send_buffer"] / size * link,
-        queue=_queue(sampler, workload, path, size),
-        backlog=sampler.curve(f"{workload.path}.backlog", path.backlog, size),
-        drain=np.asarray(drain),
-        credit=np.asarray(credit),
+        completes=np.asarray(_completes(path, size)),
         cold=sampler.curve("cold", m.cold, size),
         active=sampler.curve("active_message", m.active_message, size),
         receive=unmatched + alike["matching"],
         unmatched=unmatched,
         copy_out=copy,
-        wake=_wake(sampler, workload.threads, np.minimum(control, hold + copy_in + stream + wire)),
-        contention=alike["contention"] + _turn(sampler, "turn", workload, size),
-        contention_put=alike["contention_put"] + _turn(sampler, "turn_put", workload, size),
         **{name: alike[name] for name in _ALIKE},
     )
 
 
 _ALIKE = (
-    *("setup", "put", "ack", "jitter", "uneven", "uneven_active", "uneven_puts", "cooling", "cold_own"),
-    *("per_entry", "control"),
-    *("pready", "barrier", "waking", "poll", "epoch", "flush", "window"),
+    *("setup", "put", "ack", "per_entry", "control", "pready", "barrier", "poll", "epoch", "flush", "window"),
+    *BY_SHARING,
 )
 """Costs of a message whatever its size."""
 
@@ -370,30 +319,22 @@ _ALIKE = (
 def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
     """`_ALIKE`, and the rates of which others are made."""
     m, at = sampler.machine, workload.path
+    barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
     return {
         "copy": sampler(f"memory.copy_{workload.cache}", copy),
         "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
         "matching": sampler("matching.base", m.matching.base),
-        "send_buffer": _optional(sampler, f"{at}.send_buffer", path.send_buffer),
         "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
         "put": sampler("one_sided.put", m.one_sided.put),
-        "kept": np.maximum(_optional(sampler, "one_sided.O_s", m.one_sided.O_s), 0.0),
         "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
-        "jitter": _optional(sampler, f"{at}.jitter", path.jitter),
-        "uneven": _optional(sampler, f"{at}.uneven", path.uneven),
-        "uneven_active": _like_others(sampler, at, path, "uneven_active"),
-        "uneven_puts": _like_others(sampler, at, path, "uneven_puts"),
-        "cooling": np.asarray(1.0) if m.cold is None else sampler("cold.after", m.cold.after),
-        "cold_own": _own(sampler, workload.threads),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": _fixed(sampler, at, path, 0),
         "pready": sampler("threads.pready", m.threads.pready),
-        "barrier": _barrier(sampler, workload.threads),
-        "waking": np.asarray(0.0 if m.threads.wake is None else m.threads.wake.after),
+        "barrier": sampler.relative("barrier", barrier.at(workload.threads), barrier.interval),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, None, "") + _opening(sampler, "open", workload),
-        "flush": _epoch(sampler, m.one_sided.flush, "flush") + _opening(sampler, "lock", workload),
+        "epoch": _epoch(sampler, m.one_sided.epoch, "epoch"),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush"),
         "window": _epoch(sampler, m.one_sided.window, "window"),
         "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),
@@ -404,26 +345,20 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     """The values of a segment that messages of its sizes use."""
     segment, label = path.segments[index], f"{at}.segments[{index}]"
     line = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
-    line["handshake"] = _optional(sampler, f"{label}.handshake", segment.handshake)
-    if segment.G_link is not None and path.burst is None:
+    line["handshake"] = np.asarray(0.0)
+    if segment.handshake is not None:
+        line["handshake"] = np.maximum(sampler(f"{label}.handshake", segment.handshake), SHORTEST_HANDSHAKE)
+    if segment.G_link is not None:
         line["G_link"] = sampler(f"{label}.G_link", segment.G_link)
     return line
 
 
-def _queue(sampler: Sampler, workload: Workload, path: NetworkPath, size: float) -> Array:
-    """What a go-ahead waits for at most: what goes to a neighbour lies before it, in one message or in parts.
-
-    In a halo, as measured, it keeps nobody waiting: other neighbours' messages fill the ports meanwhile, and bulk takes
-    as long as parts that do not ask.
-    """
-    if workload.pattern in HALOS:
-        return np.asarray(0.0)
-    return sampler.curve(f"{workload.path}.queue", path.queue, max(size, workload.buffer))
-
-
-def _word(sampler: Sampler, at: str, path: NetworkPath) -> Array:
-    """CPU time of a receiver's word to the sender: a message without payload."""
-    return sampler.once((at, 0), lambda: _of_segment(sampler, at, path, 0))["o_s"]
+def _completes(path: NetworkPath, size: float) -> Completes:
+    """When a send of so many bytes is complete."""
+    says = path.send_completes
+    if says is None:
+        return Completes.BY_PROTOCOL
+    return Completes[says.value.upper()] if size >= says.from_ else Completes.COPIED
 
 
 def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
@@ -437,22 +372,6 @@ def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
     return np.asarray(0.0) if value is None else sampler(name, value)
 
 
-def _like_others(sampler: Sampler, at: str, path: NetworkPath, name: str) -> Array:
-    """How unevenly flows of one kind share ports: as all others, where the path does not say."""
-    own: Value[float] | None = getattr(path, name)
-    return _optional(sampler, f"{at}.{'uneven' if own is None else name}", own or path.uneven)
-
-
-def _turn(sampler: Sampler, name: str, workload: Workload, size: float) -> Array:
-    """What a message pays for its thread's turn of a core, shape as `Costs.contention`: those of a turn share it."""
-    turn: Value[float] | None = getattr(sampler.machine.threads, name)
-    if turn is None or workload.threads == 1:
-        return np.asarray(0.0)
-    messages = min(max(workload.buffer / size / workload.threads, 1.0), workload.partitions_per_thread)
-    several = np.arange(workload.threads + 1) > 1
-    return several * (sampler(f"threads.{name}", turn)[..., None] / messages)
-
-
 def _contention_put(sampler: Sampler, threads: int) -> Array:
     """Of puts; where nothing is said of them, with the draws of sends."""
     own = sampler.machine.threads.contention_put
@@ -461,49 +380,11 @@ def _contention_put(sampler: Sampler, threads: int) -> Array:
     return sampler.sharing("contention_put", own, threads)
 
 
-def _barrier(sampler: Sampler, threads: int) -> Array:
-    """The threads' meeting, which no draw makes shorter than nothing."""
-    of = sampler.machine.threads
-    time = sampler.relative("barrier", of.barrier.at(threads), of.barrier.interval)
-    if of.meet is None or threads == 1:
-        return time
-    return np.maximum(time + sampler("threads.meet", of.meet), 0.0)
-
-
 def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
     """CPU time around an epoch, as for active synchronisation where there is nothing else; no draw is below 0."""
     if value is None:
         value, name = sampler.machine.one_sided.epoch, "epoch"
     return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
-
-
-def _opening(sampler: Sampler, name: str, workload: Workload) -> Array:
-    """What threads wait for until an epoch is open; no draw is below 0. In a wavefront it opens while they wait for
-    what they need to compute."""
-    if _sweeps(workload):
-        return np.asarray(0.0)
-    return np.maximum(_optional(sampler, f"one_sided.{name}", getattr(sampler.machine.one_sided, name)), 0.0)
-
-
-def _sweeps(workload: Workload) -> bool:
-    """Does a rank receive what it needs before it computes?"""
-    return workload.pattern == "sweep3d"
-
-
-def _own(sampler: Sampler, threads: int) -> Array:
-    """Which share of being cold each thread of a team is by itself; no draw of it is beyond 0 to 1."""
-    cold = sampler.machine.cold
-    if cold is None or threads == 1:
-        return np.asarray(0.0)
-    return np.clip(_optional(sampler, "cold.own", cold.own), 0.0, 1.0)
-
-
-def _wake(sampler: Sampler, threads: int, message: Array) -> Array:
-    """What a thread of a team takes longer to send; no draw of it makes a message arrive before it was ready."""
-    wake = sampler.machine.threads.wake
-    if wake is None or threads == 1:
-        return np.asarray(0.0)
-    return np.maximum(sampler.within("threads.wake", wake.at(threads), wake.within), -AWAKE * message)
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:

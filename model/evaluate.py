@@ -372,7 +372,7 @@ class Evaluation:
 
 def setting_of(machine: Machine, workload: Workload) -> Setting:
     """What the timeline needs of a machine and a workload, besides times and costs."""
-    path = machine.path(workload.path)
+    puts = machine.one_sided.puts
     return Setting(
         workload.threads,
         workload.partitions_per_thread,
@@ -380,13 +380,8 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         machine.contexts.value,
         machine.progress.value,
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
-        math.inf if machine.one_sided.unattended is None else machine.one_sided.unattended.value,
-        machine.one_sided.received_by is not None and machine.one_sided.received_by.value == "processor",
-        machine.one_sided.completes is not None and machine.one_sided.completes.value == "delivered",
         workload.two_way,
-        workload.scattered,
-        sends_unattended=math.inf if path.unattended is None else path.unattended.value,
-        answers_between=machine.answers is not None and machine.answers.value == "between sends",
+        "adapter" if puts is None else puts.value,
     )
 
 

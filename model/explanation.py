@@ -10,7 +10,6 @@ Nothing is drawn from intervals here: the parameters are taken as they stand, as
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -30,18 +29,16 @@ from pready.model.rendering import rendered
 from pready.model.terms import BY_COST
 from pready.model.timeline import (
     Timeline,
+    acknowledgement,
     answers_inside,
     confirmed,
-    confirmed_by_message,
     counted,
+    delivered,
     late_puts,
-    met_first,
     received_between,
     receivers,
-    room,
     run,
 )
-from pready.model.units import format_size
 from pready.model.workload import ComputeRate, Workload
 
 
@@ -91,7 +88,7 @@ class Step:
     passed_s: float
     """When the last message has passed, after the last partition was ready; mean over the arrivals drawn."""
     added_s: float
-    """That less the step before; negative where a segment's L is, or a shaped link lets a burst through first."""
+    """That less the step before; negative where a segment's L is."""
 
 
 @dataclass(frozen=True)
@@ -316,17 +313,12 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         ready.append("the threads meet in a barrier")
         terms += term("barrier")
     if i.opens:
-        ready.append("the receiver's go-ahead for this iteration must have come")
+        ready.append("the receiver's clear-to-send, or its exposure epoch, of this iteration must have come")
         terms += term("control")
     if late_puts(i, setting):
-        ready.append("puts keep their data, and move only in the call that ends the epoch, after the threads have met")
-        terms += term("kept")
-    if np.any(costs.wake) and not i.joins:
-        ready.append("a thread of a team wakes up to send")
-        terms += term("wake")
+        ready.append("puts are deferred to the call that ends the epoch, after the threads have met")
     if np.any(costs.cold):
-        share = f", {float(costs.cold_own):.0%} of it since the iteration began" if np.any(costs.cold_own) else ""
-        ready.append(f"the first message after a pause takes up to t_cold longer{share}")
+        ready.append("the first message after computing takes longer, its code and data being cold")
         terms += term("cold")
     yield "ready", "; ".join(ready) or "the last partition is ready: time 0", terms
 
@@ -337,16 +329,16 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     queue = f"{most}" if fewest == most else f"{fewest}-{most}"
     peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
     vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
-    rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers}, one after the other"
+    rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers} each, serialised"
     terms = term("put" if i.one_sided else "hold")
     if taken and most > 1:
-        rule += f"; who finds the lock taken pays c more, {sharing} threads share a VCI"
+        rule += f"; {sharing} threads contend for a VCI, each message that waits for its lock costs c more"
         terms.append(Amount(BY_COST[contended].symbol, BY_COST[contended].latex, taken))
     if i.persistent and np.any(costs.setup):
         rule += "; requests were set up before, which saves part of o_s"
         terms += [replace(a, seconds=-a.seconds) for a in term("setup")]
     if i.one_by_one and setting.peers > 1:
-        rule += "; the next when the one before is copied, or has left if it asked first"
+        rule += "; the next when the one before is complete: copied, or after a rendezvous left"
     if not i.one_sided:
         terms += term("copy_in")
     if i.active_message:
@@ -354,7 +346,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("active")
     between = float(received_between(costs, approach, len(members), setting))
     if between and most > 1:
-        rule += "; between two partitions that queue, as many are received as the first of them sent"
+        rule += "; between two partitions that queue, the rank receives as many messages as the first of them sent"
         terms.append(Amount("one received", r"t_\mathrm{receive}", between))
     yield "issue", rule, terms
 
@@ -362,13 +354,6 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
     terms = term("gap") + term("link")
     rule = "a message waits for those before it, this far apart each"
-    if (free := room(i, setting)) < math.inf:
-        when = "the threads have met" if met_first(i) else "the first thread waits inside MPI"
-        what = "puts" if i.one_sided else "sends"
-        rule += f"; {what} that find more than {format_size(setting.peers * free)} waiting move when {when}"
-    if np.any(costs.drain):
-        rule += "; the link is shaped: at its rate, but a burst may leave early by what the bucket holds"
-        terms += term("drain") + term("credit")
     yield "NIC", rule, terms
     yield "link", "its bytes stream out", term("stream")
     yield "wire", "latency", term("wire")
@@ -400,15 +385,15 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        heard = i.sync == "active" and not confirmed(i, setting) and setting.puts_delivered and setting.two_way
+        ends = confirmed(costs, i, setting)
+        heard = not ends and bool(delivered(costs, i, setting)) and setting.two_way
         if heard:
-            finish.append("MPI_Win_complete returns when the targets, inside MPI, have what was put")
-        elif i.sync == "active" and confirmed(i, setting):
-            finish.append(
-                "MPI_Win_complete tells the targets when, inside MPI, they have said that they have what was put"
-            )
-        if heard or confirmed(i, setting):
-            terms += term("control" if confirmed_by_message(setting) else "ack")
+            finish.append("MPI_Win_complete returns when the targets, in MPI, have what was put")
+        elif ends and i.sync == "active":
+            finish.append("MPI_Win_complete tells the targets once they, in MPI, have said that they have what was put")
+        if heard or ends:
+            acknowledged = float(acknowledgement(costs, i, setting))
+            terms.append(Amount("acknowledgement", BY_COST["ack"].latex, acknowledged))
         terms += term("epoch" if i.sync == "active" else "flush")
         terms += term("window", windows - 1)
         terms += term("control")
@@ -425,17 +410,17 @@ def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment:
     """Who has to answer before the payload may go."""
     i, setting = approach.interface, evaluation.setting
     if i.opens and not costs.asks(i):
-        return "none: the go-ahead has come", []
+        return "none: the clear-to-send or the exposure epoch has come", []
     if i.two_sided_rendezvous:
-        return "whoever comes second starts the transfer", []
+        return "the rank that comes second starts the transfer", []
     if not costs.asks(i):
         return f"none: {segment.protocol} messages go at once", []
-    said = "active message: the receiver fetches its data" if i.opens else "rendezvous: request and answer"
+    said = "active message: the receiver fetches its data" if i.opens else "rendezvous: RTS and CTS"
     if answers_inside(i, setting.progress) and evaluation.workload.receiver == "computing":
-        said += "; nobody answers before the receiver enters MPI"
+        said += "; no CTS before the receiver enters MPI"
     if setting.sender_progress == "on-call" and i.sender_returns:
-        said += "; nobody sees the answer before the sender's threads have joined"
+        said += "; the sender sees the CTS once its threads have joined"
     elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
-        said += "; nobody sees the answer before a thread of the sender waits inside MPI"
+        said += "; the sender sees the CTS once the first of its threads waits in MPI"
     shake = BY_COST["handshake"]
     return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]

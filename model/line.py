@@ -112,15 +112,3 @@ def fifo_starts(arrivals: Array, service: Array) -> Array:
     np.maximum.accumulate(starts, axis=-1, out=starts)
     starts += before
     return starts
-
-
-def through(goes: Array, service: Array, drain: Array, credit: Array) -> Array:
-    """When each message passes an adapter or a port, in the order in which they come.
-
-    A shaped link is a second server, a token bucket, as ITU-T I.371's virtual scheduling has it: a
-    message conforms if it comes no more than `credit` before its turn at the link's rate.
-    """
-    starts = fifo_starts(goes, service)
-    if np.any(drain):
-        starts = np.maximum(starts, fifo_starts(goes, drain) - credit)
-    return starts

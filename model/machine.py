@@ -10,7 +10,6 @@ per segment of message sizes, plus what threads and protocols add.
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -30,8 +29,8 @@ from pready.model.values import Provenance, Strict, Value
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
 Progress = Literal["hardware", "thread", "on-call"]
-Answers = Literal["at once", "between sends"]
 PathName = Literal["inter", "intra"]
+Puts = Literal["adapter", "processor", "deferred"]
 Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
 
 FORMAT = 1
@@ -49,8 +48,8 @@ class Segment(Strict):
     from_: units.Offset = Field(alias="from")
     protocol: Protocol
     L: Value[units.SignedTime]
-    """May be negative above the first segment, where it is the intercept of a line: a link that lets
-    a burst through at once is early by a constant. What a message takes stays positive."""
+    """May be negative above the first segment, where it is the intercept of a fitted line. What a message takes stays
+    positive."""
     o_s: Value[units.Time]
     o_r: Value[units.Time]
     g: Value[units.Time]
@@ -112,42 +111,27 @@ class SizeCurve(Provenance):
         return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
 
+class SendCompletes(Provenance):
+    """When a send of `from_` bytes or more is complete: a property of a library over a transport.
+
+    ``copied``: once its data are copied; ``left``: once its last byte has left; ``delivered``: once the receiver, in
+    MPI, has it and that is known here. Then MPI_Win_complete, too, returns when the targets have what was put.
+    Smaller sends are complete once their data are copied.
+    """
+
+    interval: ClassVar[None] = None
+    value: Literal["copied", "left", "delivered"]
+    from_: units.Offset = Field(default=0.0, alias="from")
+
+
 class NetworkPath(Strict):
     """One way between two ranks: its segments by message size, and what many messages reach."""
 
     segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
     link_bandwidth: Value[units.Bandwidth]
-    burst: Value[units.Size] | None = None
-    """What a shaped link lets through at once after a pause (a token bucket). Segments describe one
-    message alone and contain it; messages in a row share one bucket. Absent: the link is not shaped."""
-    header: Value[units.Size] | None = None
-    """What each message takes on a shaped link beside its payload: its envelope, and the frame that it fills in part.
-    Segments contain it for one message alone. Absent: nothing."""
-    acknowledged_from: Value[units.Size] | None = None
-    """A send of so many bytes or more is complete when the receiver, inside MPI, has received it and that is known
-    here. Absent: when it is copied or, after a handshake, has left."""
-    uneven: Value[units.Share] | None = None
-    """How much longer ranks take that send to several others and receive from several at once, as a share of the time
-    in which they do: flows that share ports do not share them evenly. Absent: no longer."""
-    uneven_active: Value[units.Share] | None = None
-    """The same for active messages, such as a release MPICH's MPI_Psend; absent, as for others."""
-    uneven_puts: Value[units.Share] | None = None
-    """The same for RMA; absent, as for others."""
-    queue: SizeCurve | None = None
-    """A receiver's go-ahead leaves behind what lies in its own port, but waits no longer than that, by the bytes to one
-    neighbour: what sockets and queues hold, and they hold more of large messages. Not in halos. Absent: at once."""
-    backlog: SizeCurve | None = None
-    """What asks for a go-ahead, and the go-ahead itself, waits behind what several others send to the same rank, but no
-    longer than that, by the size of its message: what the ports of switches hold. Absent: neither waits."""
-    jitter: Value[units.Time] | None = None
-    """With `queue`: what the system makes a rank late by in an iteration, in the mean, so that ranks are never quite in
-    step. Absent: nothing."""
-    send_buffer: Value[units.Offset] | None = None
-    """A send that asked first is complete when all but so many bytes have left: what each peer's socket takes. Absent:
-    0."""
-    unattended: Value[units.Offset] | None = None
-    """Bytes of sends to one peer that can wait for the link, and move, while no thread is inside MPI; what finds no
-    room is handed over by later calls, and when one waits there for its own messages. Absent: all find room."""
+    send_completes: SendCompletes | None = None
+    """When a send is complete; absent: an eager one once its data are copied, a rendezvous once its last byte has
+    left."""
 
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:
@@ -177,31 +161,15 @@ class NetworkPath(Strict):
         return bisect_right([s.from_ for s in self.segments], size) - 1
 
 
-class Cold(SizeCurve):
-    """What the first message after a pause takes longer: code and data have left the caches, on both sides.
-
-    A pause of p adds ``time`` × (1 − exp(−p / after)). For a thread of a team, `own` of it counts from the beginning of
-    the iteration, whoever has sent since.
-    """
-
-    after: Value[units.Time]
-    own: Value[units.Share] | None = None
-    """At most 1; absent: the pause ends with any thread's message."""
-
-    @model_validator(mode="after")
-    def _share(self) -> Self:
-        if self.own is not None and self.own.value > 1:
-            raise PreadyError(f"own = {self.own.value:g}", valid="a share of at most 1")
-        return self
-
-
-class TeamTimes(Provenance):
+class TeamCurve(Provenance):
     """A time by team size, linear between measured teams."""
 
     of: ClassVar[str]
     """What it is the time of, for messages."""
     threads: tuple[int, ...]
     time: tuple[units.Time, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
 
     @model_validator(mode="after")
     def _valid(self) -> Self:
@@ -243,41 +211,25 @@ class TeamTimes(Provenance):
         return each
 
 
-class Barrier(TeamTimes):
+class Barrier(TeamCurve):
     """Time of a barrier of k threads."""
 
     of = "barrier"
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
 
 
-class Contention(TeamTimes):
+class Contention(TeamCurve):
     """What it costs a message to find its VCI's lock taken when k threads share it; nothing for k = 1.
 
     The lock and what it protects move to another core. Who finds the lock free pays nothing.
     """
 
     of = "contention"
-    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Relative half-width of the 95 % interval of every time."""
 
     @model_validator(mode="after")
     def _alone(self) -> Self:
         if self.time[0] != 0:
             raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: nobody to wait for")
         return self
-
-
-class Wake(TeamTimes):
-    """What a message takes longer that one of k threads issues itself: the more threads, the colder each.
-
-    So long as the iteration is t old, ``time`` × (1 − exp(−t / after)): threads that have not computed yet are warm.
-    """
-
-    of = "wake"
-    after: units.Time = 0.0
-    within: units.Time = 0.0
-    """How far a single exchange lies off any of them, with 95 % probability."""
 
 
 class Threads(Strict):
@@ -291,15 +243,6 @@ class Threads(Strict):
     contention: Contention
     contention_put: Contention | None = None
     """The same for MPI_Put; absent, as for sends."""
-    wake: Wake | None = None
-    """What a message takes longer that a thread of a team issues itself; absent: nothing."""
-    turn: Value[units.Time] | None = None
-    """Until the next thread sends where threads take turns on a core; absent: each has a core of its own."""
-    turn_put: Value[units.Time] | None = None
-    """The same for MPI_Put; absent: nothing."""
-    meet: Value[units.SignedTime] | None = None
-    """By how much a team's meeting before a bulk send differs from `barrier` without a known cause: 0, give or take
-    its interval; absent: not at all."""
 
 
 class Matching(Strict):
@@ -342,23 +285,10 @@ class OneSided(Strict):
     """The same for passive synchronisation; absent, as for active."""
     window: Value[units.Time] | None = None
     """The same for each further window; absent, as for the first."""
-    open: Value[units.Time] | None = None
-    """What a rank's threads wait for, before they compute, until their active epoch is open; absent, nothing, or it is
-    in `epoch`."""
-    lock: Value[units.Time] | None = None
-    """The same for passive synchronisation."""
-    unattended: Value[units.Offset] | None = None
-    """Bytes of MPI_Put that can wait for the link, and move without a thread inside MPI, such as a socket's buffer;
-    what finds no room moves in the call that ends the epoch. 0: the library puts all off; absent, all find room."""
-    O_s: Value[units.TimePerByte] | None = None
-    """Of puts that the library puts all off: what each takes per byte in its call, which keeps a copy of the data,
-    threads one after the other. Absent: nothing."""
-    received_by: Value[Literal["adapter", "processor"]] | None = None
-    """Who takes a put in at the target; absent, its adapter. Its processor where the library makes active messages of
-    puts: one thread inside MPI, o_r + O_r m each."""
-    completes: Value[Literal["at once", "delivered"]] | None = None
-    """When MPI_Win_complete returns: once the targets are told that all was put; or when they, inside MPI, have it.
-    Absent, at once."""
+    puts: Value[Puts] | None = None
+    """How MPI_Put moves its data: by the adapter; taken in by the target's processor, one thread in MPI, o_r + O_r m
+    each, where the library makes active messages of puts; or deferred to the origin's call that ends the epoch. Absent:
+    by the adapter."""
 
 
 class Memory(Strict):
@@ -452,9 +382,6 @@ class Machine(Strict):
     """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
     sender_progress: Value[Progress] | None = None
     """When the sender's half of a rendezvous moves; absent, without the sender (the receiver reads)."""
-    answers: Value[Answers] | None = None
-    """With progress "on-call", how a rank inside MPI answers who asks for a go-ahead: at once, beside its own sends; or
-    by the CPU that sends, in its calls, o_r each, between one send and the next. Absent, at once."""
     contexts: Value[Annotated[int, Field(ge=1)]]
     """Hardware contexts of the adapter: VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath
@@ -471,24 +398,8 @@ class Machine(Strict):
     """What lies between the nodes; absent: nothing is said of congestion."""
     active_message: SizeCurve | None = None
     """What ``MPI_Psend`` over active messages takes longer than a send, copies aside; absent: nothing."""
-    cold: Cold | None = None
-    """What the first message after a pause takes longer; absent: nothing."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _contention_is_a_time(cls, data: Any) -> Any:
-        # Files before 2026-11-21 had a factor of o_s, paid whether anybody waited or not.
-        try:
-            stretch = data["threads"]["contention"]["stretch"]
-            o_s = units.parse(data["inter"]["segments"][0]["o_s"]["value"], units.Unit.TIME)
-            times = [units.format_exact((s - 1) * o_s, units.Unit.TIME) for s in stretch]
-        except (TypeError, KeyError, IndexError, PreadyError):
-            return data
-        raise PreadyError(
-            f"threads.contention: stretch = {shown(stretch)}, but contention is a time now, "
-            "paid by who finds the lock taken",
-            valid=f"time = {json.dumps(times)} in its place (stretch less 1, times the first segment's o_s)",
-        )
+    cold: SizeCurve | None = None
+    """What the first message after computing takes longer, code and data having left the caches; absent: nothing."""
 
     @model_validator(mode="after")
     def _cache_with_what_is_beyond(self) -> Machine:
@@ -526,19 +437,17 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
+    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, TeamTimes, SizeCurve)):
+        if isinstance(item, (Value, SendCompletes, TeamCurve, SizeCurve)):
             yield label, item
-            if isinstance(item, Cold):
-                yield f"{label}.after", item.after
         elif isinstance(item, Strict):
             yield from _walk(item, f"{label}.")
         elif isinstance(item, tuple):

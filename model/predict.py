@@ -144,8 +144,6 @@ def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list
     notes: list[str] = []
     if workload.pattern != "pt2pt":
         notes.append(f"{because}: predicted from one exchange, without waiting for late neighbours")
-        if machine.path(workload.path).queue is not None:
-            notes.append("the timeline lets go-aheads leave at once, whatever lies in their port (queue)")
     if workload.thread_grid is not None:
         notes.append("the timeline takes every neighbour's buffer as one to which all threads contribute")
     return notes

@@ -36,9 +36,7 @@ class Term:
     """What it is, in a sentence."""
     costs: tuple[str, ...]
     """Fields of `Costs`; none of what an exchange does not pay."""
-    shapes: tuple[str, ...] = ()
-    """Fields of `Costs` that are no cost, but say how much of one is due."""
-    values: Mapping[str, Unit] = field(default_factory=dict)
+    values: Mapping[str, Unit | None] = field(default_factory=dict)
     """Values of a machine file that make it, by `canonical` name, with what they measure."""
     steps: tuple[Step, ...]
     bulk_alike: bool = False
@@ -76,7 +74,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{barrier}",
         says="the threads of a rank meet: before a bulk send, and at the end of their parallel region",
         costs=("barrier",),
-        values={"threads.barrier": Unit.TIME, "threads.meet": Unit.TIME},
+        values={"threads.barrier": Unit.TIME},
         steps=("ready", "finish"),
     ),
     Term(
@@ -88,41 +86,21 @@ TERMS: tuple[Term, ...] = (
         steps=("ready", "finish"),
     ),
     Term(
-        name="waking up to send",
-        symbol="t_wake",
-        latex=r"t_\mathrm{wake}",
-        says="what a message takes longer that a thread of a team issues itself once the team has computed",
-        costs=("wake",),
-        shapes=("waking",),
-        values={"threads.wake": Unit.TIME},
-        steps=("ready",),
-    ),
-    Term(
-        name="a put that is put off",
-        symbol="O_s m",
-        latex="O_s m",
-        says="MPI_Put's copy of its data, which the library keeps until the epoch ends",
-        costs=("kept",),
-        values={"one_sided.O_s": Unit.TIME_PER_BYTE},
-        steps=("ready",),
-    ),
-    Term(
-        name="cold caches after a pause",
+        name="cold caches",
         symbol="t_cold",
         latex=r"t_\mathrm{cold}",
-        says="what the first message after a pause takes longer, its code and data having left the caches",
+        says="what the first message after computing takes longer, its code and data having left the caches",
         costs=("cold",),
-        shapes=("cooling", "cold_own"),
-        values={"cold": Unit.TIME, "cold.after": Unit.TIME, "cold.own": Unit.SHARE},
+        values={"cold": Unit.TIME},
         steps=("ready",),
     ),
     Term(
         name="contention for the VCI's lock",
         symbol="contention",
         latex="c",
-        says="what it costs to find a VCI's lock taken that several threads share, or their core",
+        says="what a message pays that waits for the lock of a VCI that several threads share",
         costs=("contention",),
-        values={"threads.contention": Unit.TIME, "threads.turn": Unit.TIME},
+        values={"threads.contention": Unit.TIME},
         steps=("issue",),
     ),
     Term(
@@ -131,7 +109,7 @@ TERMS: tuple[Term, ...] = (
         latex="c",
         says="the same for MPI_Put",
         costs=("contention_put",),
-        values={"threads.contention_put": Unit.TIME, "threads.turn_put": Unit.TIME},
+        values={"threads.contention_put": Unit.TIME},
         steps=("issue",),
     ),
     Term(
@@ -196,7 +174,7 @@ TERMS: tuple[Term, ...] = (
         symbol="handshake",
         latex=r"t_\mathrm{handshake}",
         says="request and answer of a large message, which move only while both sides make progress",
-        costs=("handshake", "rendezvous"),
+        costs=("handshake",),
         values={"path.segments[].handshake": Unit.TIME},
         steps=("protocol",),
     ),
@@ -216,26 +194,6 @@ TERMS: tuple[Term, ...] = (
         says="how long a message keeps the link busy when many are in flight, at both ends",
         costs=("link",),
         values={"path.link_bandwidth": Unit.BANDWIDTH, "path.segments[].G_link": Unit.TIME_PER_BYTE},
-        steps=("NIC",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="bandwidth",
-        symbol="drain",
-        latex=r"t_\mathrm{drain}",
-        says="how long a message, with its header, takes at the rate of a shaped link",
-        costs=("drain",),
-        values={"path.header": Unit.SIZE},
-        steps=("NIC",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="the shaped link's bucket",
-        symbol="bucket",
-        latex=r"t_\mathrm{bucket}",
-        says="how much earlier than at that rate a message may leave, by what the token bucket holds",
-        costs=("credit",),
-        values={"path.burst": Unit.SIZE},
         steps=("NIC",),
         bulk_alike=True,
     ),
@@ -292,44 +250,12 @@ TERMS: tuple[Term, ...] = (
         steps=("receive",),
     ),
     Term(
-        name="go-aheads behind data",
-        symbol="t_queue",
-        latex=r"t_\mathrm{queue}",
-        says="a receiver's go-ahead leaves behind what lies in its own port, as much as sockets and queues hold, where "
-        "ranks are not quite in step",
-        costs=("queue",),
-        shapes=("jitter",),
-        values={"path.queue": Unit.TIME, "path.jitter": Unit.TIME},
-        steps=("protocol",),
-    ),
-    Term(
-        name="requests behind data",
-        symbol="t_backlog",
-        latex=r"t_\mathrm{backlog}",
-        says="what asks, and the go-ahead for it, waits behind what several others send to the same rank, as much as "
-        "switches hold",
-        costs=("backlog",),
-        values={"path.backlog": Unit.TIME},
-        steps=("protocol",),
-    ),
-    Term(
-        name="uneven sharing of ports",
-        symbol="u",
-        latex="u",
-        says="what several flows to and from several ranks take longer at once, than if they shared their ports evenly",
-        costs=("uneven", "uneven_active", "uneven_puts"),
-        values={"path.uneven": Unit.SHARE, "path.uneven_active": Unit.SHARE, "path.uneven_puts": Unit.SHARE},
-        steps=("link",),
-        bulk_alike=True,
-    ),
-    Term(
-        name="the receiver's word",
-        symbol="acknowledged",
-        latex=r"t_\mathrm{acknowledged}",
-        says="a send that is not over before its receiver has said so, or before the system has buffered what is left",
-        costs=("acknowledged",),
-        shapes=("buffered",),
-        values={"path.acknowledged_from": Unit.SIZE, "path.send_buffer": Unit.SIZE},
+        name="the receiver's acknowledgement",
+        symbol="completes",
+        latex=r"t_\mathrm{completes}",
+        says="a send that is not complete once its data are copied, but when they have left or are delivered",
+        costs=("completes",),
+        values={"path.send_completes": None},
         steps=("finish",),
     ),
     Term(
@@ -347,7 +273,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="CPU time to open and close an access epoch on one window, active target (gillis2023 2.3.3)",
         costs=("epoch",),
-        values={"one_sided.epoch": Unit.TIME, "one_sided.open": Unit.TIME},
+        values={"one_sided.epoch": Unit.TIME},
         steps=("finish",),
     ),
     Term(
@@ -356,7 +282,7 @@ TERMS: tuple[Term, ...] = (
         latex=r"t_\mathrm{epoch}",
         says="the same for passive target: lock, flush and a message that tells the receiver",
         costs=("flush",),
-        values={"one_sided.flush": Unit.TIME, "one_sided.lock": Unit.TIME},
+        values={"one_sided.flush": Unit.TIME},
         steps=("finish",),
     ),
     Term(
@@ -382,13 +308,9 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "library.early_send": None,
     "progress": None,
     "sender_progress": None,
-    "answers": None,
     "contexts": None,
     "memory.caches": None,
-    "path.unattended": Unit.SIZE,
-    "one_sided.unattended": Unit.SIZE,
-    "one_sided.received_by": None,
-    "one_sided.completes": None,
+    "one_sided.puts": None,
 }
 """Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
 
@@ -427,5 +349,5 @@ def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
 
 def fields_without_a_term() -> set[str]:
     """Fields of `Costs` that no row has; there are none but the message's size."""
-    known = {c for t in TERMS for c in (*t.costs, *t.shapes)}
+    known = {c for t in TERMS for c in t.costs}
     return {f.name for f in fields(Costs)} - known

@@ -1,41 +1,36 @@
 """The exact LogGP timeline of one exchange: what a partition costs, step by step.
 
-A rank sends one buffer to each of its peers and receives as many. Given the ready times of its user
-partitions and an Approach, seven steps follow, each a FIFO server or a shift:
+A rank sends one buffer to each of its peers and receives as many. Given the ready times of its user partitions and an
+Approach, seven steps follow, each a FIFO server or a shift:
 
-1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last
-   of its user partitions is. After a pause, the first message takes longer (`Cold`).
-2. **Issue**: the thread that completed it takes its VCI's lock (FIFO) and holds it for h, o_s and the
-   eager copy; who finds it taken pays c(k) seconds more, k being the threads that share the VCI:
-   end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where several threads fill a transport partition, the
-   last is known by a counter that they share. Where every rank
-   receives as it sends, as many messages are received under that lock between two transport
-   partitions that queue for it as the first of them sent.
-3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows; of an active message the
-   receiver fetches the data from a size on (`Interface.fetched_from`), inside MPI.
-4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone
-   streams at 1/G, several together at the link's bandwidth. A shaped link lets a burst through
-   first: a message may leave early by what is left in the token bucket. What finds
-   no room to wait for it moves when someone is inside MPI again (`room`).
+1. **Ready**: MPI_Pready costs `pready` on its thread; a transport partition is ready when the last of its user
+   partitions is. Where several threads fill it, they share a counter. The first message after computing takes `cold`
+   longer. Deferred puts wait until the threads have met.
+2. **Issue**: the thread that completed it takes its VCI's lock (FIFO) and holds it for h, o_s and the eager copy; a
+   message that waits for the lock pays c(k) more, k being the threads that share the VCI:
+   end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where every rank receives as it sends, it receives under that lock,
+   between two transport partitions that queue for it, as many messages as the first of them sent.
+3. **Protocol**: a rendezvous adds its handshake, which moves only when progress allows. From a size on
+   (`Interface.fetched_from`) the receiver, in MPI, fetches the data of an active message.
+4. **NIC**: messages leave in issue order, g and the time on the link apart; one message alone streams at 1/G, several
+   together at the link's bandwidth.
 5. **Wire**: L.
 6. **Receive**: matching, o_r, copy; serial per receiving VCI, or per receiving thread.
-7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness; not before the
-   threads have met, which they do once more where each has completed its own messages, nor, of a rank
-   that receives as it sends, before its own sends are complete.
+7. **Finish**: polling further VCIs, RMA synchronisation, the receiver's own lateness; not before the threads have met,
+   which they do once more where each has completed its own messages, nor, of a rank that receives as it sends, before
+   its own sends are complete (`Completes`).
 
-Every server is "max-plus" and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h_i, which
-unrolls to a running maximum (`fifo_starts`). Where peers get as many bytes each, all messages of an
-approach are alike and pass every server in one order. Where they do not (faces of several sizes),
-each has the costs of its peer's, and messages are brought into order before each server that they may
-reach in another: the adapter (`_line_up`), a shaped port, the receiver.
+Every server is "max-plus" and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h_i, which unrolls to a running
+maximum (`fifo_starts`). Where peers get as many bytes each, all messages of an approach are alike and pass every server
+in one order. Where they do not (faces of several sizes), each has the costs of its peer's, and messages are sorted
+before each server that they may reach in another order: the adapter (`line_up`) and the receiver.
 
-Times are relative to the sender's last ready partition, so that the compute time, often a thousand
-times the communication, costs no digits.
+Times are relative to the sender's last ready partition, so that the compute time, often a thousand times the
+communication, costs no digits.
 
-Several ranks that send to one share its port: end_i = max(arrived_i, end_(i-1) + g + G m). The timeline has one
-sender. Between two ranks it is exact, for what left through one port never waits at another as fast; of several
-peers it is exact where they are in step, so that a rank receives what it sends, whatever the sizes. Where they
-are not, ports are the engine's (`pready.model.engine`), and so is what go-aheads wait for there (a path's `queue`).
+The timeline has one sender. Several ranks that send to one share its port: end_i = max(arrived_i, end_(i-1) + g + G m).
+Between two ranks, and among ranks in step that receive what they send, nothing waits there: it left through a port as
+fast. Where ranks are not in step, ports are the engine's (`pready.model.engine`).
 
 Limits, tested as properties: with L = o = g = 0 and the last partition late by D it is Eq. 3 of
 gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o left it is Eq. 5.
@@ -43,7 +38,6 @@ gillis2023 (https://doi.org/10.1145/3605573.3605599); with S → 0 and only o le
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -53,9 +47,9 @@ from numpy.typing import NDArray
 
 from pready.model.approach import Approach, Interface, issuing_threads, vci_members
 from pready.model.arrays import Array, latest
-from pready.model.costs import Costs
-from pready.model.line import Line, fifo_starts, line_up, through, ticks
-from pready.model.machine import Progress
+from pready.model.costs import BoolArray, Completes, Costs
+from pready.model.line import Line, fifo_starts, line_up
+from pready.model.machine import Progress, Puts
 
 
 @dataclass(frozen=True)
@@ -68,23 +62,10 @@ class Setting:
     contexts: int
     progress: Progress
     sender_progress: Progress = "hardware"
-    unattended: float = math.inf
-    """Bytes of MPI_Put to one peer that can wait for the link, and move, while no thread is inside MPI."""
-    puts_take_cpu: bool = False
-    """The target's processor takes puts in, not its adapter."""
-    puts_delivered: bool = False
-    """MPI_Win_complete returns when the targets, inside MPI, have what was put."""
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
-    scattered: bool = False
-    """Ranks send to several others, and receive from several."""
-    answers_between: bool = False
-    """The CPU that sends answers, between its sends, who asks for a go-ahead; of the engine alone."""
-    receivers_meet: bool = True
-    """Threads that have each received their own messages meet; False: one thread receives all of them, so that the
-    sender's meet last, when each has issued its own or, if they wait for its word, that is there."""
-    sends_unattended: float = math.inf
-    """As `unattended`, of sends."""
+    puts: Puts = "adapter"
+    """How MPI_Put moves its data."""
 
 
 @dataclass(frozen=True)
@@ -168,14 +149,12 @@ def run(
     # 1. Ready.
     marked = marked_by_threads(times, setting, rank.pready) if interface.counts else times
     join = latest(marked) + rank.barrier
-    starts = _starts(marked, join, last_ready, by_peer, approach, setting)
+    starts = _starts(marked, join, last_ready, rank, approach, setting)
+
+    first_in_mpi = latest_by_thread(marked, setting).min(axis=1)
 
     def allowed(issued: Array, of: Costs) -> Array:
-        def next_waiting(waiting: Array) -> Array:
-            ends, queued = latest_by_thread(marked, setting), _queues(starts, members)[0]
-            return _next_waiting(issued, ends, queued, queues_within(rank), waiting)
-
-        return _protocol(issued, next_waiting, join, waits_from, last_ready, of, approach, setting)
+        return _protocol(issued, first_in_mpi, join, waits_from, last_ready, of, approach, setting)
 
     def completed(goes: Array, left: Array, of: Costs) -> Array:
         return _completed(goes, left, waits_from, of, approach, setting)
@@ -188,39 +167,29 @@ def run(
         sent = allowed(issued, each)
     # 4. NIC and 5. wire.
     line = line_up(sent, each, interface, last_ready)
-    goes = line.goes
-    if room(interface, setting) < math.inf:
-        inside = join if met_first(interface) else latest_by_thread(marked, setting).min(axis=1)
-        goes = _attended(line, each, inside, setting.peers * room(interface, setting), calls_push(interface))
-    left = through(goes, line.of(_service(each)), line.of(each.drain), line.of(each.credit))
+    left = fifo_starts(line.goes, line.of(_service(each)))
     early = _early(left, line, each, join)
     # 6. Receive.
-    received = _receive(left, line, each, approach, len(members), setting, waits_from, last_ready)
-    if setting.scattered and np.any(unevenness(rank, approach)):
-        received = received + _delay_by_sharing(left, line, each, unevenness(rank, approach))
+    received = _receive(left, line, each, approach, len(members), setting, waits_from)
     # 7. Finish.
     last_issued = _finite_max(issued)
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
 
-    # What has arrived has left, unless the wire gives time back.
-    if setting.two_way and np.any(np.logical_or(delivered(each, interface, setting), each.wire + each.buffered < 0)):
-        known = _finite_max(completed(line.back(goes), line.back(left), each))
-        known = known + rank.barrier if interface.receivers == "threads" else known
-        end = np.maximum(end, known)
+    if setting.two_way:
+        complete = _finite_max(completed(line.back(line.goes), line.back(left), each))
+        end = np.maximum(end, complete + rank.barrier if interface.receivers == "threads" else complete)
 
     count = approach.messages * setting.peers
     steps = None
     if keep_steps:
-        at = (issued, *map(line.back, (goes, left, left + line.of(each.stream), left + line.of(_travel(each)))))
+        at = (issued, *map(line.back, (line.goes, left, left + line.of(each.stream), left + line.of(_travel(each)))))
         steps = _steps(starts, members, at, received, count)
     return Timeline(end, join, times.min(axis=1), last_issued, early / count, count, steps)
 
 
-def _starts(
-    marked: Array, join: Array, last_ready: Array, by_peer: Sequence[Costs], approach: Approach, setting: Setting
-) -> Array:
+def _starts(marked: Array, join: Array, last_ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
     """When each transport partition queues for its VCI: shape (rows, messages)."""
-    interface, rows, costs = approach.interface, len(marked), by_peer[0]
+    interface, rows = approach.interface, len(marked)
     starts = latest(marked.reshape(rows, approach.messages, -1))
     shared = counted(approach, setting.threads, setting.partitions_per_thread)
     if any(shared):
@@ -228,28 +197,16 @@ def _starts(
     if interface.joins:
         starts = starts + _wide(costs.barrier, rows)[:, None]
     if interface.opens:
-        # The receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send.
+        # An exposure epoch or a clear-to-send of this iteration has come.
         starts = np.maximum(starts, (costs.control - last_ready)[:, None])
-    if not interface.joins:
-        starts = starts + costs.wake[..., None] * _paid(starts + last_ready[:, None], costs.waking[..., None])
     if late_puts(interface, setting):
-        keeping = sum(by_peer[peer % len(by_peer)].kept for peer in range(setting.peers))
-        starts = np.maximum(starts, _met_to_end_the_epoch(starts, join, keeping, costs.barrier)[:, None])
-    return _warmed(starts, -last_ready, costs) if np.any(costs.cold) else starts
-
-
-def _met_to_end_the_epoch(starts: Array, join: Array, keeping: Array | float, barrier: Array) -> Array:
-    """When threads have met that have called all puts, each `keeping` its data, one after the other: shape (rows,)."""
-    if not np.any(keeping):
-        return join
-    cost = _wide(np.asarray(keeping), len(starts))
-    called = fifo_starts(np.sort(starts, axis=1), cost[:, None]) + cost[:, None]
-    return np.asarray(np.maximum(join, called[:, -1] + barrier))
+        starts = np.maximum(starts, join[:, None])
+    return np.asarray(starts + costs.cold[..., None])
 
 
 def _protocol(
     issued: Array,
-    next_waiting: Callable[[Array], Array],
+    first_in_mpi: Array,
     join: Array,
     waits_from: Array | None,
     last_ready: Array,
@@ -261,8 +218,8 @@ def _protocol(
     interface = approach.interface
     if interface.two_sided_rendezvous:
         # The receiver's flag was written when it started, at the beginning of the iteration.
-        return np.maximum(issued, costs.wire - _beside(last_ready, issued))
-    return _handshake(issued, costs, approach, setting, waits_from, join, next_waiting)
+        return np.maximum(issued, costs.wire - _broadcast(last_ready, issued))
+    return _handshake(issued, costs, approach, setting, waits_from, join, first_in_mpi)
 
 
 def _service(costs: Costs) -> Array:
@@ -292,8 +249,7 @@ def _finish(
     if interface.one_sided:
         end = _synchronise(end, last_issued, join, costs, approach, setting)
     if interface.receivers == "threads":  # each thread has completed its own, then they meet
-        last = end if setting.receivers_meet or np.any(costs.acknowledged) else last_issued
-        end = np.maximum(end, last + costs.barrier)
+        end = end + costs.barrier
     end = np.maximum(end, join)
     return np.asarray(end if waits_from is None else np.maximum(end, waits_from))
 
@@ -313,7 +269,7 @@ def _steps(starts: Array, members: list[list[int]], at: Sequence[Array], receive
     return Steps(ordered(ready), issued, sent, left, streamed, arrived, received, ordered(whose), ordered(peer))
 
 
-def _beside(x: Array, messages: Array) -> Array:
+def _broadcast(x: Array, messages: Array) -> Array:
     """A time of each row, shape (rows,), to broadcast over an array of shape (rows, ...)."""
     return x.reshape(-1, *[1] * (messages.ndim - 1))
 
@@ -373,32 +329,6 @@ def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
     return np.asarray(first + (interface.windows(setting.threads) - 1) * costs.window)
 
 
-def _paid(after: Array, slowness: Array) -> Array:
-    """Which share of a cost is due after so much time: all of it at once where `slowness` is 0."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # what is infinitely fast is paid
-        return np.where(slowness > 0, -np.expm1(-np.maximum(after, 0.0) / slowness), 1.0)
-
-
-def _warmed(starts: Array, begin: Array, costs: Costs) -> Array:
-    """Starts, each later by what the pause before it costs: shape (rows, messages).
-
-    The pause of a message reaches back to the end of the one before on the link, or to the `begin`
-    of the iteration, shape (rows,), when the exchange before has just ended; a share of what it costs, always to that.
-    """
-    order = np.argsort(starts, axis=1, kind="stable")
-    ordered = np.take_along_axis(starts, order, axis=1)
-    busy = costs.link[..., None]
-    before = np.concatenate([begin[:, None], (fifo_starts(ordered, busy) + busy)[:, :-1]], axis=1)
-    paid = _paid(ordered - before, costs.cooling[..., None])
-    if np.any(own := costs.cold_own[..., None]):
-        paid = (1 - own) * paid + own * _paid(ordered - begin[:, None], costs.cooling[..., None])
-    later = ordered + costs.cold[..., None] * paid
-    out = np.empty_like(later)
-    # What follows at once waits for the first: it cannot overtake.
-    np.put_along_axis(out, order, np.maximum.accumulate(later, axis=1), axis=1)
-    return np.asarray(out)
-
-
 def _queues(starts: Array, members: list[list[int]], *, number: bool = False) -> tuple[Array, NDArray[np.intp]]:
     """When each VCI's transport partitions queue for its lock, in order: shape (rows, VCIs, partitions).
 
@@ -455,14 +385,13 @@ def _one_by_one(
     """
     at = starts[:, 0]
     issued, sent = [], []
-    free = turn = np.full_like(at, -np.inf)
+    free = np.full_like(at, -np.inf)
     for peer in range(peers):
         costs = by_peer[peer % len(by_peer)]
         issued.append(at + holding(costs, approach))
         sent.append(allowed(issued[-1][:, None, None, None], Costs.abreast([costs]))[:, 0, 0, 0])
-        turn = np.maximum(sent[-1], turn)
-        left = np.maximum(np.maximum(sent[-1], free), turn - costs.credit)
-        free, turn = left + _service(costs), turn + costs.drain
+        left = np.maximum(sent[-1], free)
+        free = left + _service(costs)
         at = np.maximum(issued[-1], completed(sent[-1], left, costs))
     return np.stack(issued, axis=-1)[:, None, None], np.stack(sent, axis=-1)[:, None, None]
 
@@ -489,7 +418,7 @@ def _handshake(
     setting: Setting,
     waits_from: Array | None,
     join: Array,
-    next_waiting: Callable[[Array], Array],
+    first_in_mpi: Array,
 ) -> Array:
     """When the payload may leave, after the rendezvous if there is one."""
     asks = costs.asks(approach.interface)
@@ -503,43 +432,16 @@ def _handshake(
 
     if answers_inside(approach.interface, setting.progress) and waits_from is not None:
         # Nobody answers the request-to-send until the receiver enters MPI.
-        request = np.maximum(request, held(_beside(waits_from, issued)))
+        request = np.maximum(request, held(_broadcast(waits_from, issued)))
     answered = request + half
     if setting.sender_progress == "on-call":
         # Somebody has to be inside MPI to see the answer.
         if approach.interface.sender_returns:
-            answered = np.maximum(answered, held(_beside(join, issued)))  # the threads, when they have joined
+            answered = np.maximum(answered, held(_broadcast(join, issued)))
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
-            waiting = own_wait(costs, approach.transport_partitions, setting.threads)
-            answered = np.maximum(answered, held(next_waiting(waiting)))
+            # A thread with further partitions goes on computing; one that is through waits in MPI.
+            answered = np.maximum(answered, held(_broadcast(first_in_mpi, issued)))
     return np.asarray(answered)
-
-
-def own_wait(costs: Costs, transports: int, threads: int) -> Array:
-    """How long a thread waits inside MPI for its own messages: what is left of them on the link once the system has
-    buffered what it can, and the last one at least, which asks first."""
-    return np.maximum(costs.link * transports / threads - costs.buffered, costs.link)
-
-
-def queues_within(costs: Costs) -> Array:
-    """After which time a thread's last partition is in the queue for its VCI, at the latest; 1 ns for rounding."""
-    return np.asarray(costs.pready + costs.wake + costs.cold + 1e-9)
-
-
-def _next_waiting(issued: Array, ends: Array, queued: Array, within: Array, waiting: Array) -> Array:
-    """When a thread is next inside MPI, for every message: shape of `issued`.
-
-    A thread with several partitions goes on computing after it has started a message. It is inside MPI from when its
-    last one is ready, at `ends` of shape (rows, threads), until it has issued that: what was `queued` up to `within`
-    after it, shape (rows, VCIs, partitions), goes first. Then it waits for as long as its messages take (`own_wait`).
-    """
-    seen = np.maximum(_beside(latest(ends), issued), issued)
-    last = issued[..., -1]
-    for end in -np.sort(-ends, axis=1).T:
-        mine = queued <= (end + within)[:, None, None]
-        busy = np.maximum(np.where(mine, last, -np.inf).max(axis=-1), end[:, None])[..., None, None]
-        seen = np.where(busy + waiting >= issued, np.maximum(_beside(end, issued), issued), seen)
-    return np.asarray(seen)
 
 
 def latest_by_thread(marked: Array, setting: Setting) -> Array:
@@ -548,59 +450,8 @@ def latest_by_thread(marked: Array, setting: Setting) -> Array:
 
 
 def late_puts(interface: Interface, setting: Setting) -> bool:
-    """Are puts put off, by the library, until one thread ends the epoch of all?"""
-    return interface.one_sided and interface.needs_room and setting.unattended == 0
-
-
-def met_first(interface: Interface) -> bool:
-    """Is nobody inside MPI, to move what waits, before the threads have met? Else each waits there for its own."""
-    return interface.one_sided or interface.sender_returns
-
-
-def room(interface: Interface, setting: Setting) -> float:
-    """Bytes to one peer that can wait for the link while nobody is inside MPI; infinite: no less than there may be."""
-    if not interface.needs_room or late_puts(interface, setting):
-        return math.inf
-    if not met_first(interface) and setting.partitions_per_thread == 1:
-        return math.inf  # who sends waits at once
-    return setting.unattended if interface.one_sided else setting.sends_unattended
-
-
-def calls_push(interface: Interface) -> bool:
-    """Does a call hand over what earlier ones could not? A send polls; a put only joins the queue behind them."""
-    return not interface.one_sided
-
-
-def _attended(line: Line, each: Costs, inside: Array, room: float, push: bool) -> Array:
-    """When messages may go, in the order of the line, if `room` bytes can wait for it without anyone inside MPI.
-
-    If calls `push`, each hands over what the link has made room for since the one before; a message of which some finds
-    none waits for the next call, or until somebody is `inside`, shape (rows,), and from then on somebody is.
-    """
-    goes = line.goes
-    service = np.broadcast_to(line.of(_service(each)), goes.shape)
-    rooms = np.broadcast_to(line.of(room / each.size * each.link), goes.shape)
-    work = np.cumsum(service, axis=1)
-    calls = np.minimum(np.maximum.accumulate(goes, axis=1), inside[:, None])
-    calls = np.concatenate([calls, inside[:, None]], axis=1)
-    passed, taken = np.zeros_like(calls), np.full_like(calls, np.inf)
-    through, held, before = np.zeros_like(inside), np.zeros_like(inside), calls[:, 0]
-    for i, now in enumerate(calls.T):
-        through = passed[:, i] = np.minimum(through + (now - before), held)
-        if i < goes.shape[1]:
-            room_for = np.maximum(held, np.minimum(work[:, i], through + rooms[:, i]))
-            if not push and i:
-                room_for = np.where(held < work[:, i - 1], held, room_for)
-            held = taken[:, i] = np.where(now < inside, room_for, np.inf)
-        before = now
-    out, rows, at = goes.copy(), np.arange(len(goes)), np.zeros(len(goes), dtype=np.intp)
-    for i, ends in enumerate(work.T):
-        at = np.maximum(at, i)
-        while np.any(short := taken[rows, at] < ends):
-            at = at + short
-        later = calls[rows, at] + ends - passed[rows, at] - service[:, i]
-        out[:, i] = np.where(at > i, np.maximum(goes[:, i], later), goes[:, i])
-    return out
+    """Are puts deferred until one thread ends the epoch of all? Of a window per thread this is not said."""
+    return setting.puts == "deferred" and interface.one_sided and not interface.windows_per_thread
 
 
 def answers_inside(interface: Interface, progress: Progress) -> bool:
@@ -610,7 +461,7 @@ def answers_inside(interface: Interface, progress: Progress) -> bool:
 
 def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
     """Who completes messages: of puts, one thread where the library makes active messages of them."""
-    return "master" if interface.one_sided and setting.puts_take_cpu else interface.receivers
+    return "master" if interface.one_sided and setting.puts == "processor" else interface.receivers
 
 
 def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
@@ -646,7 +497,6 @@ def _receive(
     vcis: int,
     setting: Setting,
     waits_from: Array | None,
-    last_ready: Array,
 ) -> Array:
     """When the last message is complete at the receiver, shape (rows,); `left` is in the order of the line."""
     rows, interface = len(left), approach.interface
@@ -655,8 +505,6 @@ def _receive(
     if nobody and line.alike:
         return _finite_max(left) + line.of(_travel(each))[:, 0]
     arrived = left + line.of(_travel(each))
-    if not line.alike and np.any(each.drain):
-        arrived = _port(left, line, each, -last_ready if begins is None else begins)
     if nobody:
         return _finite_max(arrived)
     service = receiving(each, approach, vcis, setting)
@@ -675,84 +523,48 @@ def _receive(
     return _finite_max(ends)
 
 
-def _port(left: Array, line: Line, each: Costs, begins: Array) -> Array:
-    """When messages arrive through the port of a receiver that begins then: in the order of the line, as `left`.
-
-    It is as slow as the one through which they left, so they wait there only where a shaped link has let a message
-    with more credit go before another whose turn was earlier.
-    """
-    order = np.argsort(ticks(left - begins[:, None]), axis=1, kind="stable")
-    at_port = (left, *map(line.of, (_service(each), each.drain, each.credit)))
-    begun = np.empty_like(left)
-    np.put_along_axis(begun, order, through(*(np.take_along_axis(x, order, axis=1) for x in at_port)), axis=1)
-    return begun + line.of(_travel(each))
-
-
-def unevenness(costs: Costs, approach: Approach) -> Array:
-    """What flows that share ports take longer, as a share, shape (rows,) or ()."""
-    if approach.interface.one_sided:
-        return costs.uneven_puts
-    return costs.uneven_active if approach.interface.active_message else costs.uneven
-
-
-def _delay_by_sharing(left: Array, line: Line, each: Costs, share: Array) -> Array:
-    """What a port that others use as well, as far as they are, delays the last message by: shape (rows,).
-
-    Each takes that share longer, and a shaped link's bucket fills that much slower; what went before is forgotten
-    where the port has caught up since.
-    """
-
-    def end(times: Array) -> Array:
-        service, drain = (times * line.of(x) for x in (_service(each), each.drain))
-        return np.asarray((through(left, service, drain, line.of(each.credit)) + service).max(axis=1))
-
-    return end(1 + share[..., None]) - end(np.ones(1))
-
-
 def _completed(
     goes: Array, left: Array, waits_from: Array | None, costs: Costs, approach: Approach, setting: Setting
 ) -> Array:
     """When a rank knows that a send is complete, its peers being as far as it is: shape of `left`.
 
-    One that asks first is when its last byte has left; one whose receiver's word it waits for, when that is there.
-    -inf: any other, as soon as it is copied.
+    -inf: once its data are copied, which they are when it is issued.
     """
-    interface = approach.interface
-    asks = np.logical_or(interface.two_sided_rendezvous, costs.asks(interface))
-    # Each peer has a socket, and all of them are filled.
-    buffered = costs.buffered if interface.one_by_one else setting.peers * costs.buffered
-    done = np.where(asks, np.maximum(goes, left + costs.stream - buffered), -np.inf)
-    heard_of = delivered(costs, interface, setting)
-    if not setting.two_way or not np.any(heard_of):
+    interface, says = approach.interface, costs.completes
+    asked = np.logical_or(interface.two_sided_rendezvous, costs.asks(interface))
+    copied = np.where(asked, goes, -np.inf)
+    by_last_byte = np.where(says == Completes.BY_PROTOCOL, asked, (says == Completes.LEFT) & (not interface.one_sided))
+    done = np.where(by_last_byte, left + costs.stream, copied)
+    known = delivered(costs, interface, setting)
+    if not np.any(known):
         return done
     arrived = left + _travel(costs)
     if waits_from is not None and setting.progress != "thread":
-        arrived = np.maximum(arrived, _beside(waits_from, arrived))
+        arrived = np.maximum(arrived, _broadcast(waits_from, arrived))
     return np.where(
-        heard_of, arrived + taken_in(costs, interface, setting) + acknowledgement(costs, interface, setting), done
+        known, arrived + taken_in(costs, interface, setting) + acknowledgement(costs, interface, setting), done
     )
 
 
-def delivered(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """Does a rank wait for its receivers' word that they have what it sent? Shape of a cost."""
-    if interface.one_sided:
-        return np.asarray(setting.puts_delivered and interface.sync == "active")
-    return costs.acknowledged
+def delivered(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
+    """Is a send complete only when its receiver has it? Of passive synchronisation the flush says so."""
+    return np.asarray((costs.completes == Completes.DELIVERED) & (interface.sync != "passive"))
 
 
-def confirmed_by_message(setting: Setting) -> bool:
-    """Does a message of the target say that puts have arrived? Where all are put off, an epoch's cost has it."""
-    return setting.puts_delivered and setting.unattended > 0
+def _told_by_target(costs: Costs, setting: Setting) -> BoolArray:
+    """Does a message of the target say that puts have arrived? Where they are deferred, an epoch's cost has it."""
+    return np.asarray((costs.completes == Completes.DELIVERED) & (setting.puts != "deferred"))
 
 
-def confirmed(interface: Interface, setting: Setting) -> bool:
+def confirmed(costs: Costs, interface: Interface, setting: Setting) -> bool:
     """Does the end of an epoch wait until its puts are known to have arrived, before the target is told?"""
-    return interface.sync == "passive" or (interface.sync == "active" and confirmed_by_message(setting))
+    return interface.sync == "passive" or (interface.sync == "active" and bool(_told_by_target(costs, setting).any()))
 
 
 def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """From an arrival until its sender knows: a word on its way back, or a message by a put's target, inside MPI."""
-    return costs.control if interface.one_sided and confirmed_by_message(setting) else costs.ack
+    """From an arrival until its sender knows: L back, or a message by a put's target, in MPI."""
+    by_message = interface.one_sided & _told_by_target(costs, setting)
+    return np.where(by_message, costs.control, costs.ack)
 
 
 def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
@@ -778,7 +590,7 @@ def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach:
     if interface.sync == "active":
         # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
         complete = issued if interface.windows_per_thread else np.maximum(issued + costs.barrier, join)
-        if confirmed(interface, setting):
+        if confirmed(costs, interface, setting):
             complete = np.maximum(complete, end + acknowledgement(costs, interface, setting))
         return np.asarray(np.maximum(end, complete + costs.control) + closing)
     # Passive: flush waits for the acknowledgement, then a message tells the receiver.

@@ -446,21 +446,6 @@ class Workload(Strict):
         return self.pattern in (*HALOS, "neighbours") or self.both_ways
 
     @property
-    def answers(self) -> bool:
-        """Does who receives have something else to do, so that its word to a sender takes its time?"""
-        return self.two_way or self.pattern == "sweep3d"
-
-    @property
-    def scattered(self) -> bool:
-        """Does a rank away from open boundaries send to several others, and receive from several?"""
-        if self.pattern == "neighbours":
-            return self.peers > 1
-        if self.pattern not in HALOS:
-            return False
-        extents = self.grid or (3, 3, 3)
-        return sum(min(n, 3) - 1 for n in extents) > 1
-
-    @property
     def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
         """For each rank the ranks that it sends to, if they are listed."""
         return None if self.neighbour_list is None else self._lists.ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pready.model.files import validated
-from pready.model.machine import Machine, SizeCurve
+from pready.model.machine import Machine, SendCompletes
 
 
 def ideal(**changes: Any) -> Machine:
@@ -72,7 +72,8 @@ def ideal(**changes: Any) -> Machine:
     return validated(Machine, data, "test machine")
 
 
-def waiting_behind(size: int, seconds: float) -> SizeCurve:
-    """A path's `queue`: how long the go-aheads for messages of that size, and so of any other, wait at most."""
-    held = {"sizes": [f"{size} B"], "time": [f"{seconds} s"], "source": "assumed", "why": "t"}
-    return validated(SizeCurve, held, "test")
+def sends_complete(machine: Machine, value: str, from_: float = 0.0) -> Machine:
+    """The machine with sends that are complete when they are copied, have left, or are delivered."""
+    says = {"value": value, "from": f"{from_!r} B", "source": "assumed", "why": "test"}
+    path = machine.inter.model_copy(update={"send_completes": validated(SendCompletes, says, "test")})
+    return machine.model_copy(update={"inter": path})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import ideal
+from machines import ideal, sends_complete
 from made_once import EITHER, any_of, between, several
 from oracle import end_of_exchange
 
@@ -25,19 +24,15 @@ from pready.model.approach import (
     RMA_SINGLE_ACTIVE,
     SINGLE,
     Approach,
-    Interface,
     transport_counts,
 )
 from pready.model.arrays import Array
-from pready.model.costs import Costs, Sampler, costs
-from pready.model.errors import PreadyError
-from pready.model.evaluate import Evaluation, setting_of
+from pready.model.costs import Completes, Costs, Sampler, costs
+from pready.model.evaluate import setting_of
 from pready.model.files import validated
 from pready.model.line import fifo_starts
-from pready.model.machine import Cold, Machine, NetworkPath, Requests, Wake
+from pready.model.machine import Machine, Requests, SizeCurve
 from pready.model.timeline import Setting, run
-from pready.model.units import Offset, Size, Time
-from pready.model.values import Value
 from pready.model.workload import Workload
 
 PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
@@ -135,68 +130,25 @@ def test_one_transport_partition_differs_by_when_the_barrier_is_paid(
     assert part == pytest.approx(max(single + marked - crossed, marked + crossed), rel=1e-9, abs=1e-12)
 
 
-def test_threads_that_take_turns_on_a_core_pay_for_each() -> None:
-    # 3 threads of 2 partitions, ready at once: 6 sends of 1 us, and 6 us for each turn but the first. The two sends of
-    # a turn share it, so that the first turn's second and the five after it cost 3 us: 6 + 5 * 3. Of one message per
-    # thread each is a turn: 3 + 2 * 6. Puts have their own, of 4 us: 6 + 5 * 2. One thread hands its core to nobody.
-    turn = {
-        name: validated(Value[Time], {"value": value, "source": "assumed", "why": "test"}, name)
-        for name, value in (("turn", "6 us"), ("turn_put", "4 us"))
-    }
-    plain = ideal(o_s=1e-6, put=1e-6)
-    machine = plain.model_copy(update={"threads": plain.threads.model_copy(update=turn)})
-    zero, w = np.zeros(6), workload(3, 2, 6e-9)
-
-    def took(approach: Approach, of: Workload = w, on: Machine = machine) -> float:
-        return 1e6 * float(time(on, of, approach, zero)[0])
-
-    assert took(Approach(MANY, 6)) == pytest.approx(6 + 5 * 3)
-    assert took(Approach(MANY, 3)) == pytest.approx(3 + 2 * 6)
-    puts = took(Approach(RMA_SINGLE_ACTIVE, 6)) - took(Approach(RMA_SINGLE_ACTIVE, 6), on=plain)
-    assert puts == pytest.approx(5 * 2)
-    assert took(Approach(MANY, 6), workload(1, 6, 6e-9)) == pytest.approx(6)
-    # On a VCI of their own they meet no lock, and the model no core.
-    assert took(Approach(MANY, 6, 3)) == pytest.approx(2)
+# Progress of the sender
 
 
-@pytest.mark.parametrize(("buffered", "ends"), [(0.0, 21.0), (2e6, 22.0), (1.2e6, 21.0)])
-def test_a_thread_waits_for_its_own_sends_until_the_system_has_buffered_them(buffered: float, ends: float) -> None:
-    # Messages of 1 ms that ask first; somebody has to be inside MPI to see the answer. Thread 1 waits there from 2 ms
-    # on for its three: until 5 ms, or until 3 ms, its last one's answer, where the system buffers two. Then nobody sees
-    # the answer to what thread 0 sends at 3.5 before 20 ms, and two messages are left, not one. With 1.2 MB it is 3.8.
-    plain = ideal(handshake=1e-12, G=1e-9)
-    about = {"source": "assumed", "why": "test"}
-    room = validated(Value[Offset], {"value": f"{buffered!r} B", **about}, "room")
-    machine = plain.model_copy(
-        update={
-            "sender_progress": plain.progress.model_copy(update={"value": "on-call"}),
-            "inter": plain.inter.model_copy(update={"send_buffer": room}),
-        }
-    )
-    ready = 1e-3 * np.array([0.0, 3.5, 20.0, 1.0, 1.5, 2.0])
-    w, approach = workload(2, 3, 6e6), Approach(MANY, 6)
-    line = run(ready[None], costs(Sampler(machine), w, 1e6), approach, setting_of(machine, w))
-    assert 1e3 * float(line.end[0]) + 20 == pytest.approx(ends)
+def test_a_thread_that_is_through_sees_the_answers_of_all() -> None:
+    # Messages of 1 MB, 40 us at 25 GB/s, answered 2 us after their issue. Thread 1 is through at 2 ms and waits in MPI:
+    # what was answered before leaves then, what comes later at once. One partition per thread: its thread waits.
+    machine = ideal(handshake=2e-6)
+    approach = Approach(MANY, 6)
 
-
-def test_a_thread_is_inside_mpi_while_it_queues() -> None:
-    # Messages that hold the lock for 100 us and ask first (2 us), 50 us on the link each. Seven are ready at once, the
-    # last after 10 ms. Thread 0's four are issued by 700 us at the latest, behind the other's three, so that it is
-    # inside MPI until then, and sees every answer: of the seven nothing is left. The last is issued, answered and sent
-    # in 152 us. One that is ready at 3 ms finds nobody inside MPI: its answer is seen at 10 ms.
-    machine = ideal(o_s=100e-6, G=50e-12, link=20e9, handshake=2e-6)
-    w, setting = workload(2, 4, 8e6), Setting(2, 4, 1, 8, "hardware", "on-call")
-    c, approach = costs(Sampler(machine), w, 1e6), Approach(MANY, 8)
-
-    def left(*ready: float) -> Array:
-        line = run(np.array([ready]), c, approach, setting, keep_steps=True)
-        assert line.end[0] == pytest.approx(152e-6)
+    def left(theta: int, *ready: float) -> Array:
+        w, setting = workload(6 // theta, theta, 6e6), Setting(6 // theta, theta, 1, 8, "hardware", "on-call")
+        line = run(np.array([ready]), costs(Sampler(machine), w, 1e6), approach, setting, keep_steps=True)
         assert line.steps is not None
-        return np.asarray(line.steps.left[0] + 10e-3)
+        return np.asarray(line.steps.left[0] + max(ready))
 
-    at_once = np.arange(1, 8) * 100e-6 + 2e-6
-    assert left(*[0.0] * 7, 10e-3) == pytest.approx([*at_once, 10.102e-3])
-    assert left(*[0.0] * 6, 3e-3, 10e-3) == pytest.approx([*at_once[:6], 10e-3, 10.102e-3])
+    ready = (0.0, 3e-3, 10e-3, 0.0, 1e-3, 2e-3)
+    seen = [2e-3, 2.04e-3, 2.08e-3, 2.12e-3, 3.002e-3, 10.002e-3]
+    assert left(3, *ready) == pytest.approx(seen)
+    assert left(1, *ready) == pytest.approx([2e-6, 42e-6, 1.002e-3, 2.002e-3, 3.002e-3, 10.002e-3])
 
 
 # Monotonicity
@@ -318,29 +270,6 @@ def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_messa
     assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
 
 
-def test_whose_threads_meet_last() -> None:
-    # Two messages of 1 MB at 1 GB/s: the last byte at 2 ms, whatever came after. Threads take 1 ms to meet.
-    machine, w = ideal(G=1e-9, barrier=[0.0, 1e-3, 1e-3]), workload(2, 1, 2e6)
-    each = costs(Sampler(machine), w, 1e6)
-
-    def end(receivers_meet: bool, acknowledged: bool, approach: Approach) -> float:
-        setting = Setting(2, 1, 1, 1, "hardware", receivers_meet=receivers_meet)
-        heard = replace(each, acknowledged=np.asarray(acknowledged))
-        return float(run(np.zeros((1, 2)), heard, approach, setting).end[0])
-
-    many, part = Approach(MANY, 2), Approach(PART, 2)
-    assert end(True, False, many) == end(True, True, many) == pytest.approx(3e-3)
-    # One thread receives. The sender's meet once they have heard of the last byte; or, as here, while it moves.
-    assert end(False, True, many) == pytest.approx(3e-3)
-    assert end(False, False, many) == pytest.approx(2e-3)
-    # MPI_Wait of one thread completes all that MPI_Pready has sent.
-    assert end(False, True, part) == pytest.approx(2e-3)
-    # Not before both have issued theirs: the second after 3 ms, when its 1 MB go.
-    slow = replace(each, hold=np.asarray(1.5e-3), wire=np.asarray(-9e-4))  # and take 0.1 ms
-    setting = Setting(2, 1, 1, 1, "hardware", receivers_meet=False)
-    assert run(np.zeros((1, 2)), slow, many, setting).end[0] == pytest.approx(4e-3)
-
-
 def test_two_ways_are_halos_and_lists() -> None:
     def two_way(**pattern: Any) -> bool:
         w = validated(Workload, {"threads": 1, "buffer": "1 KiB", **pattern}, "w")
@@ -391,6 +320,42 @@ def test_sends_that_block_wait_for_each_other() -> None:
     assert time(eager, w, Approach(BY_KEY["blocking"]), ready) == time(eager, w, Approach(SINGLE), ready)
 
 
+@pytest.mark.parametrize(
+    ("says", "eager", "rendezvous"),
+    [
+        ("copied", 305.0, 309.0),  # the next is issued at once, and waits for the link
+        ("left", 307.0, 319.0),  # o_s, the handshake and 100 us each
+        ("delivered", 2 * 107 + 105, 2 * 111 + 109),  # L, o_r and L back more
+    ],
+)
+def test_a_send_that_blocks_returns_when_its_library_says_that_it_is_complete(
+    says: str, eager: float, rendezvous: float
+) -> None:
+    # 3 peers, 1 MB at 10 GB/s, o_s = 1 us, handshake 4 us, L = o_r = 2 us: issued at 1, the first is received at 105
+    # or, having asked, 109. Smaller than `from`, a send is complete once it is copied.
+    w, ready, way = workload(1, 1, 1e6, peers=3), np.zeros(1), Approach(BY_KEY["blocking"])
+    copied = {False: 305.0, True: 309.0}
+    for asks, expected in ((False, eager), (True, rendezvous)):
+        machine = ideal(o_s=1e-6, L=2e-6, o_r=2e-6, G=1e-10, link=10e9, handshake=4e-6 if asks else None)
+        for start, ends in ((0.0, expected), (1e6, expected), (1e6 + 1, copied[asks])):
+            of = sends_complete(machine, says, start)
+            assert 1e6 * float(time(of, w, way, ready)[0]) == pytest.approx(ends, rel=1e-12)
+
+
+def test_two_ways_a_rank_waits_for_its_own_sends() -> None:
+    # 1 MB at 10 GB/s, L = 2 us, o_r = 3 us: received at 105 us; the sender knows 2 us later. A put's target says so by a
+    # message, which takes 5 us from call to call.
+    machine, w = ideal(L=2e-6, o_r=3e-6, G=1e-10, link=10e9), workload(1, 1, 1e6)
+    for says, send in ((None, 105), ("copied", 105), ("left", 105), ("delivered", 107)):
+        m = machine if says is None else sends_complete(machine, says)
+        assert 1e6 * float(time(m, w, Approach(SINGLE), np.zeros(1), two_way=True)[0]) == pytest.approx(send)
+        assert 1e6 * float(time(m, w, Approach(SINGLE), np.zeros(1))[0]) == pytest.approx(105)
+        # Its epoch is open after 5 us, so that the put arrives at 107; 5 us until the target has said so, 5 more until
+        # it is told that the epoch is over.
+        put = float(time(m, w, Approach(RMA_SINGLE_ACTIVE), np.zeros(1), two_way=True)[0])
+        assert 1e6 * put == pytest.approx(117 if says == "delivered" else 107)
+
+
 # Protocols and progress
 
 
@@ -426,17 +391,6 @@ def test_gap_separates_messages_but_not_the_first() -> None:
     assert float(time(machine, w, Approach(MANY, 4, 4), np.zeros(4))[0]) == pytest.approx(3e-6, rel=1e-6)
 
 
-def test_meeting_differs_by_its_interval_and_never_takes_less_than_nothing() -> None:
-    machine = ideal(barrier=[0.0, 5e-6, 5e-6])
-    meet = machine.one_sided.put.model_copy(update={"value": 0.0, "interval": (-20e-6, 20e-6)})
-    machine = machine.model_copy(update={"threads": machine.threads.model_copy(update={"meet": meet})})
-    drawn = costs(Sampler(machine, draws=4000, seed=1, lead=1), workload(4, 1, 64.0), 16.0).barrier
-    assert drawn[0] == 5e-6
-    assert drawn.min() == 0.0
-    assert np.mean(drawn > 25e-6) == pytest.approx(0.025, abs=0.008)
-    assert not np.any(costs(Sampler(machine, draws=9), workload(1, 1, 64.0), 16.0).barrier)
-
-
 # The oracle
 
 
@@ -459,7 +413,6 @@ def times(longest: float) -> st.SearchStrategy[float]:
 COST = any_of(*map(whole, (0.0, 1e-7, 3e-7, 1e-6))) | times(1e-5)
 HANDSHAKE = st.none() | any_of(whole(1e-7), whole(1e-6), 5e-324) | times(1e-5)
 """As short as a float can be, perhaps; whether there is one, the protocol says."""
-COOLING = st.floats(1e-6, 1e-3)
 JOINS = st.none() | several(times(2e-4), 2, 2)
 
 
@@ -469,7 +422,7 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
         for name in (
             *("hold", "copy_in", "put", "gap", "link", "wire", "unmatched", "per_entry"),
             *("control", "copy_out", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
-            *("cold", "active", "wake", "waking", "drain", "credit", "setup", "kept"),
+            *("cold", "active", "setup"),
         )
     }
     extra = draw(times(1e-5))
@@ -478,18 +431,8 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
     return Costs(
         **values,
         handshake=np.asarray(handshake or 0.0),
-        rendezvous=np.asarray(handshake is not None),
-        acknowledged=np.asarray(draw(EITHER)),
-        buffered=np.asarray(draw(times(1e-5))),
-        queue=np.asarray(draw(any_of(0.0, 1e-5))),
-        backlog=np.asarray(draw(any_of(0.0, 1e-5))),
-        jitter=np.asarray(0.0),
-        uneven=np.asarray(draw(any_of(0.0, 0.25, 1.5))),
-        uneven_active=np.asarray(draw(any_of(0.0, 0.75))),
-        uneven_puts=np.asarray(draw(any_of(0.0, 0.5))),
+        completes=np.asarray(draw(any_of(*Completes))),
         size=np.asarray(draw(any_of(1.0, 1e6))),
-        cooling=np.asarray(draw(COOLING)),
-        cold_own=np.asarray(draw(any_of(0.0, 0.5, 1.0))),
         stream=np.asarray(values["link"] + extra),
         receive=np.asarray(values["unmatched"] + draw(times(1e-6))),
         contention=np.array(draw(sharing)),
@@ -498,8 +441,8 @@ def random_costs(draw: st.DrawFn, threads: int) -> Costs:
 
 
 SAME_OF_ALL = (
-    *("per_entry", "control", "pready", "barrier", "wake", "waking", "poll", "epoch", "flush", "window", "ack"),
-    *("cooling", "cold_own", "uneven", "uneven_active", "uneven_puts", "contention", "contention_put"),
+    *("per_entry", "control", "pready", "barrier", "poll", "epoch", "flush", "window", "ack"),
+    *("contention", "contention_put"),
 )
 """What does not depend on a message's size."""
 
@@ -512,11 +455,6 @@ def random_costs_by_peer(draw: st.DrawFn, threads: int, peers: int) -> Costs | l
     same = {name: getattr(first, name) for name in SAME_OF_ALL}
     others = [random_costs(draw, threads) for _ in range(draw(between(1, peers - 1)))]
     kinds = [first, *(dataclasses.replace(c, **same) for c in others)]
-    if draw(EITHER):  # a link is shaped, or is not
-        kinds = [dataclasses.replace(c, drain=np.asarray(0.0)) for c in kinds]
-    some = RESOLUTION * 2**20  # no message takes no time: whether it finds room would hang on rounding
-    kinds = [dataclasses.replace(c, link=c.link + some, stream=c.stream + some) for c in kinds]
-    first = kinds[0]
     return [first if k == 0 else kinds[draw(between(1, len(kinds))) - 1] for k in range(peers)]
 
 
@@ -538,12 +476,8 @@ def exchanges(draw: st.DrawFn) -> Exchange:
         draw(between(1, 8)),
         draw(any_of("hardware", "thread", "on-call")),
         draw(any_of("hardware", "on-call")),
-        draw(any_of(0.0, 1.37e3, 1.37e6, math.inf)),
         draw(EITHER),
-        puts_delivered=draw(EITHER),
-        two_way=draw(EITHER),
-        scattered=draw(EITHER),
-        sends_unattended=draw(any_of(math.inf, 0.0, 1.37e3, 1.37e6)),
+        draw(any_of("adapter", "processor", "deferred")),
     )
     c = random_costs_by_peer(draw, threads, peers)
     rows = [draw(several(times(1e-4), n_part, n_part)) for _ in range(2)]
@@ -587,7 +521,7 @@ def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
 def test_as_many_bytes_for_each_peer_are_one_size() -> None:
     machine = ideal(L=1e-6, o_s=2e-6, o_r=1e-6, g=1e-7, G=1e-10, link=25e9, handshake=3e-6)
     w, ready = workload(2, 2, 4e6, peers=3), np.array([[0.0, 1e-5, 3e-5, 3e-5]])
-    setting = Setting(2, 2, 3, 8, "on-call", "on-call", two_way=True, scattered=True)
+    setting = Setting(2, 2, 3, 8, "on-call", "on-call", two_way=True)
     for interface in BY_KEY.values():
         approach = Approach(interface, 4 if interface.splits else 1, 2)
         c = costs(Sampler(machine), w, approach.message_size(4e6))
@@ -633,8 +567,8 @@ def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None
         **zero
         | {
             **{"hold": np.asarray(hold), "per_entry": np.asarray(1e-6)},
-            **{"link": np.asarray(1e-7), "stream": np.asarray(1e-7), "cooling": np.asarray(1e-3)},
-            **{"rendezvous": np.asarray(False), "contention": np.zeros(5), "contention_put": np.zeros(5)},
+            **{"link": np.asarray(1e-7), "stream": np.asarray(1e-7)},
+            **{"contention": np.zeros(5), "contention_put": np.zeros(5)},
         }
     )
     approach, setting = Approach(MANY, 4, 2), Setting(4, 1, 1, 2, "hardware")
@@ -678,58 +612,13 @@ def test_rows_are_independent() -> None:
     assert np.array_equal(together, alone)
 
 
-@pytest.mark.parametrize(
-    ("room", "end"),
-    [
-        (None, 40e-6),  # the last put alone, 40 us at 25 GB/s
-        (2.5e6, 60e-6),  # two and a half had moved in 1 ms: half a put, and the last
-        (0.5e6, 140e-6),  # half of the first
-        (0.0, 160e-6),  # all put off
-    ],
-)
-def test_puts_wait_where_there_is_no_room_for_them(room: float | None, end: float) -> None:
-    # Three puts of 1 MB at once, the fourth 1 ms later: the threads meet right after it.
-    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
-    if room is not None:
-        found = machine.one_sided.put.model_copy(update={"value": room})
-        one_sided = machine.one_sided.model_copy(update={"unattended": found})
-        machine = machine.model_copy(update={"one_sided": one_sided})
-    c = costs(Sampler(machine), w, 1e6)
-    line = run(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
-    assert line.end[0] == pytest.approx(end)
-
-
-@pytest.mark.parametrize(
-    ("interface", "room", "end"),
-    [
-        (MANY, None, 80e-6),  # what is ready last, alone: 2 MB at 25 GB/s
-        # Of four messages of 2 MB, 3 MB had moved when the first thread was done and waited. The other 5 MB and its own
-        # began then, 100 us before the last partition, and the other thread's follows them: 200 + 80 + 80 - 100.
-        (MANY, 3e6, 260e-6),
-        (MANY, 0.0, 380e-6),  # 8 MB, 320 us, and two more
-        # One thread completes all, once they have met. The call at 1 ms hands over 3 MB, 2.5 of which move until then.
-        (PART, 3e6, 260e-6),
-    ],
-)
-def test_sends_wait_where_there_is_no_room_for_them(interface: Interface, room: float | None, end: float) -> None:
-    # Two threads with three partitions each, two of them ready at once; the first waits 1 ms later, the other 1.1 ms.
-    machine, w = ideal(), workload(2, 3, 12e6)
-    if room is not None:
-        found = machine.one_sided.put.model_copy(update={"value": room})
-        machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"unattended": found})})
-    c = costs(Sampler(machine), w, 2e6)
-    ready = np.array([[0.0, 0.0, 1e-3, 0.0, 0.0, 1.1e-3]])
-    line = run(ready, c, Approach(interface, 6), setting_of(machine, w))
-    assert line.end[0] == pytest.approx(end)
-
-
 def test_puts_that_are_active_messages_take_the_receiver_s_cpu() -> None:
     # Four puts of 1 MB at once leave 40 us apart; the last arrives at 160 us. Each takes 50 us of one thread, one after
     # the other: the first from 40 us on, so 40 + 4 · 50. A receiver that computes until 1 ms begins then.
     machine, w = ideal(put=0.0, epoch=0.0, o_r=50e-6), workload(4, 1, 4e6)
     c, at_once = replace(costs(Sampler(machine), w, 1e6), control=np.asarray(0.0)), np.zeros((1, 4))
     by_adapter = setting_of(machine, w)
-    by_cpu = replace(by_adapter, puts_take_cpu=True)
+    by_cpu = replace(by_adapter, puts="processor")
 
     def end(setting: Setting, joins: Array | None = None) -> float:
         return float(run(at_once, c, Approach(RMA_SINGLE_ACTIVE, 4), setting, joins).end[0])
@@ -741,43 +630,12 @@ def test_puts_that_are_active_messages_take_the_receiver_s_cpu() -> None:
     assert end(replace(by_cpu, progress="thread"), np.array([1e-3])) == pytest.approx(1e-3)
 
 
-def test_puts_in_turn_find_room_again() -> None:
-    # 1 MB every 40 us: each has left when the next comes, though all four together find no room.
+def test_deferred_puts_move_when_the_threads_have_met() -> None:
+    # Three puts of 1 MB at once, the fourth 1 ms later: alone, 40 us at 25 GB/s, or after all others.
     machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
-    found = machine.one_sided.put.model_copy(update={"value": 1.5e6})
-    machine = machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"unattended": found})})
-    c = costs(Sampler(machine), w, 1e6)
-    line = run(np.arange(4.0)[None, :] * 40e-6, c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
-    assert line.end[0] == pytest.approx(40e-6)
-
-
-def test_a_put_joins_the_queue_behind_what_found_no_room() -> None:
-    # Four threads put 1 MB each, 40 us at 25 GB/s, with room for 1.5 MB: at once, after 10 us, 200 us and 1 ms. The
-    # second put finds 0.75 MB of room, of 0.25 MB that moved meanwhile. A put does not poll: what waits goes when the
-    # threads have met, 0.25 MB and two puts, 10 + 80 us. Sends would have moved the rest at 200 us, and the last alone.
-    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
-    found = machine.one_sided.put.model_copy(update={"value": 1.5e6})
-    puts = machine.one_sided.model_copy(update={"unattended": found})
-    machine = machine.model_copy(update={"one_sided": puts})
-    c = costs(Sampler(machine), w, 1e6)
-    ready = np.array([[0.0, 10e-6, 200e-6, 1e-3]])
-    line = run(ready, c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
-    assert line.end[0] == pytest.approx(90e-6)
-    machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"unattended": found})})
-    sends = run(ready, costs(Sampler(machine), w, 1e6), Approach(PART, 4), setting_of(machine, w))
-    assert sends.end[0] == pytest.approx(40e-6)
-
-
-def test_puts_that_are_put_off_are_copied_in_their_calls() -> None:
-    # Four threads put 1 MB each, ready at once and in the order of their threads, 40 us on the link; each call copies
-    # at 10 GB/s, 100 us, one after the other. They meet after 400 us, and only then does anything move: 400 + 160.
-    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
-    nothing, per_byte = (machine.one_sided.put.model_copy(update={"value": x}) for x in (0.0, 1e-10))
-    for keeps, end in ((None, 160e-6), (per_byte, 560e-6)):
-        puts = machine.one_sided.model_copy(update={"unattended": nothing, "O_s": keeps})
-        machine = machine.model_copy(update={"one_sided": puts})
-        c = costs(Sampler(machine), w, 1e6)
-        line = run(np.zeros((1, 4)), c, Approach(RMA_SINGLE_ACTIVE, 4), setting_of(machine, w))
+    c, by_adapter = costs(Sampler(machine), w, 1e6), setting_of(machine, w)
+    for setting, end in ((by_adapter, 40e-6), (replace(by_adapter, puts="deferred"), 160e-6)):
+        line = run(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting)
         assert line.end[0] == pytest.approx(end)
 
 
@@ -803,161 +661,14 @@ def test_steps_of_a_known_exchange() -> None:
     assert line.end[0] == pytest.approx(103e-6)
 
 
-# ---- a shaped link, cold caches, waking up --------------------------------------------------------------------------
+# Cold caches
 
 
-def with_segments(burst: float) -> Machine:
-    """A link of 100 MB/s that lets a burst through at 1 GB/s; latency 10 us, one message alone."""
-    fast, rate = 1e-9, 1e-8
-    slow = 10e-6 - burst * (rate - fast)  # the lines cross at the burst
-
-    def line(start: float, latency: float, per_byte: float) -> dict[str, object]:
-        def v(x: float, unit: str) -> dict[str, str]:
-            return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
-
-        zero = {name: v(0.0, "s") for name in ("o_s", "o_r", "g")}
-        per = v(per_byte, "s/B")
-        return {"from": f"{start!r} B", "protocol": "short", "L": v(latency, "s"), "G": per, "G_link": per, **zero}
-
-    m = ideal()
-    known = {"value": "100 MB/s", "source": "assumed", "why": "test"}
-    at = {"value": f"{burst - 1!r} B", "source": "assumed", "why": "test"}
-    data = {
-        "segments": [line(0.0, 10e-6, fast), line(burst, slow, rate)],
-        "link_bandwidth": known,
-        "burst": at,
-    }
-    return m.model_copy(update={"inter": validated(NetworkPath, data, "test")})
-
-
-@pytest.mark.parametrize("messages", [1, 4, 16])
-@pytest.mark.parametrize("size", [1000, 10_000, 40_000])
-def test_messages_in_a_row_share_one_bucket(messages: int, size: int) -> None:
-    # All at once: the total either fits into the bucket and passes at 1 GB/s, or all beyond it takes the link's rate.
-    burst = 20_000.0
-    w = validated(Workload, {"threads": messages, "buffer": f"{messages * size} B"}, "w")
-    got = Evaluation(with_segments(burst), w, draws=0).mean_time(Approach(MANY, messages))
-    total = messages * size
-    expected = 10e-6 + total * 1e-9 + max(total - burst, 0) * 9e-9
-    # `burst - 1` finds the faster line, and a message that straddles the bucket's end is one or the other.
-    assert got == pytest.approx(expected, rel=0.02, abs=1e-8)
-
-
-def test_what_opening_takes_is_part_of_each_epoch() -> None:
-    m, w = ideal(epoch=3e-6), workload(2, 1, 2e-9)
-    said = {"value": "10 us", "interval": ["0 s", "20 us"], "source": "assumed", "why": "test"}
-    opening = {"open": validated(Value[Time], said, "open")}
-    opens = m.model_copy(update={"one_sided": m.one_sided.model_copy(update=opening)})
-    # Threads that compute meanwhile: the receiver's go-ahead has long been there.
-    ready, way = np.full(2, 1e-3), Approach(RMA_SINGLE_ACTIVE, 2)
-    without, with_it = (float(time(on, w, way, ready)[0]) for on in (m, opens))
-    assert with_it - without == pytest.approx(10e-6)
-    assert (costs(Sampler(opens, draws=500), w, 1e-9).epoch >= 3e-6).all()
-    # In a wavefront ranks wait for what they need to compute, and epochs open meanwhile.
-    sweep = w.model_copy(update={"pattern": "sweep3d"})
-    assert costs(Sampler(opens), sweep, 1e-9).epoch == pytest.approx(3e-6)
-
-
-def test_each_message_has_a_header_on_a_shaped_link() -> None:
-    # What one message alone takes contains its own: four more messages of 40 kB take four more headers of 100 B.
-    m = with_segments(20_000.0)
-    header = {"value": "100 B", "source": "assumed", "why": "test"}
-    longer = m.model_copy(
-        update={"inter": m.inter.model_copy(update={"header": validated(Value[Size], header, "test")})}
-    )
-    w = validated(Workload, {"threads": 5, "buffer": "200 kB"}, "w")
-    for messages in (1, 5):
-        one, two = (Evaluation(x, w, draws=0).mean_time(Approach(MANY, messages)) for x in (m, longer))
-        assert two - one == pytest.approx((messages - 1) * 100 * 1e-8, rel=1e-6, abs=1e-12)
-
-
-def test_a_bucket_fills_again_in_a_pause() -> None:
-    burst, size, late = 20_000.0, 15_000, 1e-3
-    w = {"threads": 2, "buffer": f"{2 * size} B"}
-    m = with_segments(burst)
-    together = validated(Workload, w, "w")
-    apart = validated(Workload, w | {"arrivals": {"model": "laggard", "delay": f"{late} s"}}, "w")
-    times = [Evaluation(m, x, draws=0).mean_time(Approach(MANY, 2)) for x in (together, apart)]
-    # 30 kB less the bucket at the link's rate; or 15 kB alone, through a full bucket.
-    assert times == [pytest.approx(10e-6 + 30e-6 + 10_000 * 9e-9, rel=0.02), pytest.approx(10e-6 + 15e-6, rel=0.02)]
-
-
-def test_a_thread_that_has_computed_wakes_up_to_send() -> None:
-    # 10 us for a team of two, 63 % of it 1 ms after the beginning; one thread is no team, and bulk is sent awake.
-    wake = {"threads": [1, 2], "time": ["0 s", "10 us"], "after": "1 ms", "source": "assumed", "why": "test"}
-    m = ideal(G=1e-12)
-    m = m.model_copy(update={"threads": m.threads.model_copy(update={"wake": validated(Wake, wake, "test")})})
-
-    def after(threads: int, age: float, approach: Approach) -> float:
-        return float(time(m, workload(threads, 1, 2e-9), approach, np.full(threads, age))[0])
-
-    assert after(2, 1e-3, Approach(MANY, 2)) == pytest.approx(10e-6 * (1 - math.exp(-1)))
-    assert after(2, 1.0, Approach(MANY, 2)) == pytest.approx(10e-6)
-    assert after(2, 0.0, Approach(MANY, 2)) == pytest.approx(0.0, abs=1e-15)
-    assert after(2, 1e-3, Approach(SINGLE)) == pytest.approx(0.0, abs=1e-15)
-    assert after(1, 1e-3, Approach(MANY, 1)) == pytest.approx(0.0, abs=1e-15)
-
-
-def test_no_draw_of_waking_up_makes_a_message_arrive_before_it_was_ready() -> None:
-    # A large segment, whose messages take 1 us, less than the smallest one's 3 us: 10 +- 30 us of waking up.
-    m = ideal(L=2e-6, o_s=5e-7, o_r=5e-7, G=1e-12)
-    large = m.inter.segments[0].model_copy(
-        update={"from_": 1024.0, "L": m.inter.segments[0].L.model_copy(update={"value": 0.0})}
-    )
-    wake = {"threads": [1, 2], "time": ["0 s", "10 us"], "within": "30 us", "source": "assumed", "why": "test"}
-    m = m.model_copy(
-        update={
-            "threads": m.threads.model_copy(update={"wake": validated(Wake, wake, "test")}),
-            "inter": m.inter.model_copy(update={"segments": (*m.inter.segments, large)}),
-        }
-    )
-    w = validated(Workload, {"threads": 2, "buffer": "4 KiB", "compute": {"time": "1 ms"}}, "w")
-    evaluation = Evaluation(m, w)
-    c = evaluation.costs(Approach(MANY, 2))
-    assert (c.wake < 0).any()
-    assert (c.hold + c.stream + c.wire + c.wake > 0).all()
-    assert (evaluation.timeline(Approach(MANY, 2)).end > 0).all()
-    row = evaluation.predict(Approach(MANY, 2))
-    assert 0 < row.eta_low <= row.eta <= row.eta_high < math.inf
-
-
-def test_the_first_message_after_a_pause_is_cold() -> None:
-    # 100 us after an endless pause, 63 % of that after 4 ms: a laggard of 4 ms pays 63.2 us, ready ones nothing.
-    cold = {"sizes": ["1 B"], "time": ["100 us"], "source": "assumed", "why": "test"}
-    after = {"value": "4 ms", "source": "assumed", "why": "test"}
-    m = ideal(G=1e-12).model_copy(update={"cold": validated(Cold, {**cold, "after": after}, "test")})
-    plain = {"threads": 4, "buffer": "4 B"}
-    late = plain | {"arrivals": {"model": "laggard", "delay": "4 ms"}}
-    for approach in (Approach(SINGLE), Approach(MANY, 4)):
-        got = [Evaluation(m, validated(Workload, w, "w"), draws=0).mean_time(approach) for w in (plain, late)]
-        assert got == [pytest.approx(0.0, abs=1e-9), pytest.approx(100e-6 * (1 - math.exp(-1)), rel=1e-3)]
-
-
-@pytest.mark.parametrize("own", [0.0, 0.3, 1.0])
-def test_a_thread_is_in_part_as_cold_as_it_has_not_sent(own: float) -> None:
-    # Two threads send after 2 and 4 ms. All of the last one's cold comes from the 2 ms since the first sent, or `own`
-    # of it from the 4 ms since both began. Bulk, and one thread, have paused for 4 ms either way.
-    about = {"source": "assumed", "why": "test"}
-    cold = {"sizes": ["1 B"], "time": ["100 us"], "after": {"value": "4 ms", **about}, **about}
-    share = {"own": {"value": f"{own:.0%}", **about}}
-    m = ideal(G=1e-12).model_copy(update={"cold": validated(Cold, cold | share, "test")})
-
-    def after(approach: Approach, *ready: float) -> float:
-        return float(time(m, workload(len(ready), 1, 2e-9), approach, np.array(ready))[0])
-
-    since, whole = 1 - math.exp(-0.5), 1 - math.exp(-1)
-    assert after(Approach(MANY, 2), 2e-3, 4e-3) == pytest.approx(100e-6 * ((1 - own) * since + own * whole), rel=1e-6)
-    assert after(Approach(SINGLE), 2e-3, 4e-3) == pytest.approx(100e-6 * whole)
-    assert after(Approach(MANY, 1), 4e-3) == pytest.approx(100e-6 * whole)
-
-
-def test_no_thread_is_colder_than_cold() -> None:
-    about = {"source": "assumed", "why": "test"}
-    cold = {"sizes": ["1 B"], "time": ["1 us"], "after": {"value": "4 ms", **about}, **about}
-    with pytest.raises(PreadyError, match=r"own = 1\.2; valid: a share of at most 1"):
-        validated(Cold, cold | {"own": {"value": "120 %", **about}}, "test")
-    wide = {"value": "50 %", "interval": ["0 %", "120 %"], **about}
-    m = ideal().model_copy(update={"cold": validated(Cold, cold | {"own": wide}, "test")})
-    drawn = costs(Sampler(m, draws=500), workload(2, 1, 1e-9), 1e-9).cold_own
-    assert 0 <= drawn.min() < 0.2
-    assert drawn.max() == 1
+def test_the_first_message_after_computing_is_cold() -> None:
+    # 100 us for every partition of an iteration, whatever came before; by the size of a message.
+    cold = {"sizes": ["1 B", "100 B"], "time": ["100 us", "300 us"], "source": "assumed", "why": "test"}
+    m = ideal(G=1e-12).model_copy(update={"cold": validated(SizeCurve, cold, "test")})
+    for approach, expected in ((Approach(SINGLE), 200e-6), (Approach(MANY, 10), 100e-6)):
+        for late in (0.0, 4e-3):
+            got = float(time(m, workload(10, 1, 10.0), approach, laggard(10, late))[0])
+            assert got == pytest.approx(expected, rel=1e-6)
