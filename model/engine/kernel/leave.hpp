@@ -62,6 +62,16 @@ inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     return arrival;
 }
 
+// An arrival that keeps the tag of an earlier time of its message.
+inline double tagged_as(const Plan& p, double earlier, double arrival) {
+    std::int64_t bits, tag;
+    std::memcpy(&bits, &arrival, sizeof bits);
+    std::memcpy(&tag, &earlier, sizeof tag);
+    bits = (bits & ~p.vci_bits) | (tag & p.vci_bits);
+    std::memcpy(&arrival, &bits, sizeof bits);
+    return arrival;
+}
+
 // A message of W ranks, which may leave at `goes`: through the rank's own NIC, or to its node's adapter (node.hpp). Returns
 // the time to note: when it arrives, or comes to that adapter.
 inline V leave_one(const Plan& p, const Way& way, V goes, Exchange& x) {
@@ -80,9 +90,10 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;
     if (p.send_sorts) order_sends(p, s, g, x, n);
     fill_ways(p, s, g);
-    if (!p.send_sorts && !p.mapped && p.nodes == 0) {  // all lanes in the same order
+    if (!p.send_sorts && !p.mapped) {  // all lanes in the same order
         for (std::int64_t i = 0; i < n; ++i)
-            store(g, p.message_slot[i], leave_one(p, s.ways[p.message_direction[i]], s.key[i], x));
+            s.along[p.message_slot[i] - kHead] = leave_one(p, s.ways[p.message_direction[i]], s.key[i], x);
+        store_rows(g, kHead, s.along, n);
         y = x;
         return;
     }
@@ -104,11 +115,12 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
         std::memcpy(times, &noted, sizeof times);
         for (int l = 0; l < W; ++l) {
             if (!way.there[l]) continue;
-            *s.next[directions[l] * W + l]++ = way.own[l] ? tagged(p, numbers[l], times[l]) : times[l];
-            if (!way.own[l]) *list[l]++ = static_cast<double>(numbers[l]);
+            double*& next = s.next[directions[l] * W + l];
+            if (!way.own[l]) *list[l]++ = static_cast<double>(next - g.record[l]);
+            *next++ = tagged(p, numbers[l], times[l]);
         }
     }
-    for (int l = 0; p.nodes > 0 && l < W; ++l) {
+    for (int l = 0; p.lists_leaving && l < W; ++l) {
         double* first = g.record[l] + p.leaving;
         *first = static_cast<double>(list[l] - first - 1);
     }

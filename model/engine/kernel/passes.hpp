@@ -7,8 +7,8 @@
 
 namespace pready {
 
-// The head of a rank's record in a window; times are absolute. The last is there of epochs.
-enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, kNotify, kHead };
+// The head of a rank's record in a window: a cache line, as what receivers look at is far apart. Times are absolute.
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, kHead };
 
 // Sums over ranks, by iteration.
 enum Sum : int {

@@ -61,8 +61,10 @@ struct Plan {
     bool send_sorts;
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where clear-to-sends of several receivers compete
-    int record;  // doubles per rank in a window
-    int leaving;  // with nodes: where in a record stands how many messages leave the node, and then their numbers in order
+    int record;  // doubles per rank in a window: whole cache lines
+    int notify;  // where in a record stands, of epochs, when the receivers are told
+    bool lists_leaving;  // with nodes: messages leave in another order than that of issue
+    int leaving;  // where in a record stands, if so, how many leave the node, and then their places in order
     std::int64_t numbers;  // all ones, as many as the numbers of a rank's messages have bits
 
     // Times of partitions that were drawn before, [iteration][partition][rank], or null.
@@ -73,6 +75,7 @@ struct Plan {
     const std::int32_t* message_vci;        // the same; 0 without tags
     const std::int32_t* vci_messages;       // [vcis][D]: messages of a VCI to a direction
     const std::int32_t* message_slot;       // [transports * D] place in a record of what leaves as it is issued
+    const std::int32_t* slot_direction;     // [record] by place in a record
     std::int64_t vci_bits;                  // all ones, as many as a tag has bits
     Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]

@@ -414,7 +414,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         peers = ready > -kInf ? peers + 1.0 : peers;
         r.ready = larger(r.ready, ready);
         r.issued = larger(r.issued, collect(from, kIssued));
-        if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
+        if (p.sync != Sync::none) notify = larger(notify, collect(from, p.notify));
         s.key[(j + 1) * p.inbox.each - 1] = last;
         r.arrival = larger(r.arrival, last);
         if (p.classes == 1) r.left = larger(r.left, last - p.travel[0]);

@@ -36,7 +36,7 @@ inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exc
                       x.start + x.issued, x.start + x.done,      x.start + x.nic,      x.early};
     static_assert(kStart == 0 && kEarly == 7, "the rows of every record");
     store_rows(g, kStart, rows, 8);
-    if (p.sync != Sync::none) store(g, kNotify, x.start + x.notify);
+    if (p.sync != Sync::none) store(g, p.notify, x.start + x.notify);
 }
 
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g, std::int64_t iteration) {

@@ -13,6 +13,7 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.message_vci = places_.vci.data();
     p.vci_messages = places_.messages.data();
     p.message_slot = places_.slot.data();
+    p.slot_direction = places_.slot_direction.data();
     p.tags = p.receivers == Receivers::threads && p.vcis > 1;
     p.vci_bits = 0;
     while (p.tags && p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
@@ -21,8 +22,12 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.send_sorts = gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1;
     p.everywhere = std::all_of(p.degree, p.degree + p.profiles, [&](std::int32_t n) { return n == p.directions; });
     p.ticks = p.needs_out && p.directions > 1;
+    p.notify = p.record;
+    if (p.sync != Sync::none) p.record += 1;
     p.leaving = p.record;
-    if (p.nodes > 0) p.record += 1 + p.transports * p.directions;
+    p.lists_leaving = p.nodes > 0 && (p.send_sorts || p.mapped);
+    if (p.lists_leaving) p.record += 1 + p.transports * p.directions;
+    p.record = (p.record + kHead - 1) / kHead * kHead;
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
     kinds(p);

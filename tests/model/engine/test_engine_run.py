@@ -127,7 +127,7 @@ def test_another_seed_differs() -> None:
 def test_a_window_equals_all_records() -> None:
     # A long thin grid streams through a window (memory grows by rank); a short one keeps all records.
     w = workload("halo3d26")
-    thin = prepared(MELUXINA, w, PART_8, grid=(4, 4, 400))
+    thin = prepared(MELUXINA, w, PART_8, grid=(4, 4, 4000))
     kernel = Engine(thin.numbers)
     per_rank = kernel.memory(1, 0) / thin.pattern.ranks
     assert per_rank < 60 < kernel.record_bytes  # state of a rank, against its messages
