@@ -55,7 +55,7 @@ class Pattern:
     A rank's *profile* says in which directions it has a neighbour: all of them away from open
     boundaries; for a list of neighbours, as many as the list has. Where it also says how large
     messages are, or which of them stay within a node, every rank names its own (`rank_profile`). Rows
-    of `present`, `nth` and `classes` are in the order in which messages are sent.
+    of `present` and `classes` are in the order in which messages are sent.
     """
 
     name: Name
@@ -109,22 +109,9 @@ class Pattern:
         return int(self.present.shape[1])
 
     @cached_property
-    def nth(self) -> Wholes:
-        """Messages sent up to and including a direction, shape (profiles, directions)."""
-        return np.cumsum(self.present, axis=1, dtype=np.int64)
-
-    @cached_property
     def degree(self) -> Wholes:
         """Neighbours per profile."""
         return np.asarray(self.present.sum(axis=1, dtype=np.int64))
-
-    @cached_property
-    def scattered(self) -> NDArray[np.bool_]:
-        """Does a rank of a profile send to more than one other rank? Shape (profiles,)."""
-        if KINDS[self.name] != 0:
-            return np.asarray(self.degree > 1)
-        to = [tuple(np.mod(step, self.grid)) for step in self.steps]
-        return np.array([len({t for t, there in zip(to, row, strict=True) if there}) > 1 for row in self.present])
 
     @cached_property
     def reach(self) -> int:

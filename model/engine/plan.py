@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from pready.model import arrivals, normal
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.costs import Costs, costs
+from pready.model.costs import Completes, Costs, costs
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
@@ -51,6 +50,8 @@ FIRST, TURN, DRAW = range(3)
 UNIFORM, NORMAL, KERNEL = range(3)
 _SAME = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
 """Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
+AT_ONCE, IN_MPI, JOINED = range(3)
+"""When a sender sees a clear-to-send: the kernel's `Sees`."""
 RECEIVERS = {"master": 0, "threads": 1, "none": 2}
 SYNC = {"none": 0, "active": 1, "passive": 2}
 
@@ -189,6 +190,8 @@ def priced(
         )
         mapping = whole_shape if interface.splits else None
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
+    if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
+        by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
     x = _Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
     fixed = {
         **_message_numbers(x),
@@ -299,20 +302,8 @@ class _Exchange:
     def receive(self) -> Array:
         """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
         interface = self.interface
-        own = np.where(self.asks, 0.0, self.answer) if self.one_cpu else self.answer
+        own = self.each(lambda c: c.receive if interface.matches else c.unmatched)
         return own + self.each(lambda c: c.copy_out) if interface.active_message else own
-
-    @cached_property
-    def request(self) -> Array:
-        """From a message's issue until its receiver is asked, shape (rows, classes): half a handshake, or, where a CPU
-        hears of it, as long as a message without payload takes, and no longer than the handshake."""
-        half = self.each(lambda c: c.half_shake(self.interface))
-        return np.minimum(self.each(attrgetter("ack")), 2 * half) if self.one_cpu else half
-
-    @cached_property
-    def answer(self) -> Array:
-        """The same of an answer, with `one_cpu` in place of what arrives then: shape (rows, classes)."""
-        return self.each(lambda c: c.receive if self.interface.matches else c.unmatched)
 
     @cached_property
     def per_entry(self) -> Array:
@@ -327,28 +318,8 @@ class _Exchange:
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
         """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = self.setting.two_way or self.sweeps
+        waits = self.setting.two_way or self.sweeps or self.interface.one_by_one
         return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
-
-    @property
-    def shares_ports(self) -> bool:
-        """Do flows to and from several ranks meet? Not in a sweep, and not said of ranks that share an adapter."""
-        return not self.sweeps and self.pattern.node is None
-
-    @property
-    def backs_up(self) -> bool:
-        """Do they, and what asks for them, wait behind what comes to the same rank? Not said of sweeps."""
-        return False
-
-    @property
-    def apart(self) -> bool:
-        """Are there several ranks, each with its own adapter, which send while others send to them?"""
-        return self.pattern.name != "pt2pt" and self.setting.two_way and self.pattern.node is None
-
-    @cached_property
-    def one_cpu(self) -> bool:
-        """Are requests answered between a rank's own sends? Said of one VCI, whose partitions go to all peers."""
-        return False
 
     @property
     def answers_at_join(self) -> bool:
@@ -356,29 +327,45 @@ class _Exchange:
         return answers_inside(self.interface, self.setting.progress) and self.computing and not self.sweeps
 
     @property
-    def queues(self) -> bool:
-        """Do go-aheads wait behind payloads? Between two ranks they do not: each begins when the other answers."""
-        return False
+    def sees(self) -> int:
+        """When does a sender see the clear-to-send for a rendezvous?"""
+        interface = self.interface
+        if self.setting.sender_progress != "on-call":
+            return AT_ONCE
+        if interface.sender_returns:
+            return JOINED
+        # A thread with further partitions goes on computing; one that is through waits in MPI.
+        return IN_MPI if interface.splits and self.workload.partitions_per_thread > 1 else AT_ONCE
 
     @cached_property
-    def overrun(self) -> bool:
-        """Does more come to some rank than it sends? Then its port may be busy beyond an exchange."""
-        return _overrun(self.pattern, tuple(float(np.ravel(c.size)[0]) for c in self.by_class))
+    def completes(self) -> Array:
+        """From when a message leaves until its send is complete, shape (rows, classes); -inf: once it may go."""
+        interface = self.interface
 
-    @property
-    def room(self) -> float:
-        """Bytes to one peer that can wait for the link while nobody is inside MPI."""
-        return math.inf
+        def each(c: Costs) -> Array:
+            asked = c.asks(interface) | interface.two_sided_rendezvous
+            # One way, nobody waits for the receiver.
+            by_protocol = np.isin(c.completes, (Completes.BY_PROTOCOL, Completes.DELIVERED))
+            left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
+            return np.where(left, c.stream, -np.inf)
 
-    @property
-    def attended(self) -> bool:
-        """Does what finds no room to wait for the link go when somebody is inside MPI?"""
-        return self.room < math.inf
+        by_last_byte = self.each(each)
+        return np.where(self.delivered, self.travel + self.returned, by_last_byte)
 
     @cached_property
-    def shaped(self) -> bool:
-        """Does a token bucket stand beside the NIC?"""
-        return False
+    def travel(self) -> Array:
+        """From when a message leaves until it arrives, shape (rows, classes)."""
+        return self.each(lambda c: c.stream + c.wire)
+
+    @cached_property
+    def acknowledgement(self) -> Array:
+        """From a message's arrival until its sender knows, shape (rows, classes)."""
+        return self.each(lambda c: acknowledgement(c, self.interface, self.setting))
+
+    @cached_property
+    def returned(self) -> Array:
+        """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
+        return self.each(lambda c: taken_in(c, self.interface, self.setting)) + self.acknowledgement
 
     @cached_property
     def service(self) -> Array:
@@ -434,26 +421,9 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
         "blocks": blocks,
         "profiles": len(pattern.present),
         "present": pattern.present,
-        "nth": pattern.nth,
         "degree": pattern.degree,
-        "scattered": pattern.scattered,
     }
     return {name: _row(name, value) for name, value in numbers.items()}
-
-
-@lru_cache(maxsize=4)
-def _overrun(pattern: Pattern, sizes: tuple[float, ...]) -> bool:
-    """Does a rank of a list receive more bytes than it sends, and from several?"""
-    if pattern.name != "neighbours" or pattern.node is not None:
-        return False
-    to = pattern.receivers
-    sender, direction = np.nonzero(to >= 0)
-    receiver = to[sender, direction]
-    profile = np.zeros_like(sender) if pattern.rank_profile is None else pattern.rank_profile[sender]
-    size = np.array(sizes)[pattern.classes[profile, direction]]
-    sent, received = (np.bincount(r, size, pattern.ranks) for r in (sender, receiver))
-    several = np.bincount(receiver, minlength=pattern.ranks) > 1
-    return bool(np.any(several & (received > sent * (1 + 1e-9))))
 
 
 def _nodes(pattern: Pattern) -> dict[str, object]:
@@ -484,57 +454,32 @@ def _message_numbers(x: _Exchange) -> dict[str, object]:
 
 def _steps(x: _Exchange) -> dict[str, object]:
     """Which of the timeline's steps there are, and how they go."""
-    interface, asks, acknowledged = x.interface, bool(x.asks.any()), bool(x.delivered.any())
+    interface, asks = x.interface, bool(x.asks.any())
     return {
         "counts": interface.counts,
         "joins": interface.joins,
-        "counts_down": x.counter.any(),
         "opens": interface.one_sided,
         "granted": interface.active_message,
-        "late_puts": late_puts(interface, x.setting),
-        "burst": x.mapping is None
-        and len(x.members) == 1
-        and len(x.by_class) == 1
-        and x.pattern.node is None
-        and not interface.active_message
-        and not interface.two_sided_rendezvous
-        and not asks
-        and not x.shaped
-        and not x.attended
-        and not (interface.one_by_one and acknowledged)
-        and not x.overrun,
+        "deferred": late_puts(interface, x.setting),
         "rounds": x.pattern.directions > 1
         and not x.sweeps
         and len(x.members) == 1
         and (interface.two_sided_rendezvous or asks),
         "two_sided": interface.two_sided_rendezvous,
         "one_by_one": interface.one_by_one,
-        "rendezvous": asks,
         "asks": x.asks,
-        "queues": x.queues,
-        "backs_up": x.queues and x.backs_up,
-        "one_cpu": x.one_cpu,
         "gate_is_join": asks and x.answers_at_join,
-        "seen_later": asks
-        and x.setting.sender_progress == "on-call"
-        and interface.splits
-        and not interface.sender_returns
-        and x.workload.partitions_per_thread > 1,
-        "attended": x.attended,
-        "calls_push": False,
-        "attended_first": False,
-        "shaped": x.shaped,
-        "sender_waits": x.setting.sender_progress == "on-call" and interface.sender_returns,
-        "late_done": x.asks | interface.two_sided_rendezvous | x.delivered,
-        "overrun": x.overrun,
-        "acknowledged": acknowledged,
-        "acknowledged_at_join": acknowledged and x.setting.progress != "thread" and x.computing and not x.sweeps,
+        "sees": x.sees,
         "delivered": x.delivered,
+        "delivered_at_join": bool(x.delivered.any())
+        and x.setting.progress != "thread"
+        and x.computing
+        and not x.sweeps,
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
-        "confirmed": confirmed(x.first, interface, x.setting).any(),
+        "confirmed": confirmed(x.first, interface, x.setting),
         "window_per_thread": interface.windows_per_thread,
     }
 
@@ -544,37 +489,21 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
     first, interface = x.first, x.interface
     by_row = {
         **_namesakes(x),
-        **_turns(x),
+        **_locks(x),
         # From a partition's mark to its message's issue.
         "counter": x.counter,
-        **dict.fromkeys(("jitter", "wake", "waking", "cold_own"), np.asarray(0.0)),
-        "cooling": np.asarray(1e-300),
-        **dict.fromkeys(("backlog", "queue", "drain", "credit"), np.zeros(x.service.shape)),
         "opened": first.control,
-        "burst_hold": x.hold[:, 0],
-        "burst_gap": np.maximum(x.hold[:, 0], x.service[:, 0]),
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
-        "answer": x.answer,
-        "request": x.request,
-        "go_ahead": x.each(lambda c: 2 * c.half_shake(interface)) - x.request,
-        "queues_within": np.asarray(0.0),
-        "waiting": np.full(x.service.shape, np.inf),
-        "kept": np.zeros(x.service.shape),
-        "room": x.each(lambda c: x.room * c.link / c.size) if x.attended else np.zeros(x.service.shape),
+        "half_shake": x.each(lambda c: c.half_shake(interface)),
         "service": x.service,
-        "crosses": np.clip(x.each(lambda c: c.stream + c.wire - c.ack), 0.0, x.service),
-        "unevenness": np.asarray(0.0),
-        "travel": x.each(lambda c: c.stream + c.wire),
-        "completes": np.where(
-            x.delivered, x.each(lambda c: c.stream + c.wire) + _returned(x), x.each(lambda c: c.stream)
-        ),
-        "buffered": np.zeros(x.service.shape),
-        "returned": _returned(x),
+        "travel": x.travel,
+        "completes": x.completes,
+        "returned": x.returned,
         # From arrivals to the end of the exchange.
         "receive": x.receive,
         "per_entry": x.per_entry,
         "poll": (len(x.members) - 1) * first.poll,
-        "ack": _acknowledgement(x),
+        "ack": x.acknowledgement,
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
     }
@@ -583,23 +512,12 @@ def _prices(x: _Exchange, fixed: dict[str, object]) -> dict[str, Array]:
     return {name: value if value.ndim > 1 else x.wide(value) for name, value in by_row.items()}
 
 
-def _returned(x: _Exchange) -> Array:
-    """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
-    if x.one_cpu:  # what asked was received when it was answered
-        return np.where(x.asks, 0.0, x.each(lambda c: taken_in(c, x.interface, x.setting))) + _acknowledgement(x)
-    return x.each(lambda c: taken_in(c, x.interface, x.setting)) + _acknowledgement(x)
-
-
-def _acknowledgement(x: _Exchange) -> Array:
-    return x.each(lambda c: acknowledgement(c, x.interface, x.setting))
-
-
 def _namesakes(x: _Exchange) -> dict[str, Array]:
     """`_SAME` of an exchange."""
     return {name: x.each(attrgetter(name)) if FIELDS[name][1] else getattr(x.first, name) for name in _SAME}
 
 
-def _turns(x: _Exchange) -> dict[str, Array]:
+def _locks(x: _Exchange) -> dict[str, Array]:
     """How long a VCI's lock is held, message by message."""
     pattern, classes = x.pattern, range(len(x.by_class))
     # (rows, profiles, classes), as `timeline.received_between`
@@ -610,7 +528,7 @@ def _turns(x: _Exchange) -> dict[str, Array]:
     # (classes, profiles, directions): messages up to and including a direction
     counts = [np.cumsum(pattern.present & (pattern.classes == c), axis=1) for c in classes]
     hold_to = np.asarray(sum(counts[c] * x.hold[:, c, None, None] for c in classes))
-    # What is received before the next turn is as many messages.
+    # As many messages are received before the next partition.
     received = np.asarray(sum(counts[c][:, -1] * between[:, :, c] for c in classes))
     taken = _contentions(x)
     behind = received[:, :, None] + pattern.degree[:, None] * taken[:, None, :]
@@ -624,7 +542,7 @@ def _turns(x: _Exchange) -> dict[str, Array]:
 
 
 def _contentions(x: _Exchange) -> Array:
-    """What a message pays that finds its VCI's lock taken, shape (rows, VCIs)."""
+    """What a message pays that waits for its VCI's lock, shape (rows, VCIs)."""
     w = x.workload
     if x.mapping is not None:
         sharing = list(x.mapping.issuers)
@@ -705,12 +623,13 @@ def _tables(x: _Exchange, fixed: dict[str, object]) -> Array:
     """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
     times = np.asarray(fixed["table"])
     if not x.interface.counts:
-        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 3 + x.jobs + x.workload.threads))
+        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 4 + x.jobs))
     return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
 
 
 def _table(times: Array, x: _Exchange, pready: float) -> Array:
-    """Per row of ready times: first, last, marked, when each transport partition is ready, each thread's last mark."""
+    """Per row of ready times: first, last, marked, the first thread's last mark, when each transport
+    partition is ready."""
     setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
     last = times.max(axis=1, keepdims=True)
     marked = times
@@ -720,8 +639,9 @@ def _table(times: Array, x: _Exchange, pready: float) -> Array:
         starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
     else:
         starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
-    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1)]
-    return np.concatenate([np.stack(head, axis=1), starts, latest_by_thread(marked, setting)], axis=1)
+    in_mpi = latest_by_thread(marked, setting).min(axis=1)
+    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), in_mpi]
+    return np.concatenate([np.stack(head, axis=1), starts], axis=1)
 
 
 def _density(times: Array) -> dict[str, object]:

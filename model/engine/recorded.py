@@ -148,13 +148,7 @@ class _Reader:
 
     def _arrivals(self, rows: Array, there: NDArray[np.bool_]) -> Array:
         """When each message is at its receiver's port, shape (ranks, directions, messages per neighbour)."""
-        numbers, transports = self.plan.numbers, self.plan.transports
-        head = HEAD["messages"]
-        if numbers["burst"][0]:  # of a burst the first one is kept
-            nth = np.cumsum(there, axis=1) - 1
-            return np.asarray(
-                rows[:, None, head : head + transports] + (nth * float(numbers["burst_gap"][0]))[:, :, None]
-            )
+        transports, head = self.plan.transports, HEAD["messages"]
         each = rows[:, head : head + there.shape[1] * transports]
         return each.reshape(len(rows), there.shape[1], transports)
 

@@ -86,16 +86,17 @@ inline V normal(V p) {
 
 // Ready times of W ranks, relative to their starts.
 struct Ready {
-    V first, last, marked;  // marked: when the last MPI_Pready has returned
+    V first, last;
+    V marked;  // when the last MPI_Pready has returned
+    V in_mpi;  // when the first thread has marked its last partition, and waits in MPI
 };
 
 struct DrawBuffers {
     V* starts;   // [jobs]
-    V* ends;     // [threads]: their last marks
     V* raw;      // [threads * theta], only if asked for
 };
 
-constexpr std::uint64_t kTimes = 0, kLateThread = 1, kJitter = 2;
+constexpr std::uint64_t kTimes = 0, kLateThread = 1;
 
 inline V kernel_density(const Plan& p, V pick, V jitter) {
     V centre, cut;
@@ -113,24 +114,21 @@ struct Marker {
     const Plan& plan;
     DrawBuffers out;
     V first = wide(kInf), last = wide(-kInf), marked = wide(-kInf);
-    V thread_free = wide(-kInf), bin_latest = wide(-kInf);
-    int in_bin = 0, bin = 0, index = 0, part = 0, threads = 0;
+    V thread_latest = wide(kInf), in_mpi = wide(kInf), bin_latest = wide(-kInf);
+    int in_bin = 0, bin = 0, index = 0, part = 0;
 
     void thread() {
-        thread_free = wide(-kInf);
-        out.ends[threads++] = wide(-kInf);
+        in_mpi = smaller(in_mpi, thread_latest);
+        thread_latest = wide(-kInf);
     }
 
     void partition(V time) {
         if (out.raw) out.raw[index++] = time;
         first = smaller(first, time);
         last = larger(last, time);
-        if (plan.counts) {
-            time = larger(time, thread_free) + plan.pready;
-            thread_free = time;
-        }
+        if (plan.counts) time = larger(time, thread_latest) + plan.pready;
+        thread_latest = larger(thread_latest, time);
         marked = larger(marked, time);
-        if (plan.keeps_ends) out.ends[threads - 1] = larger(out.ends[threads - 1], time);
         if (plan.mapped) {
             for (std::int32_t e = plan.part_start[part]; e < plan.part_start[part + 1]; ++e) {
                 V& start = out.starts[plan.part_job[e]];
@@ -146,6 +144,8 @@ struct Marker {
             in_bin = 0;
         }
     }
+
+    Ready ready() const { return {first, last, marked, smaller(in_mpi, thread_latest)}; }
 };
 
 // The same from times that were drawn before.
@@ -165,7 +165,7 @@ inline Ready mark(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
             m.partition(time);
         }
     }
-    return {m.first, m.last, m.marked};
+    return m.ready();
 }
 
 inline U numbers(const std::int64_t* rank) {
@@ -174,7 +174,7 @@ inline U numbers(const std::int64_t* rank) {
     return ranks;
 }
 
-inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
+inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
     const auto k = static_cast<std::uint64_t>(iteration);
     const U ranks = numbers(rank);
     if (p.arrivals == Arrivals::table) {
@@ -186,10 +186,9 @@ inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iterati
             row = __builtin_convertvector(u * static_cast<double>(p.table_rows), I);
         }
         const double* line[W];
-        for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (3 + p.jobs + p.threads);
-        for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 3 + t);
-        for (int n = 0; p.keeps_ends && n < p.threads; ++n) out.ends[n] = collect(line, 3 + p.jobs + n);
-        return {collect(line, 0), collect(line, 1), collect(line, 2)};
+        for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (4 + p.jobs);
+        for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 4 + t);
+        return {collect(line, 0), collect(line, 1), collect(line, 2), collect(line, 3)};
     }
     Marker m{p, out};
     if (p.mapped) {
@@ -211,7 +210,7 @@ inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iterati
                 m.partition(sum);
             }
         }
-        return {m.first, m.last, m.marked};
+        return m.ready();
     }
     Pair u{}, jitter{};
     std::uint64_t jitter_block = ~std::uint64_t{0};
@@ -234,17 +233,7 @@ inline Ready drawn(const Plan& p, const std::int64_t* rank, std::int64_t iterati
         m.thread();
         for (int j = 0; j < p.theta; ++j) m.partition(time * p.share[j]);
     }
-    return {m.first, m.last, m.marked};
-}
-
-// As drawn, and as late as the system makes a rank.
-inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
-    const Ready ready = drawn(p, rank, iteration, out);
-    if (!(p.jitter > 0)) return ready;
-    const V late = 2 * p.jitter * uniforms(p.seed, numbers(rank), static_cast<std::uint64_t>(iteration), 0, kJitter).first;
-    for (int t = 0; t < p.jobs; ++t) out.starts[t] += late;
-    for (int n = 0; p.keeps_ends && n < p.threads; ++n) out.ends[n] += late;
-    return {ready.first + late, ready.last + late, ready.marked + late};
+    return m.ready();
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ const Passes& choose(const std::string& level) {
     return passes_baseline();
 }
 
-bool cools(const Plan& p) {
-    return std::any_of(p.cold, p.cold + p.classes, [](double cold) { return cold > 0; });
+// What follows from costs, which `reprice` may change.
+void price(Plan& p) {
+    p.cools = std::any_of(p.cold, p.cold + p.classes, [](double cold) { return cold > 0; });
 }
 
 Plan decoded(const Fields& fields) {
@@ -34,10 +35,11 @@ Plan decoded(const Fields& fields) {
         if (p.dims[a] > 1) p.outer = a;
     }
     p.jobs = static_cast<int>(fields.jobs());
+    p.rendezvous = std::any_of(p.asks, p.asks + p.classes, [](std::uint8_t asks) { return asks != 0; });
+    p.acknowledged = std::any_of(p.delivered, p.delivered + p.classes, [](std::uint8_t is) { return is != 0; });
     p.needs_out = p.opens || p.granted || p.two_sided || p.rendezvous;
-    p.keeps_ends = p.seen_later || p.attended_first;
-    p.gates = p.gate_is_join || p.acknowledged_at_join;
-    p.cools = cools(p);
+    p.gates = p.gate_is_join || p.delivered_at_join;
+    price(p);
     return p;
 }
 
@@ -72,7 +74,7 @@ bool Engine::reprice(const std::vector<Fields>& step) {
     for (std::size_t e = 0; e < step.size(); ++e) {
         parts_[e]->fields.take(step[e]);
         parts_[e]->fields.point(parts_[e]->plan);
-        parts_[e]->plan.cools = cools(parts_[e]->plan);
+        price(parts_[e]->plan);
     }
     return true;
 }
@@ -100,11 +102,7 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     const RunMemory need = memory_of(all, passes_, divided);
     const auto gated = [](const Plan* p) { return p->gates; };
     const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
-    const auto shaped = [](const Plan* p) { return p->shaped; };
-    const auto overrun = [](const Plan* p) { return p->overrun; };
-    const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0) +
-                              (std::any_of(all.begin(), all.end(), shaped) ? 2 : 0) +
-                              (std::any_of(all.begin(), all.end(), overrun) ? 2 : 0);
+    const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0);
     const std::int64_t arrays = first().pattern == Pattern::sweep ? 4 : halo;
     std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
     bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;

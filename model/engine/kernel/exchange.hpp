@@ -1,47 +1,27 @@
 // W ranks on their way through an exchange: who they are, their times, and memory to work in.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "draws.hpp"
 
 namespace pready {
 namespace {
 
-// What messages of W ranks in one direction meet, which lie differently in their nodes.
+// Costs of what W ranks send in one direction.
 struct Way {
     V service, travel, ack, completes;
-    I there;  // somebody is
-    I own;    // stays within the node: through the rank's own NIC
-    I late;   // and completes later than it is issued
-
-    // Each lane's own.
-    static Way of(const Way* const* ways) {
-        const auto lanes = [&](auto field) {
-            const double* from[W];
-            for (int l = 0; l < W; ++l) from[l] = reinterpret_cast<const double*>(&(ways[l]->*field)) + l;
-            return collect(from, 0);
-        };
-        const auto masks = [&](auto field) { return reinterpret_cast<I>(lanes(field)); };
-        return {lanes(&Way::service), lanes(&Way::travel), lanes(&Way::ack), lanes(&Way::completes),
-                masks(&Way::there), masks(&Way::own), masks(&Way::late)};
-    }
+    I there;  // a neighbour is
+    I own;    // through the rank's own adapter, not its node's
 };
 
-// The ways of W ranks: those of most others of a block are the same.
-struct Ways {
-    Way* way;              // [directions]
-    std::int32_t* inside;  // [directions][W]: in which directions a lane's messages stay within its node, then -1
-    int most;              // of these, in any lane
-    std::int32_t profile[W];
-};
-
-constexpr int kWays = 4;  // so many are kept
-
-// What messages of one source meet on their way to W ranks.
+// Costs of what W ranks receive from one source.
 struct Origin {
     V service;  // of the receiver's port; 0 within a node
     V travel, receive;
-    I own;   // they do not come through the port
-    I kind;  // their class, of few
+    I own;   // not through the port
+    I kind;  // class, of few
 };
 
 // Memory of one worker, a few KiB for the usual numbers of messages.
@@ -53,28 +33,22 @@ struct Scratch {
     I* id;      // the same
     V* hold;         // [directions]
     V* hold_behind;  // [vcis]
-    V* gate;         // [directions]
-    V* posted;       // [directions]
+    V* gate;         // [directions]: when receivers answer, since the ranks' starts
+    V* posted;       // [directions]: when they post their receives
     const double** source;   // [sources * W]: records; `nobody` where there is no neighbour
     const double** arrivals; // [sources * W]: the first of the messages that come from there
     double* nobody;          // a record of what is never
-    V* lag;                 // [sources]: place in a burst, in seconds
     V* through;             // the same as `key`: when messages are through the port
     V* served;              // [vcis]: when a VCI has received all
-    V* later;               // [vcis]: by how much a VCI is slower than the port; what it receives last
-    V* ends;                // [threads]: their last marks
-    V* busy;                // [threads]: until when they issue, of those messages that a VCI has issued so far
+    V* later;               // [vcis]: by how much a VCI is slower than the port; when it has received its last
     double** next;          // [directions * W]: where a record has the next message to leave
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
-    const double** permits;  // [directions * W]: when a receiver lets its senders go; `nobody` where there is none
+    const double** permits;  // [directions * W]: when a receiver answers; `nobody` where there is none
     const double** posts;    // the same: when it posts its receives
-    const double** enters;   // the same: when it can say what it has received
-    const double** ports;    // the same: what lay in its port in the round before, or when it answers
+    const double** enters;   // the same: when it is in MPI to acknowledge
     V* sent;                // mapped: [jobs] by number
-    V* hold_inside;         // [directions], of a lane's messages that stay within its node
-    std::int32_t* inside;   // [directions]: in which some do
-    Ways ways[kWays];       // with nodes
-    int known;              // of these, so far
+    Way* ways;              // [directions]
+    std::int32_t* ways_of;  // [W]: the profiles that they are of
     Origin* origin;         // of several classes: [sources]
     V* raw;                 // [threads * theta], for tests
 };
@@ -101,27 +75,18 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.source = reinterpret_cast<const double**>(take(p.sources));
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
     out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
-    out.lag = take(p.sources);
     out.through = take(wide_size);
     out.served = take(v);
     out.later = take(v);
-    out.ends = take(p.threads);
-    out.busy = take(p.threads);
     out.next = reinterpret_cast<double**>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.posts = reinterpret_cast<const double**>(take(d));
     out.enters = reinterpret_cast<const double**>(take(d));
-    out.ports = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
-    out.hold_inside = take(d);
-    out.inside = reinterpret_cast<std::int32_t*>(take(d));
-    for (Ways& ways : out.ways) {
-        const std::int64_t each = p.nodes > 0 ? d : 0;
-        ways.way = reinterpret_cast<Way*>(take(each * static_cast<std::int64_t>(sizeof(Way) / sizeof(V))));
-        ways.inside = reinterpret_cast<std::int32_t*>(take(each));
-    }
+    out.ways = reinterpret_cast<Way*>(take(d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V))));
+    out.ways_of = reinterpret_cast<std::int32_t*>(take(1));
     out.origin = reinterpret_cast<Origin*>(take(p.sources * static_cast<std::int64_t>(sizeof(Origin) / sizeof(V))));
     if (s) *s = out;
     return used;
@@ -130,6 +95,10 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
 // The class of what a rank of a profile sends in a direction.
 inline std::int32_t class_of(const Plan& p, std::int32_t profile, std::int64_t direction) {
     return p.direction_class[std::int64_t{profile} * p.directions + direction];
+}
+
+inline bool present(const Plan& p, std::int32_t profile, std::int64_t direction) {
+    return p.present[std::int64_t{profile} * p.directions + direction];
 }
 
 // W ranks as a send sees them. Lanes beyond `count` repeat the last rank.
@@ -154,50 +123,64 @@ inline void store_rows(const Senders& g, std::int64_t at, const V* rows, std::in
     }
     double* to[W];
     for (int l = 0; l < W; ++l) to[l] = g.record[l] + at;
-    scatter_rows(to, rows, nullptr, count);
+    scatter_rows(to, rows, count);
 }
 
 // W ranks on their way through an exchange; times since their starts.
 struct Exchange {
     V start;     // absolute
-    int round;   // of those in which it sends (kRounds)
-    bool waits;  // its go-aheads, behind what lies in ports
     V nic;       // when the NIC is free
-    V turn;      // when a shaped link would be, had all left at its rate
     V join;      // when the threads have met
-    V attended;  // when one of them is inside MPI, so that what waits for the link moves
+    V sees;      // from when on a thread is in MPI to see a clear-to-send
     V messages;  // to how many neighbours
-    V issued = wide(-kInf), left = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
+    V issued = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged
-    // When all are through a port that nobody shares, and through one that sharing slows down.
-    V alone = wide(-kInf), slowed = wide(-kInf);
-    // Sweep: by direction, when the last message has left, had what may go to the other peer shared the cable with it.
-    V shared[2] = {wide(-kInf), wide(-kInf)};
     V early{};                // messages that arrive before the rank's own join
 };
 
-// What stands of each rank in a row of all ranks.
+// One number of each rank, from a row of all ranks.
 inline V of_ranks(const Senders& g, const double* row) {
     const double* from[W];
     for (int l = 0; l < W; ++l) from[l] = row + g.rank[l];
     return collect(from, 0);
 }
 
-inline Exchange begin(const Plan& p, const State& state, const Senders& g, int round) {
+inline Exchange begin(const State& state, const Plan& p, const Senders& g) {
     Exchange x;
-    x.round = round;
-    x.waits = p.queues && (round > 0 || !p.keeps_ports);
     x.start = of_ranks(g, state.start);
-    x.nic = of_ranks(g, state.nic);
-    x.turn = p.shaped ? of_ranks(g, state.turn) : wide(-kInf);
-    if (g.alike) {
-        x.messages = wide(p.degree[g.profile[0]]);
-    } else {
-        for (int l = 0; l < W; ++l) x.messages[l] = p.degree[g.profile[l]];
-    }
-    x.nic -= x.start;
-    x.turn -= x.start;
+    x.nic = of_ranks(g, state.nic) - x.start;
+    for (int l = 0; l < W; ++l) x.messages[l] = p.degree[g.profile[l]];
     return x;
+}
+
+// `ways` of these ranks; those of the last are often the same.
+inline void fill_ways(const Plan& p, Scratch& s, const Senders& g) {
+    if (std::equal(g.profile, g.profile + W, s.ways_of)) return;
+    std::copy_n(g.profile, W, s.ways_of);
+    for (int d = 0; d < p.directions; ++d) {
+        Way& way = s.ways[d];
+        for (int l = 0; l < W; ++l) {
+            const std::int32_t c = class_of(p, g.profile[l], d);
+            way.there[l] = present(p, g.profile[l], d) ? -1 : 0;
+            way.own[l] = p.nodes > 0 && !p.inside[c] ? 0 : way.there[l];
+            way.service[l] = p.service[c];
+            way.travel[l] = p.travel[c];
+            way.ack[l] = p.confirmed ? p.ack[c] : 0.0;
+            way.completes[l] = p.completes[c];
+        }
+    }
+}
+
+// Each lane's own of W directions.
+inline Way way_of(const Scratch& s, const std::int64_t (&direction)[W]) {
+    const auto lanes = [&](auto field) {
+        const double* from[W];
+        for (int l = 0; l < W; ++l) from[l] = reinterpret_cast<const double*>(&(s.ways[direction[l]].*field)) + l;
+        return collect(from, 0);
+    };
+    const auto masks = [&](auto field) { return reinterpret_cast<I>(lanes(field)); };
+    return {lanes(&Way::service),   lanes(&Way::travel), lanes(&Way::ack),
+            lanes(&Way::completes), masks(&Way::there),  masks(&Way::own)};
 }
 
 }  // namespace

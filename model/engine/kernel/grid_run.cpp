@@ -1,8 +1,6 @@
 #include "grid_run.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -15,33 +13,22 @@ namespace {
 
 // State of all ranks, of this exchange and of the next.
 struct Ranks {
-    Memory start[2], nic[2], turn[2], gate[2], adapter, in_port, in_turn;
+    Memory start[2], nic[2], gate[2], adapter;
 
     explicit Ranks(const Step& step) {
         const auto n = static_cast<std::size_t>(step[0]->ranks);
         const std::int64_t nodes = step[0]->nodes;
-        const bool shaped = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->shaped; });
         const bool gates = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->gates; });
         for (int i = 0; i < 2; ++i) {
             start[i] = allocate(step[0]->ranks * 8);
             nic[i] = allocate(step[0]->ranks * 8);
             std::fill_n(doubles(start[i]), n, 0.0);
             std::fill_n(doubles(nic[i]), n, -std::numeric_limits<double>::infinity());
-            if (shaped) {
-                turn[i] = allocate(step[0]->ranks * 8);
-                std::fill_n(doubles(turn[i]), n, -std::numeric_limits<double>::infinity());
-            }
             if (gates) gate[i] = allocate(step[0]->ranks * 8);
         }
         if (nodes > 0) {
             adapter = allocate(nodes * 8);
             std::fill_n(doubles(adapter), nodes, -std::numeric_limits<double>::infinity());
-        }
-        if (std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->overrun; })) {
-            for (Memory* each : {&in_port, &in_turn}) {
-                *each = allocate(step[0]->ranks * 8);
-                std::fill_n(doubles(*each), n, -std::numeric_limits<double>::infinity());
-            }
         }
     }
 };
@@ -190,8 +177,8 @@ class GridRun {
                 if (t.plan.nodes > 0) {
                     if (!share_nodes(me, t, state, window)) return;
                 } else {
-                    if (!send_in_rounds(me, t, state, window)) return;
-                    if (t.plan.overrun && !pass_ports(me, t, state, window)) return;
+                    send_all(me, t, state, window);
+                    if (!barrier_.wait([&] { return progress_.go_on(); })) return;
                     receive_all(me, t, state, window);
                 }
             } else {
@@ -221,10 +208,9 @@ class GridRun {
 
     State at(const Turn& t) const {
         const int now = static_cast<int>(t.number % 2), next = 1 - now;
-        return {doubles(ranks_.start[now]), doubles(ranks_.nic[now]), doubles(ranks_.turn[now]),
-                doubles(ranks_.gate[now]), doubles(ranks_.start[next]), doubles(ranks_.nic[next]),
-                doubles(ranks_.turn[next]), doubles(ranks_.gate[next]), doubles(ranks_.adapter),
-                doubles(ranks_.in_port), doubles(ranks_.in_turn),
+        return {doubles(ranks_.start[now]), doubles(ranks_.nic[now]), doubles(ranks_.gate[now]),
+                doubles(ranks_.start[next]), doubles(ranks_.nic[next]), doubles(ranks_.gate[next]),
+                doubles(ranks_.adapter),
                 options_.received ? options_.received + t.number * ranks_count_ : nullptr, doubles(sums_)};
     }
 
@@ -235,47 +221,10 @@ class GridRun {
         return barrier_.wait([&] { return progress_.go_on(); });
     }
 
-    // Where go-aheads wait in ports, until nothing changes. False: the run is stopped.
-    bool send_in_rounds(const Worker& me, const Turn& t, const State& state, const Window& window) {
-        const int rounds = t.plan.keeps_ports ? kRounds : 1;
-        for (int round = 0; round < rounds; ++round) {
-            const std::int64_t number = t.number * kRounds + round;
-            send_all(me, t, state, window, round);
-            if (round > 0 && ports_changed(me, t, window)) changed_[number % 2].store(number);
-            if (!barrier_.wait([&] { return progress_.go_on(); })) return false;
-            if (round > 0 && changed_[number % 2].load() != number) break;
-            if ((t.plan.backs_up || t.plan.one_cpu) && !settle(me, t, window, round)) return false;
-        }
-        return true;
-    }
-
-    // What came in this round lies in the way in the next, and what asked is answered. False: the run is stopped.
-    bool settle(const Worker& me, const Turn& t, const Window& window, int round) {
+    void send_all(const Worker& me, const Turn& t, const State& state, const Window& window) {
         chunks(me, [&](std::int64_t first, std::int64_t last) {
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
-                passes_.settle(t.plan, window, me.scratch, round, a, b);
-            });
-        });
-        return barrier_.wait([&] { return progress_.go_on(); });
-    }
-
-    // Does a rank of this worker's leave its port otherwise than in the round before?
-    bool ports_changed(const Worker& me, const Turn& t, const Window& window) {
-        const auto n = static_cast<std::size_t>(port_size(t.plan)) * sizeof(double);
-        bool changed = false;
-        chunks(me, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t r = first; r < last && !changed; ++r) {
-                const double* ports = window.data + r * window.record + t.plan.port;
-                changed = std::memcmp(ports, ports + port_size(t.plan), n) != 0;
-            }
-        });
-        return changed;
-    }
-
-    void send_all(const Worker& me, const Turn& t, const State& state, const Window& window, int round) {
-        chunks(me, [&](std::int64_t first, std::int64_t last) {
-            blocks(first, last, [&](std::int64_t a, std::int64_t b) {
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, round, a, b);
+                passes_.send(t.plan, state, window, me.scratch, t.iteration, a, b);
             });
         });
     }
@@ -284,11 +233,9 @@ class GridRun {
     // run is stopped.
     bool share_nodes(Worker& me, const Turn& t, const State& state, const Window& window) {
         constexpr std::int64_t kSends = 16 * kBlock;  // ranks at a time: each time their ways are found anew
-        if (t.plan.keeps_ports && !send_in_rounds(me, t, state, window)) return false;
         const auto send_up_to = [&](std::int64_t first, std::int64_t last) {
-            if (t.plan.keeps_ports) return;
             const auto send = [&](std::int64_t a, std::int64_t b) {
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, 0, a, b);
+                passes_.send(t.plan, state, window, me.scratch, t.iteration, a, b);
             };
             blocks(first, last, send, kSends);
         };
@@ -319,14 +266,6 @@ class GridRun {
         return true;
     }
 
-    // What comes goes through its receivers' ports. False: the run is stopped.
-    bool pass_ports(const Worker& me, const Turn& t, const State& state, const Window& window) {
-        chunks(me, [&](std::int64_t first, std::int64_t last) {
-            blocks(first, last, [&](std::int64_t a, std::int64_t b) { passes_.ports(t.plan, state, window, a, b); });
-        });
-        return barrier_.wait([&] { return progress_.go_on(); });
-    }
-
     void receive_all(Worker& me, const Turn& t, const State& state, const Window& window) {
         chunks(me, [&](std::int64_t first, std::int64_t last) {
             blocks(first, last, [&](std::int64_t a, std::int64_t b) { receive(me, t, state, window, a, b); });
@@ -342,7 +281,7 @@ class GridRun {
             const std::int64_t high = open ? std::min(ranks_count_, last + reach) : last + reach;
             blocks(first, last, [&](std::int64_t a, std::int64_t b) {
                 const std::int64_t need = std::min(high, b + reach);
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, 0, sent, need);
+                passes_.send(t.plan, state, window, me.scratch, t.iteration, sent, need);
                 sent = need;
                 receive(me, t, state, window, a, b);
             });
@@ -405,8 +344,6 @@ class GridRun {
     std::vector<Memory> records_, scratches_;
     std::vector<Extremes> extremes_;
     Barrier barrier_;
-    // The last even and odd round that did otherwise than the one before: no worker is two rounds ahead of another.
-    std::atomic<std::int64_t> changed_[2] = {-1, -1};
     Progress progress_;
     Outcome outcome_;
 };
@@ -419,8 +356,8 @@ Layout::Layout(const Plan& plan, const Options& options) {
     chunks = (plan.ranks + chunk - 1) / chunk;
     capacity = 1;
     while (capacity < 2 * plan.reach + 2 * kBlock) capacity *= 2;
-    shared = plan.nodes > 0 || plan.keeps_ports || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list || 4 * plan.reach >= chunk ||
-             capacity >= plan.ranks || options.kept != nullptr;
+    shared = plan.nodes > 0 || plan.pattern == Pattern::sweep || plan.pattern == Pattern::list ||
+             4 * plan.reach >= chunk || capacity >= plan.ranks || options.kept != nullptr;
     if (shared) capacity = plan.ranks;
 }
 

@@ -132,22 +132,15 @@ struct Places {
     }
 };
 
-// Brings so many doubles nearer, which are used soon.
-inline void fetch(const double* from, std::int64_t count) {
-    constexpr std::int64_t kLine = 8;
-    for (std::int64_t i = 0; i < count; i += kLine) __builtin_prefetch(from + i, 1);
-}
-
-// Writes what W lanes have behind as many addresses, row by row; in some order, if there is one.
-inline void scatter_rows(double* const* to, const V* rows, const std::int32_t* order, std::int64_t count) {
-    const auto row = [&](std::int64_t i) { return rows[order ? order[i] : i]; };
+// Writes what W lanes have behind as many addresses, row by row.
+inline void scatter_rows(double* const* to, const V* rows, std::int64_t count) {
     std::int64_t i = 0;
 #if defined(__AVX512F__)
     for (; i + W <= count; i += W) {
         __m512d pairs[W], fours[W];
         for (int r = 0; r < W; r += 2) {
-            pairs[r] = _mm512_maskz_unpacklo_pd(0xff, row(i + r), row(i + r + 1));
-            pairs[r + 1] = _mm512_maskz_unpackhi_pd(0xff, row(i + r), row(i + r + 1));
+            pairs[r] = _mm512_maskz_unpacklo_pd(0xff, rows[i + r], rows[i + r + 1]);
+            pairs[r + 1] = _mm512_maskz_unpackhi_pd(0xff, rows[i + r], rows[i + r + 1]);
         }
         for (int odd = 0; odd < 2; ++odd) {
             for (int half = odd; half < W; half += 4) {
@@ -164,7 +157,7 @@ inline void scatter_rows(double* const* to, const V* rows, const std::int32_t* o
     }
 #endif
     for (; i < count; ++i) {
-        const V x = row(i);
+        const V x = rows[i];
         for (int l = 0; l < W; ++l) to[l][i] = x[l];
     }
 }
@@ -243,8 +236,8 @@ inline void steps(const std::int32_t* at, const std::int32_t* end, const Read& r
 }
 
 // Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop of
-// their own, for more cases in that of merges cost 4 % of all. `wide`: of networks with steps of sixteen.
-template <class X, bool wide, class Read, class Write, class Compare>
+// their own, for more cases in that of merges cost 4 % of all.
+template <class X, class Read, class Write, class Compare>
 inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
     const std::int32_t* at = net.steps;
     while (at < net.end && at[0] > kSorts) {
@@ -267,19 +260,15 @@ inline void merge(const Network& net, const Read& read, const Write& write, cons
             case 4:
                 steps<4, false, X>(at, end, read, write, compare);
                 break;
-            case 8:
-                steps<8, false, X>(at, end, read, write, compare);
-                break;
             default:
-                if constexpr (wide) steps<16, false, X>(at, end, read, write, compare);
+                steps<8, false, X>(at, end, read, write, compare);
         }
         at = end;
     }
 }
 
-template <bool wide = false>
 inline void sort_values(const Network& net, V* v) {
-    merge<V, wide>(
+    merge<V>(
         net, [=](std::int32_t i) { return v[i]; }, [=](std::int32_t i, V x) { v[i] = x; },
         [](V& low, V& high) {
             const V a = low, b = high;
@@ -293,7 +282,7 @@ inline void sort_with(const Network& net, V* v, V* w) {
     struct Both {
         V v, w;
     };
-    merge<Both, false>(
+    merge<Both>(
         net, [=](std::int32_t i) { return Both{v[i], w[i]}; },
         [=](std::int32_t i, const Both& x) {
             v[i] = x.v;
@@ -313,7 +302,7 @@ inline void sort_numbered(const Network& net, V* v, I* id) {
         V v;
         I id;
     };
-    merge<Both, false>(
+    merge<Both>(
         net, [=](std::int32_t i) { return Both{v[i], id[i]}; },
         [=](std::int32_t i, const Both& x) {
             v[i] = x.v;

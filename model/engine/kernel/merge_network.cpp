@@ -13,26 +13,16 @@ using Order = std::vector<std::int32_t>;
 
 constexpr std::size_t kSorted[] = {8, 6, 4};  // so many values are sorted at once, if in no order at all
 
-// A few levels of merges by halves, of groups of two to sixteen values that are stored once. What is done to one
+// A few levels of merges by halves, of groups of two to eight values that are stored once. What is done to one
 // group does not depend on another.
 struct Levels {
-    std::vector<std::int32_t> before, fours, after, eights, sixteens;
+    std::vector<std::int32_t> before, fours, after, eights;
 
-    // The first `count` of two, four, eight or sixteen values `apart`: what is beyond is larger than all.
+    // The first `count` of two, four or eight values `apart`: what is beyond is larger than all.
     void add(const std::int32_t* at, std::size_t apart, std::size_t count) {
         const auto put = [&](std::vector<std::int32_t>& list, std::initializer_list<std::size_t> numbers) {
             for (const std::size_t i : numbers) list.push_back(at[i * apart]);
         };
-        if (count == 16) {
-            put(sixteens, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
-            return;
-        }
-        if (count > 8) {
-            for (std::size_t i = 8; i < count; ++i) put(before, {i - 8, i});
-            add(at, apart, 8);
-            if (count > 9) add(at + 8 * apart, apart, count - 8);
-            return;
-        }
         if (count == 8) {
             put(eights, {0, 1, 2, 3, 4, 5, 6, 7});
             return;
@@ -55,16 +45,14 @@ struct Levels {
         append(fours, 4);
         append(after, 2);
         append(eights, 8);
-        append(sixteens, 16);
     }
 };
 
 // Batcher's merge by halves: of values that fall and then rise, each of the first half with that one half further on,
 // and the same of both halves; the first has a power of two (H. W. Lang, "Bitonic sorting network for n not a power of
-// 2"). So many levels at a time, at `most`; of more than fit the cache, each part is merged before the next.
-void merge_halves(const std::int32_t* values, std::size_t size, int levels, int most,
-                  std::vector<std::int32_t>& steps) {
-    const int in_cache = 9 / most * most;  // 9 levels: 512 values, which are 32 KiB of W ranks
+// 2"). Three levels at a time; of more than fit the cache, each part is merged before the next.
+void merge_halves(const std::int32_t* values, std::size_t size, int levels, std::vector<std::int32_t>& steps) {
+    constexpr int most = 3, in_cache = 9;  // 9 levels: 512 values, which are 32 KiB of W ranks
     const bool large = levels > in_cache;
     int left = levels;
     while (left > 0) {
@@ -80,24 +68,24 @@ void merge_halves(const std::int32_t* values, std::size_t size, int levels, int 
         now.append_to(steps);
         if (!large) continue;
         for (std::size_t first = 0; first < size; first += apart)
-            merge_halves(values + first, std::min(apart, size - first), left, most, steps);
+            merge_halves(values + first, std::min(apart, size - first), left, steps);
         return;
     }
 }
 
-Order merged(const Order& a, const Order& b, int most, std::vector<std::int32_t>& steps) {
+Order merged(const Order& a, const Order& b, std::vector<std::int32_t>& steps) {
     if (a.empty()) return b;
     Order out(a.rbegin(), a.rend());
     out.insert(out.end(), b.begin(), b.end());
     int levels = 0;
     while (std::size_t{1} << levels < out.size()) ++levels;
-    merge_halves(out.data(), out.size(), levels, most, steps);
+    merge_halves(out.data(), out.size(), levels, steps);
     return out;
 }
 
 }  // namespace
 
-MergeNetwork::MergeNetwork(const std::vector<int>& lengths, int most) {
+MergeNetwork::MergeNetwork(const std::vector<int>& lengths) {
     // The two shortest lists first, as in Huffman's trees; among equals the older one.
     using Entry = std::pair<std::size_t, std::size_t>;  // how long, and which of `made`
     std::vector<Order> made;
@@ -135,7 +123,7 @@ MergeNetwork::MergeNetwork(const std::vector<int>& lengths, int most) {
     for (; at < alone.size(); ++at) add({alone[at]});
     while (lists.size() > 1) {
         const Order a = shortest(), b = shortest();
-        add(merged(a, b, most, steps));
+        add(merged(a, b, steps));
     }
     if (!lists.empty()) order = shortest();
 }

@@ -13,8 +13,7 @@ namespace pready {
 struct MergeNetwork {
     std::vector<std::int32_t> steps, order;
 
-    // `most`: levels of a merge that are taken at a time, 3 or 4.
-    explicit MergeNetwork(const std::vector<int>& lengths, int most = 3);
+    explicit MergeNetwork(const std::vector<int>& lengths);
 
     // The same for lists whose elements lie elsewhere: at place[i] in place of i.
     MergeNetwork(const std::vector<int>& lengths, const std::vector<std::int32_t>& place);

@@ -2,131 +2,115 @@
 // of time.
 #pragma once
 
-#include <algorithm>
-
 #include "leave.hpp"
 
 namespace pready {
 namespace {
 
-// Where a message stands in its rank's record, what of its rank it is, and of which class.
-struct Item {
-    std::int32_t slot, number, kind;
-};
-
-// A message that waits for its node's adapter.
+// A message that waits for its node's adapter, which a rank's record has at `slot`.
 struct Leaving {
-    double tick;  // whole picoseconds: ranks in step must not be put in order by rounding
-    double at;
-    double* record;
-    Item item;
+    std::uint64_t tick;  // whole picoseconds since the first: rounding alone must not order ranks in step
+    std::uint32_t rank;
+    std::int32_t slot;
 };
 
-inline bool before(const Leaving& a, const Leaving& b) { return a.tick < b.tick; }
+inline std::int64_t most_leaving(const Plan& p) {
+    std::int64_t most = 0;
+    for (std::int64_t n = 0; n < p.nodes; ++n) most = std::max(most, p.node_start[n + 1] - p.node_start[n]);
+    return most * p.transports * p.directions;
+}
 
-// Calls `each` with every message of a rank that leaves its node, in the order in which they leave, its transport
-// partition and its direction.
+// Bytes of memory for `share_adapter`.
+inline std::int64_t node_scratch_size(const Plan& p) {
+    return 2 * most_leaving(p) * static_cast<std::int64_t>(sizeof(Leaving)) + (p.directions + 1) * 8;
+}
+
+// Calls `each` with the slot of each message of a rank that leaves the node, in its order; `out` is memory to work in.
 template <class Each>
-inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* next, const Each& each) {
-    if (!p.lists_leaving) {
-        for (std::int32_t t = 0, i = 0; t < p.transports; ++t) {
-            for (std::int32_t d = 0; d < p.directions; ++d, ++i) {
-                const std::int32_t kind = class_of(p, profile, d);
-                if (p.present[std::int64_t{profile} * p.directions + d] && !p.inside[kind])
-                    each(Item{p.message_slot[i], i, kind}, t, d);
-            }
-        }
+inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* out, const Each& each) {
+    if (p.lists_leaving) {
+        const double* list = record + p.leaving;
+        for (auto count = static_cast<std::int64_t>(*list); count > 0; --count) each(static_cast<std::int32_t>(*++list));
         return;
     }
-    const auto count = static_cast<std::int64_t>(record[p.leaving]);
-    std::fill_n(next, p.directions, 0);
-    for (std::int64_t m = 1; m <= count; ++m) {
-        const auto number = static_cast<std::int32_t>(record[p.leaving + m]);
-        const std::int32_t d = p.message_direction[number], t = next[d]++;
-        each(Item{kHead + d * p.transports + t, number, class_of(p, profile, d)}, t, d);
+    std::int32_t* to = out;  // directions in which messages leave
+    for (std::int32_t d = 0; d < p.directions; ++d) {
+        *to = d;
+        to += present(p, profile, d) && !p.inside[class_of(p, profile, d)] ? 1 : 0;
+    }
+    for (std::int32_t t = 0; t < p.transports; ++t) {
+        for (const std::int32_t* d = out; d < to; ++d) each(kHead + *d * p.transports + t);
     }
 }
 
-// When a message comes to its node's adapter.
-inline double comes(const Plan& p, const double* record, std::int32_t profile, const Item& item, std::int32_t t,
-                    std::int32_t d) {
-    if (!p.keeps_turns) return record[item.slot];
-    return record[kStart] + (record[p.leaving + t] + p.hold[std::int64_t{profile} * p.directions + d]);
-}
-
-// Brings what a rank's VCIs send to other nodes into order.
-inline void line_up_leaving(Leaving* begin, Leaving* end) {
-    for (Leaving* m = begin; m < end; ++m) m->tick = ticks(m->at);
-    std::sort(begin, end, [](const Leaving& a, const Leaving& b) {
-        if (a.tick != b.tick) return a.tick < b.tick;
-        return a.at != b.at ? a.at < b.at : a.item.number < b.item.number;
-    });
-}
-
-// In how many directions ranks of a profile that keep turns send to other nodes, and which.
-inline const std::int32_t* ways_out(const Plan& p, std::int32_t profile) {
-    return p.node_out + std::int64_t{profile} * (p.directions + 1);
-}
-
-// Brings what has arrived of it into order, by direction.
-inline void line_up_arrivals(const Plan& p, double* record, std::int32_t profile) {
-    const std::int32_t* ways = ways_out(p, profile);
-    for (const std::int32_t* way = ways + 1; way <= ways + ways[0]; ++way) {
-        double* first = record + kHead + *way * p.transports;
-        std::sort(first, first + p.transports);
-    }
-}
-
-// What the ranks of a node have to send, one rank after the other; returns where each ends.
+// What the ranks of a node have to send, one rank after the other.
 inline std::int64_t waiting(const Plan& p, const Window& window, std::int64_t node, Leaving* out,
-                            std::int64_t* ends, std::int32_t* next) {
-    std::int64_t n = 0, k = 0;
-    for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i, ++k) {
+                            std::int32_t* directions) {
+    double first = kInf;
+    for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i)
+        first = std::min(first, record_at(window, p.node_rank[i])[kFirst]);  // no message leaves before its partition
+    first = ticks(first);
+    std::int64_t n = 0;
+    for (std::int64_t i = p.node_start[node]; i < p.node_start[node + 1]; ++i) {
         const std::int64_t rank = p.node_rank[i];
-        const std::int32_t profile = p.rank_profile[rank];
-        double* record = record_at(window, rank);
-        double latest = -kInf;
-        const std::int64_t begin = n;
-        leaving(p, record, profile, next, [&](const Item& item, std::int32_t t, std::int32_t d) {
-            const double at = comes(p, record, profile, item, t, d), tick = ticks(at);
-            latest = tick > latest ? tick : latest;
-            out[n++] = {latest, at, record, item};
+        const double* record = record_at(window, rank);
+        double latest = 0;
+        leaving(p, record, p.rank_profile[rank], directions, [&](std::int32_t slot) {
+            latest = larger(latest, ticks(record[slot]) - first);
+            out[n++] = {static_cast<std::uint64_t>(latest), static_cast<std::uint32_t>(rank), slot};
         });
-        if (p.keeps_turns && p.vcis > 1) line_up_leaving(out + begin, out + n);
-        ends[k] = n;
     }
     return n;
 }
 
-// Brings sorted lists, one after the other, into one order; of equals the earlier list's come first.
-inline Leaving* merged(Leaving* from, Leaving* to, std::int64_t* ends, std::int64_t lists) {
-    while (lists > 1) {
-        std::int64_t begin = 0, made = 0;
-        for (std::int64_t k = 0; k < lists; k += 2) {
-            const std::int64_t middle = ends[k], end = k + 1 < lists ? ends[k + 1] : middle;
-            std::merge(from + begin, from + middle, from + middle, from + end, to + begin, before);
-            ends[made++] = begin = end;
-        }
+// In the order of time, then as they come: few by comparing, many by their digits from the last to the first.
+inline const Leaving* in_order(Leaving* from, Leaving* to, std::int64_t count) {
+    constexpr std::int64_t kFewLeaving = 128;
+    constexpr int kDigit = 9, kValues = 1 << kDigit;
+    if (count < kFewLeaving) {
+        std::stable_sort(from, from + count, [](const Leaving& a, const Leaving& b) { return a.tick < b.tick; });
+        return from;
+    }
+    std::uint64_t all = 0;
+    for (std::int64_t i = 0; i < count; ++i) all |= from[i].tick;
+    for (int shift = 0; shift < 64 && all >> shift > 0; shift += kDigit) {
+        std::int32_t at[kValues] = {};
+        for (std::int64_t i = 0; i < count; ++i) ++at[from[i].tick >> shift & (kValues - 1)];
+        std::int32_t before = 0;
+        for (std::int32_t& x : at) before += std::exchange(x, before);
+        for (std::int64_t i = 0; i < count; ++i) to[at[from[i].tick >> shift & (kValues - 1)]++] = from[i];
         std::swap(from, to);
-        lists = made;
     }
     return from;
 }
 
-// A message of an epoch that ends when all are known to have arrived.
-inline void flush(const Plan& p, double* record, std::int32_t kind, double arrives) {
-    const double known = arrives + p.ack[kind];
+// A message of class c that came to the adapter has left at `left`; its slot, where a tag is kept, tells when it came.
+inline void land(const Plan& p, double* record, double& slot, std::int32_t c, double left) {
+    const double came = slot, arrives = left + p.travel[c];
+    slot = tagged_as(p, came, arrives);
+    if (arrives <= record[kJoin]) record[kEarly] += 1;
+    record[kDone] = std::max({record[kDone], came, left + p.completes[c]});
+    if (!p.confirmed) return;
+    const double known = arrives + p.ack[c];
     record[kDone] = std::max(record[kDone], known + p.closing);
-    record[kNotify] = std::max(record[kNotify], known + p.told);
+    record[p.notify] = std::max(record[p.notify], known + p.told);
 }
 
-// A message that came to the adapter at `at` has left at `left`.
-inline void land(const Plan& p, double* record, const Item& item, double at, double left) {
-    const double arrives = left + p.travel[item.kind];
-    record[item.slot] = tagged(p, item.number, arrives);
-    if (arrives <= record[kJoin]) record[kEarly] += 1;
-    if (p.late_done[item.kind]) record[kDone] = std::max({record[kDone], at, left + p.completes[item.kind]});
-    if (p.confirmed) flush(p, record, item.kind, arrives);
+inline void share_adapter(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t node) {
+    auto* some = static_cast<Leaving*>(memory);
+    auto* directions = reinterpret_cast<std::int32_t*>(some + 2 * most_leaving(p));
+    const std::int64_t count = waiting(p, window, node, some, directions);
+    const Leaving* order = in_order(some, some + most_leaving(p), count);
+    double free = state.adapter[node];
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Leaving& m = order[i];
+        double* record = record_at(window, m.rank);
+        const std::int32_t c = class_of(p, p.rank_profile[m.rank], p.slot_direction[m.slot]);
+        const double left = larger(record[m.slot], free);
+        free = left + p.service[c];
+        land(p, record, record[m.slot], c, left);
+    }
+    state.adapter[node] = free;
 }
 
 }  // namespace

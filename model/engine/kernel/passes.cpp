@@ -1,7 +1,6 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
-#include "in_port.hpp"
-#include "nodes_abreast.hpp"
-#include "nodes_spaced.hpp"
+#include "node.hpp"
+#include "receive.hpp"
 
 namespace pready {
 namespace {
@@ -9,7 +8,8 @@ namespace {
 Scratch carved(const Plan& p, void* memory) {
     Scratch s;
     carve(p, &s, static_cast<char*>(memory));
-    for (int i = 0; i < p.record; ++i) s.nobody[i] = -kInf;
+    std::fill_n(s.nobody, p.record, -kInf);
+    std::fill_n(s.ways_of, W, -1);
     return s;
 }
 
@@ -112,15 +112,14 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// Where a rank's receivers say that their senders may go, when they post what they receive, and what they have received,
-// `from`, `post` and `enter` by rank, and what lay in their ports.
-inline void find_receivers(const Plan& p, const Window& window, Scratch& s, std::int64_t rank, int lane,
-                           const double* from, const double* post, const double* enter, const double* ports) {
+// When a rank's receivers answer, when they post their receives, and when they are in MPI to acknowledge: `from`, `post` and
+// `enter` by rank.
+inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
+                           const double* post, const double* enter) {
     const auto tell = [&](int d, std::int64_t to) {
         s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
         s.posts[d * W + lane] = to < 0 ? s.nobody : post + to;
         s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
-        s.ports[d * W + lane] = to < 0 || !p.keeps_ports ? s.nobody : ports + to * window.record;
     };
     if (p.pattern == Pattern::grid) {
         Site site;
@@ -146,11 +145,10 @@ inline void find_receivers(const Plan& p, const Window& window, Scratch& s, std:
 }
 
 void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
-               std::int64_t iteration, int round, std::int64_t first, std::int64_t last) {
+               std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
     const double* from = p.gate_is_join ? state.gate : state.start;
-    const double* enter = p.acknowledged_at_join ? state.gate : state.start;
-    const double* ports = window.data + port_of(p, round + 1);  // as the round before left them
+    const double* enter = p.delivered_at_join ? state.gate : state.start;
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
@@ -159,19 +157,17 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             point(s.permits + d * W, from, ranks);
             if (p.gate_is_join) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
             point(s.enters + d * W, enter, ranks);
-            if (p.keeps_ports) point(s.ports + d * W, ports, records_at(window, ranks));
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
         std::memcpy(g.rank, &rank, sizeof rank);
         point(g.record, window.data, records_at(window, at));
-        for (int l = 0; p.nodes > 0 && l < W; ++l) fetch(g.record[l], p.record);
         for (int l = 0; l < W; ++l) {
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, window, s, g.rank[l], l, from, state.start, enter, ports);
+            if (alone) find_receivers(p, s, g.rank[l], l, from, state.start, enter);
         }
-        send(p, state, s, g, iteration, round);
+        send(p, state, s, g, iteration);
     }
 }
 
@@ -179,7 +175,7 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
 inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from, std::int64_t direction,
                  std::int32_t kind) {
     s.source[j * W + lane] = from;
-    s.arrivals[j * W + lane] = from + (p.overrun ? p.through : kHead) + (p.burst ? 0 : direction * p.transports);
+    s.arrivals[j * W + lane] = from + kHead + direction * p.transports;
     s.kind[j * W + lane] = kind;
 }
 
@@ -201,7 +197,6 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
     for (int d = 0; d < p.directions; ++d) {
         const std::int32_t* step = p.step + 3 * d;
         const bool there = site.there[0][1 - step[0]] & site.there[1][1 - step[1]] & site.there[2][1 - step[2]];
-        s.lag[d][lane] = 0.0;
         if (!there) {
             hear_nobody(s, d, lane);
             continue;
@@ -209,9 +204,6 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
         const std::int64_t from = u + site.delta[0][1 - step[0]] + site.delta[1][1 - step[1]] +
                                   site.delta[2][1 - step[2]];
         hear(p, s, d, lane, record_at(window, from), d, kind_of(p, wrapped(from, p.ranks), d));
-        if (!p.burst) continue;
-        const std::int32_t profile = p.profiles == 1 ? 0 : profile_at(p, rank, step, -1);
-        s.lag[d][lane] = (p.nth[profile * p.directions + d] - 1) * p.burst_gap;
     }
 }
 
@@ -228,11 +220,11 @@ inline I kinds_of(const Plan& p, const std::int64_t* rank) {
 
 // The same of W ranks in a row.
 inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
-    const bool found = in_row(p, u, -1, [&](int d, I from) {
+    return in_row(p, u, -1, [&](int d, I from) {
         const I at = records_at(window, from);
         const double* records = window.data;
         point(s.source + d * W, records, at);
-        point(s.arrivals + d * W, records + kHead + (p.burst ? 0 : d * p.transports), at);
+        point(s.arrivals + d * W, records + kHead + d * p.transports, at);
         if (p.classes == 1) return;
         const I rank = wrapped(from, p.ranks);
         std::int64_t ranks[W];
@@ -247,8 +239,6 @@ inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::in
             for (int l = 0; l < W; ++l) s.kind[d * W + l] = kinds[p.rank_profile[ranks[l]] * p.directions];
         }
     });
-    for (int d = 0; found && d < p.directions; ++d) s.lag[d] = wide((p.nth[d] - 1) * p.burst_gap);
-    return found;
 }
 
 inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::int64_t u, int lane) {
@@ -256,13 +246,11 @@ inline void find_sources(const Plan& p, const Window& window, Scratch& s, std::i
         find_on_grid(p, window, s, u, lane);
     } else if (p.pattern == Pattern::pairs) {
         hear(p, s, 0, lane, record_at(window, u ^ 1), 0, kind_of(p, u ^ 1, 0));
-        s.lag[0][lane] = 0.0;
     } else {
         const std::int64_t rank = wrapped(u, p.ranks);
         for (int j = 0; j < p.sources; ++j) {
             const std::int64_t e = p.in_start[rank] + j;
             const bool there = e < p.in_start[rank + 1];
-            s.lag[j][lane] = there ? p.in_slot[e] * p.burst_gap : 0.0;
             if (there) {
                 const std::int64_t from = p.in_rank[e], slot = p.in_slot[e];
                 hear(p, s, j, lane, record_at(window, from), slot, kind_of(p, from, slot));
@@ -286,29 +274,9 @@ inline void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
     std::memcpy(cell, &sum, sizeof sum);
 }
 
-// Do records of neighbours, which nodes write whole, take more than about half of a second cache?
-inline bool far_apart(const Plan& p, const Window& window) {
-    constexpr std::int64_t kNear = 1 << 19;
-    return p.nodes > 0 && 2 * p.reach * window.record * 8 > kNear;
-}
-
-// Brings nearer what W ranks in a row look at.
-inline void fetch_row(const Plan& p, const Window& window, std::int64_t u) {
-    in_row(p, u, -1, [&](int d, I from) {
-        const double* records[W];
-        point(records, static_cast<const double*>(window.data), records_at(window, from));
-        const int last = kHead + (d + 1) * p.transports - 1;
-        for (int l = 0; l < W; ++l) {
-            __builtin_prefetch(records[l] + kReady, 0, 2);
-            __builtin_prefetch(records[l] + last, 0, 2);
-        }
-    });
-}
-
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
                   std::int64_t first, std::int64_t last, Extremes& extremes) {
     Scratch s = carved(p, memory);
-    const bool far = far_apart(p, window);
     for (std::int64_t block = first; block < last; block += kBlock) {
         double cells[kSums * kCells] = {};
         const std::int64_t stop = block + kBlock < last ? block + kBlock : last;
@@ -316,15 +284,12 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const int count = stop - u < W ? static_cast<int>(stop - u) : W;
             const double* own[W];
             const bool found = count == W && find_in_row(p, window, s, u);
-            if (far && u + 2 * W <= stop) fetch_row(p, window, u + W);
             const I at = first_lanes(count) + u;
             point(own, static_cast<const double*>(window.data), records_at(window, at));
             for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l], l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
             const V join = collect(own, kJoin), early = collect(own, kEarly);
-            V done = collect(own, kDone);
-            for (int l = 0; p.overrun && p.acknowledged && l < W; ++l)
-                done[l] = heard(p, own[l], wrapped(at[l], p.ranks), done[l]);
+            const V done = collect(own, kDone);
             const Received r = receive(p, s, p.waits ? join : start);
             // Where each thread has completed its own messages, they meet.
             const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
@@ -335,7 +300,6 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = end[l];
                 state.next_nic[u + l] = own[l][kNic];
-                if (p.shaped) state.next_turn[u + l] = own[l][kTurn];
                 if (state.received) state.received[u + l] = received[l];
                 const double took = end[l] - start[l];
                 if (took < extremes.shortest) extremes.shortest = took;
@@ -371,125 +335,22 @@ void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
         const int count = last - u < W ? static_cast<int>(last - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        const Ready ready = draw(p, rank, iteration, {s.starts, s.ends, nullptr});
+        const Ready ready = draw(p, rank, iteration, {s.starts, nullptr});
         const V join = ready.marked + p.barrier;
         for (int l = 0; l < count; ++l) gate[u + l] = start[u + l] + join[l];
     }
 }
 
-// The most messages that leave a node, and ranks that lie on one.
-inline std::int64_t most_leaving(const Plan& p, std::int64_t& ranks) {
-    ranks = 0;
-    for (std::int64_t n = 0; n < p.nodes; ++n) ranks = std::max(ranks, p.node_start[n + 1] - p.node_start[n]);
-    return ranks * p.transports * p.directions;
-}
-
-std::int64_t node_scratch_size(const Plan& p) {
-    std::int64_t ranks;
-    const std::int64_t messages = most_leaving(p, ranks);
-    const std::int64_t alone = 2 * messages * static_cast<std::int64_t>(sizeof(Leaving)) + (ranks + p.directions) * 8;
-    const std::int64_t abreast = Abreast::carve(p, nullptr, nullptr) + p.directions * 8;
-    return std::max({alone, abreast, Spaced::carve(p, nullptr, nullptr)});
-}
-
-// One node by itself.
-inline void share_adapter(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t node) {
-    std::int64_t ranks;
-    const std::int64_t most = most_leaving(p, ranks);
-    auto* one = static_cast<Leaving*>(memory);
-    auto* ends = reinterpret_cast<std::int64_t*>(one + 2 * most);
-    auto* next = reinterpret_cast<std::int32_t*>(ends + ranks);
-    const std::int64_t count = waiting(p, window, node, one, ends, next);
-    const Leaving* order = merged(one, one + most, ends, p.node_start[node + 1] - p.node_start[node]);
-    double free = state.adapter[node];
-    for (std::int64_t i = 0; i < count; ++i) {
-        const double left = std::max(order[i].at, free);
-        free = left + p.service[order[i].item.kind];
-        land(p, order[i].record, order[i].item, order[i].at, left);
-    }
-    state.adapter[node] = free;
-    for (std::int64_t i = p.node_start[node]; p.keeps_turns && p.vcis > 1 && i < p.node_start[node + 1]; ++i)
-        line_up_arrivals(p, record_at(window, p.node_rank[i]), p.rank_profile[p.node_rank[i]]);
-}
-
 void node_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t first,
                std::int64_t last) {
-    std::int32_t only = -1, outside = 0;  // the class of all that leaves, if there is one
-    for (std::int32_t c = 0; c < p.classes; ++c) {
-        if (!p.inside[c]) only = outside++ == 0 ? c : -1;
-    }
-    for (std::int64_t node = first; node < last; node += W) {
-        const int count = last - node < W ? static_cast<int>(last - node) : W;
-        const bool spaced = p.node_trains.slots > 0;
-        if (spaced && share_spaced<kTrainSlots>(p, state, window, memory, only, node, count)) continue;
-        const bool worth = p.node_network.size > 0 && 2 * count >= W;
-        if (worth && share_abreast(p, state, window, memory, only, node, count)) continue;
-        for (std::int64_t n = node; n < node + count; ++n) share_adapter(p, state, window, memory, n);
-    }
-}
-
-void ports_pass(const Plan& p, const State& state, const Window& window, std::int64_t first, std::int64_t last) {
-    std::vector<Coming> all;
-    for (std::int64_t rank = first; rank < last; ++rank) {
-        of_edges(p, window, rank, all);
-        pass_port(p, state, rank, all);
-    }
-}
-
-// What comes to a rank, and when each of it begins and ends.
-inline void coming(const Plan& p, const Scratch& s, std::vector<std::pair<double, double>>& changes) {
-    const int there = p.overrun ? kHead - p.through : 0;  // from where their ports note it to where senders do
-    changes.clear();
-    for (int j = 0; j < p.sources; ++j) {
-        if (s.source[j * W] == s.nobody) continue;
-        const std::int32_t c = s.kind[j * W];
-        for (int i = 0; i < p.transports; ++i) {
-            const double left = untagged(p, s.arrivals[j * W][i + there]) - p.travel[c];
-            changes.emplace_back(left, 1.0);
-            changes.emplace_back(left + p.service[c], -1.0);
-        }
-    }
-}
-
-// Who asks a rank, in the order in which they do.
-inline void asking(const Plan& p, const Scratch& s, int round, std::vector<Request>& requests) {
-    const int here = p.overrun ? p.through : kHead;
-    requests.clear();
-    for (int j = 0; j < p.sources; ++j) {
-        if (s.source[j * W] == s.nobody || !p.asks[s.kind[j * W]]) continue;
-        auto* sender = const_cast<double*>(s.source[j * W]);
-        const std::int64_t first = s.arrivals[j * W] - sender - here;
-        const double* asks = sender + asked_of(p, round) + first;
-        double* answers = sender + answered_of(p) + first;
-        for (int i = 0; i < p.transports; ++i) requests.push_back({ticks(asks[i]), asks[i], answers + i, s.kind[j * W]});
-    }
-    std::stable_sort(requests.begin(), requests.end());
-}
-
-// What came to ranks in a round, and what asked them.
-void settle_pass(const Plan& p, const Window& window, void* memory, int round, std::int64_t first, std::int64_t last) {
-    Scratch s = carved(p, memory);
-    std::vector<std::pair<double, double>> changes;
-    std::vector<Request> requests;
-    for (std::int64_t rank = first; rank < last; ++rank) {
-        find_sources(p, window, s, rank, 0);
-        double* record = record_at(window, rank);
-        if (p.backs_up) {
-            coming(p, s, changes);
-            pile_up(p, record, changes);
-        }
-        if (p.one_cpu) {
-            asking(p, s, round, requests);
-            Cpu(requests).run(p, record, profile_of(p, wrapped(rank, p.ranks)));
-        }
-    }
+    for (std::int64_t node = first; node < last; ++node) share_adapter(p, state, window, memory, node);
 }
 
 void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
     for (int l = 0; l < W; ++l) ranks[l] = rank;
-    draw(p, ranks, iteration, {s.starts, s.ends, s.raw});
+    draw(p, ranks, iteration, {s.starts, s.raw});
     for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
 }
 
@@ -500,7 +361,7 @@ void times_pass(const Plan& p, void* memory, std::int64_t iteration, double* out
         const int count = p.ranks - u < W ? static_cast<int>(p.ranks - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        draw(p, rank, iteration, {s.starts, s.ends, s.raw});
+        draw(p, rank, iteration, {s.starts, s.raw});
         for (std::int64_t i = 0; i < p.threads * p.theta; ++i) {
             for (int l = 0; l < count; ++l) out[i * p.ranks + u + l] = s.raw[i][l];
         }
@@ -526,22 +387,17 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             for (int d = 0; d < 2; ++d) {
                 const std::int64_t from = up[2 * i + d], to = down[2 * i + d];
                 s.permits[d * W + l] = s.enters[d * W + l] = to < 0 ? s.nobody : state.start + to;
-                s.ports[d * W + l] = to < 0 ? s.nobody : state.nic + to;
                 if (from < 0) {
                     hear_nobody(s, d, l);
                 } else {
                     hear(p, s, d, l, record_at(window, from), d, kind_of(p, from, d));
                 }
-                // What the source sends to: x before y; it sends along x unless this rank is beyond.
-                s.lag[d][l] = 0.0;
-                if (from >= 0 && p.burst && d == 1 && record_at(window, from)[kHead + p.transports] > 1)
-                    s.lag[d][l] = p.burst_gap;
             }
         }
         const Received r = receive(p, s, free);
         const V begun = larger(r.end, free);
         for (int l = 0; l < g.count; ++l) state.next_start[g.rank[l]] = begun[l];
-        send(p, state, s, g, step, 0);
+        send(p, state, s, g, step);
         V end, ready, spread, join;
         for (int l = 0; l < W; ++l) {
             const double* own = g.record[l];
@@ -555,8 +411,6 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < g.count; ++l) {
             state.next_start[g.rank[l]] = end[l];
             state.next_nic[g.rank[l]] = g.record[l][kNic];
-            if (p.shaped) state.next_turn[g.rank[l]] = g.record[l][kTurn];
-            if (p.burst) g.record[l][kHead + p.transports] = p.degree[g.profile[l]];
             state.sums[kCompute] += ready[l] - begun[l];
             state.sums[kLate] += cause.late[l];
             state.sums[kIssue] += cause.issue[l] + (end[l] - ready[l]);
@@ -571,8 +425,8 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
     }
 }
 
-const Passes kPasses = {PREADY_NAME, W,          scratch_size, send_pass,        receive_pass, gate_pass,
-                        sweep_pass,  node_pass,  node_scratch_size, ports_pass, settle_pass, draw_one, times_pass};
+const Passes kPasses = {PREADY_NAME, W,         scratch_size,      send_pass, receive_pass, gate_pass,
+                        sweep_pass,  node_pass, node_scratch_size, draw_one,  times_pass};
 
 }  // namespace
 

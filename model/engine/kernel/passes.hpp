@@ -7,30 +7,13 @@
 
 namespace pready {
 
-// The head of a rank's record in a window; times are absolute. The last four are there where they matter: of a shaped
-// link, of epochs, of ports that several flows share.
-enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, kTurn, kNotify, kBegun, kSpan, kHead };
+// The head of a rank's record in a window: a cache line, as what receivers look at is far apart. Times are absolute.
+enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, kHead };
 
 // Sums over ranks, by iteration.
 enum Sum : int {
     kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount, kSums
 };
-
-// Rounds in which ranks send, at most, where go-aheads wait in ports: each with the ports as the one before left them.
-// Most exchanges need four until nothing changes: what waits for what waits is rare.
-constexpr int kRounds = 32;
-
-// What lies in a port (see port.hpp), in doubles.
-// In a sweep receivers have sent all when they answer: nothing but until when their ports are taken.
-inline int listed(const Plan& p) { return p.keeps_ports ? p.transports * p.directions : 0; }
-inline int port_size(const Plan& p) { return (p.one_cpu ? 3 : 2) * listed(p) + 1; }
-
-// What a CPU does that answers between its sends (see cpu.hpp), in doubles.
-inline int cpu_size(const Plan& p) { return p.transports + 2 * p.transports * p.directions; }
-
-// What comes to a rank and lies in its port (see backlog.hpp), in doubles: a message begins to come, and ends.
-inline int comings(const Plan& p) { return 2 * p.sources * p.transports; }
-inline int coming_size(const Plan& p) { return 3 * comings(p); }
 
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
 constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8
@@ -43,15 +26,11 @@ struct Extremes {
 struct State {
     const double* start;
     const double* nic;
-    const double* turn;  // of a shaped link; optional, as the gates
-    const double* gate;
+    const double* gate;  // optional
     double* next_start;
     double* next_nic;
-    double* next_turn;
     double* next_gate;
     double* adapter;   // [nodes]: when each is free, of this and then of the next
-    double* in_port;   // [ranks]: the same of what comes to a rank, where ports are overrun
-    double* in_turn;   // [ranks]: and of the link's bucket
     double* received;  // optional, [ranks]
     double* sums;      // [blocks][kSums]
 };
@@ -68,7 +47,7 @@ struct Passes {
     const char* name;
     int lanes;
     std::int64_t (*scratch)(const Plan&);  // bytes
-    void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration, int round,
+    void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration,
                  std::int64_t first, std::int64_t last);
     void (*receive)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                     std::int64_t last, Extremes&);
@@ -80,10 +59,6 @@ struct Passes {
     void (*nodes)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ranks share adapters
     std::int64_t (*node_scratch)(const Plan&);  // bytes
-    void (*ports)(const Plan&, const State&, const Window&, std::int64_t first,
-                  std::int64_t last);  // between send and receive, where ports are overrun
-    void (*settle)(const Plan&, const Window&, void* scratch, int round, std::int64_t first,
-                   std::int64_t last);  // between two rounds of sends, where what asks waits behind what comes, or for a CPU
     void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
     void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
 };

@@ -10,6 +10,8 @@ Places::Places(const Plan& p) {
     vci.assign(static_cast<std::size_t>(n), 0);
     messages.assign(static_cast<std::size_t>(p.vcis) * static_cast<std::size_t>(p.directions), 0);
     for (int i = 0; i < n; ++i) direction.push_back(i % p.directions);
+    slot_direction.assign(kHead, 0);
+    for (int i = 0; i < n; ++i) slot_direction.push_back(i / p.transports);
     const std::int32_t* member = p.vci_members;
     std::vector<std::int32_t> filled(static_cast<std::size_t>(p.directions), 0);
     std::int32_t m = 0;

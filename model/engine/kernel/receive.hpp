@@ -19,8 +19,7 @@ struct Received {
 
 // One message of source `j`, `back` places before its last; -infinity where there is none.
 inline V gather(const Plan& p, const Scratch& s, int j, int back) {
-    const V v = collect(s.arrivals + j * W, p.inbox.each - 1 - back);
-    return p.burst ? v + s.lag[j] : v;
+    return collect(s.arrivals + j * W, p.inbox.each - 1 - back);
 }
 
 // Calls `each` with every message that a network sorts, and its source.
@@ -32,12 +31,10 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
     }
 }
 
-// Is what comes through its port already? What one rank alone sends has waited at its own; where ports are overrun, they
-// have been passed.
-inline bool through_already(const Plan& p) { return p.sources == 1 || p.overrun; }
+// Does nothing wait at its receiver's port? What one rank alone sends has waited at its own.
+inline bool through_already(const Plan& p) { return p.sources == 1; }
 
-// From whom messages of several classes come, that take `cost` to receive if of the first. What one rank alone sends
-// has waited at its own port.
+// From whom messages of several classes come, that take `cost` to receive if of the first.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
@@ -67,16 +64,10 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
     }
 }
 
-// What a rank's port does to messages of one size. What one rank alone sends has waited at its own. Several sizes come
-// here only where the port does not matter.
-struct Port {
-    double service, drain, credit;  // drain: 0 of a link that is not shaped
-
-    explicit Port(const Plan& p)
-        : service(!through_already(p) && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0),
-          drain(!through_already(p) && p.classes == 1 && !p.inside[0] && p.shaped ? p.drain[0] : 0.0),
-          credit(drain > 0 ? p.credit[0] : 0.0) {}
-};
+// How long a rank's port takes for a message of one size. Several sizes come here only where the port does not matter.
+inline double port_service(const Plan& p) {
+    return !through_already(p) && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0;
+}
 
 // Looks at the last 1, 3, 7, ... messages of each source until those left out are `all` before `least` in every lane:
 // they come too early to decide anything. Fills `s.key`, of which the last are there; returns the network.
@@ -102,46 +93,23 @@ inline const Network& latest_of(const Plan& p, Scratch& s, V all, V least) {
 // When a server with one service time has served everything that comes through the port.
 //
 // The port lets a message through every `service` seconds; the server takes `cost` for each. With n messages, the
-// last is served at the largest of: arrival + cost + max(service, cost) times the messages after it; the same with
-// the rate of a shaped link, less its credit; what `bound` says.
-inline V served(const Plan& p, Scratch& s, const Port& port, V latest, V cost, V bound) {
-    const V each = larger(wide(port.service), cost), drained = larger(wide(port.drain), cost);
-    const double n = p.inbox.size;
+// last is served at the largest of: arrival + cost + max(service, cost) times the messages after it; `bound`.
+inline V served(const Plan& p, Scratch& s, double service, V latest, V cost, V bound) {
+    const V each = larger(wide(service), cost);
     const V least = larger(bound, latest + cost);
-    const Network& net = latest_of(p, s, larger(each, drained) * n, least);
+    const Network& net = latest_of(p, s, each * static_cast<double>(p.inbox.size), least);
     sort_values(net, s.key);
     V end = least;
     for (int i = 0; i < net.size; ++i)
         end = larger(end, s.key[net.order[i]] + each * static_cast<double>(net.size - 1 - i) + cost);
-    if (port.drain > 0) {
-        for (int i = 0; i < net.size; ++i) {
-            const V queued = drained * static_cast<double>(net.size - 1 - i) - port.credit;
-            end = larger(end, s.key[net.order[i]] + queued + cost);
-        }
-    }
     return end;
 }
 
-// Messages on their way through the port: of several sizes, in one lane; of one, in all.
-template <class T>
-struct Through {
-    T free, turn;
-
-    T next(T left, double service, double drain, double credit) {
-        const T begun = larger(left, free);
-        free = begun + service;
-        if (!(drain > 0)) return begun;
-        const T at = larger(left, turn);
-        turn = at + drain;
-        return larger(begun, at - credit);
-    }
-};
-
 // When each VCI has received what comes through the port, where receiving takes longer than the port does. A thread for
 // each: its messages begin `cost` after one another, so message i is followed by cost times those of its VCI behind it.
-inline V served_by_threads(const Plan& p, Scratch& s, const Port& port, V latest, V cost, V bound, V floor) {
+inline V served_by_threads(const Plan& p, Scratch& s, double service, V latest, V cost, V bound, V floor) {
     const Inbox& in = p.inbox;
-    const V others = larger(wide(port.service), wide(port.drain)), each = larger(others, cost);
+    const V others = wide(service), each = larger(others, cost);
     const V least = larger(bound, latest + cost);
     const V all = others * static_cast<double>(in.size - in.most) + each * static_cast<double>(in.most);
     const Network& net = latest_of(p, s, all, least);
@@ -154,16 +122,12 @@ inline V served_by_threads(const Plan& p, Scratch& s, const Port& port, V latest
     }
     sort_values(net, s.along);
     const auto* keys = reinterpret_cast<const double*>(s.key);
-    Through<V> through{wide(-kInf), wide(-kInf)};
+    V free = wide(-kInf);
     for (int i = 0; i < net.size; ++i) {
-        const I number = numbered.number(s.along[net.order[i]]);
-        std::int64_t place[W];
-        std::memcpy(place, &number, sizeof place);
-        const double* from[W];
-        for (int l = 0; l < W; ++l) from[l] = keys + place[l] * W + l;
-        const V arrival = collect(from, 0);
+        const V arrival = Places(numbered.number(s.along[net.order[i]])).pick(keys);
         s.id[i] = reinterpret_cast<I>(arrival) & p.vci_bits;
-        s.through[i] = through.next(arrival, port.service, port.drain, port.credit);
+        s.through[i] = larger(arrival, free);
+        free = s.through[i] + service;
     }
     V end = least;
     if (p.vcis <= 8 && in.most < 256) {  // as many counters of a byte
@@ -199,11 +163,7 @@ inline V bound_kinds(const Plan& p, Scratch& s, V floor) {
     for (int j = 0; j < p.sources; ++j) {
         const I there = s.key[(j + 1) * p.inbox.each - 1] > -kInf;
         const V takes = there && p.receivers != Receivers::none ? s.origin[j].receive : V{};
-        V through = there ? s.origin[j].service : V{};
-        for (int l = 0; p.shaped && l < W; ++l) {
-            const double drain = p.drain[s.kind[j * W + l]];
-            if (there[l] && !s.origin[j].own[l] && drain > through[l]) through[l] = drain;
-        }
+        const V through = there ? s.origin[j].service : V{};
         all = all + through * static_cast<double>(p.inbox.each);
         for (int v = 0; v < servers; ++v) {
             const double count = p.tags ? p.vci_messages[v * p.directions + (p.mapped ? j : 0)] : p.inbox.each;
@@ -252,22 +212,6 @@ inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least)
     }
 }
 
-// When each message of several sizes is through the port of a shaped link, in the order of `s.along`.
-inline void shaped_port(const Plan& p, Scratch& s, const Network& net) {
-    const Numbered numbered{p.inbox.numbers};
-    Through<double> through[W];
-    for (Through<double>& t : through) t = {-kInf, -kInf};
-    for (int i = 0; i < net.size; ++i) {
-        const I number = numbered.number(s.along[net.order[i]]);
-        for (int l = 0; l < W; ++l) {
-            const std::int64_t at = number[l], c = s.kind[at / p.inbox.each * W + l];
-            const double left = s.key[at][l];
-            if (!p.inside[c])
-                s.through[at][l] = left > -kInf ? through[l].next(left, p.service[c], p.drain[c], p.credit[c]) : left;
-        }
-    }
-}
-
 // When each message of `s.key` is through the port, where they differ in size, by source: in the order in which they
 // left. What stays within a node does not come through it.
 inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
@@ -281,18 +225,14 @@ inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
         s.along[at] = numbered.of(larger(ticks(comes[at] - floor), wide(-1e300)), at);
     });
     sort_values(net, s.along);
-    if (p.shaped) {
-        shaped_port(p, s, net);
-    } else {
-        const auto* left = reinterpret_cast<const double*>(comes);
-        auto* through = reinterpret_cast<double*>(s.through);
-        V free = wide(-kInf);  // as long as those come that never do
-        for (int i = 0; i < net.size; ++i) {
-            const Places place(numbered.number(s.along[net.order[i]]));
-            const V begun = larger(place.pick(left), free);
-            free = begun + place.pick(through);
-            place.put(through, begun);
-        }
+    const auto* left = reinterpret_cast<const double*>(comes);
+    auto* through = reinterpret_cast<double*>(s.through);
+    V free = wide(-kInf);  // as long as those come that never do
+    for (int i = 0; i < net.size; ++i) {
+        const Places place(numbered.number(s.along[net.order[i]]));
+        const V begun = larger(place.pick(left), free);
+        free = begun + place.pick(through);
+        place.put(through, begun);
     }
     of_sources(p, net, [&](int at, int j) {
         const Origin& from = s.origin[j];
@@ -350,7 +290,7 @@ inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
         if (outside >= 0) return false;
         outside = c;
     }
-    if (p.tags || p.shaped || p.classes > kFew || outside < 0) return false;
+    if (p.tags || p.classes > kFew || outside < 0) return false;
     return p.receivers == Receivers::none || p.service[outside] <= p.receive[outside];
 }
 
@@ -455,47 +395,16 @@ inline V most_of_a_server(const Plan& p, const Scratch& s, V peers) {
 
 // The same where they have one size, or all that matters is a server: from the last of each source, which is in `s.key`.
 inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest, V peers) {
-    const Port port(p);
-    if (p.receivers == Receivers::none) return served(p, s, port, latest, V{}, wide(-kInf));
+    const double service = port_service(p);
+    if (p.receivers == Receivers::none) return served(p, s, service, latest, V{}, wide(-kInf));
     const V bound = floor + most_of_a_server(p, s, peers) * cost;
     const double queued = static_cast<double>(p.sources) * p.transports / p.vcis;
-    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > port.service;
-    if (p.tags && slower) return served_by_threads(p, s, port, latest, cost, bound, floor);
-    return served(p, s, port, latest, cost, bound);
+    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > service;
+    if (p.tags && slower) return served_by_threads(p, s, service, latest, cost, bound, floor);
+    return served(p, s, service, latest, cost, bound);
 }
 
-// What ranks take longer whose ports several flows share: in which several others, that have yet others to send to, send
-// at once. With k of them, the time that is covered more than once, over k - 1.
-inline V uneven(const Plan& p, const Scratch& s) {
-    V longer{};
-    for (int l = 0; l < W; ++l) {
-        double covered = 0, first = kInf, last = -kInf;
-        int ranks = 0;
-        for (int j = 0; j < p.sources; ++j) {
-            const double* from = s.source[j * W + l];
-            bool known = !(from[kSpan] > 0);
-            for (int i = 0; i < j && !known; ++i) known = s.source[i * W + l] == from;
-            if (known) continue;
-            ++ranks;
-            covered += from[kSpan];
-            first = std::min(first, from[kBegun]);
-            last = std::max(last, from[kBegun] + from[kSpan]);
-        }
-        if (ranks > 1 && covered > last - first) longer[l] = p.unevenness * (covered - (last - first)) / (ranks - 1);
-    }
-    return longer;
-}
-
-// A source's last message, if it came through a cable that another shared with it.
-inline void wait_for_shared(const Plan& p, const Scratch& s, int j, V cost, Received& r) {
-    const V arrived = collect(s.source + j * W, p.shared + j);
-    const V takes = p.classes > 1 ? s.origin[j].receive : cost;
-    r.arrival = larger(r.arrival, arrived);
-    r.left = larger(r.left, arrived - (p.classes > 1 ? s.origin[j].travel : wide(p.travel[0])));
-    r.end = larger(r.end, arrived + (p.receivers == Receivers::none ? V{} : takes));
-}
-
-// `s.source`, `s.arrivals` and `s.lag` say where the messages are; `floor` is when the ranks can begin.
+// `s.source` and `s.arrivals` say where the messages are; `floor` is when the ranks can begin.
 inline Received receive(const Plan& p, Scratch& s, V floor) {
     Received r{wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf)};
     V notify = wide(-kInf), peers{};
@@ -505,7 +414,7 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         peers = ready > -kInf ? peers + 1.0 : peers;
         r.ready = larger(r.ready, ready);
         r.issued = larger(r.issued, collect(from, kIssued));
-        if (p.sync != Sync::none) notify = larger(notify, collect(from, kNotify));
+        if (p.sync != Sync::none) notify = larger(notify, collect(from, p.notify));
         s.key[(j + 1) * p.inbox.each - 1] = last;
         r.arrival = larger(r.arrival, last);
         if (p.classes == 1) r.left = larger(r.left, last - p.travel[0]);
@@ -522,8 +431,6 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
     }
     r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost, r.arrival)
                           : receive_alike(p, s, floor, cost, r.arrival, peers);
-    for (int j = 0; p.shared && j < p.sources; ++j) wait_for_shared(p, s, j, cost, r);
-    if (p.unevenness > 0 && p.sources > 1) r.end = r.end + uneven(p, s);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     // What was put comes through the port before its acknowledgement goes.
     if (p.confirmed) r.end = r.end + p.ack[0] + p.told;

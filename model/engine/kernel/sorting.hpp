@@ -23,18 +23,12 @@ class Sorting {
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inbox(Plan& plan);
     static MergeNetwork latest(const Plan& plan, int length);
-    void turns(Plan& plan);
-    void nodes(Plan& plan);
-    bool trains(Plan& plan);
 
     Places places_;
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
-    MergeNetwork send_network_, node_network_, train_networks_[2];
-    std::vector<MergeNetwork> inside_networks_;
-    std::vector<Network> inside_views_;
+    MergeNetwork send_network_;
     std::vector<std::int64_t> rank_kinds_;
-    std::vector<std::int32_t> node_out_, node_first_, node_owner_;
     std::vector<MergeNetwork> inbox_networks_, inbox_between_;
     std::vector<Network> inbox_views_, between_views_;
 };

@@ -47,13 +47,11 @@ class SweepRun {
           steps_(8 * plan.blocks),
           start_(allocate(plan.ranks * 8)),
           nic_(allocate(plan.ranks * 8)),
-          turn_(allocate(plan.ranks * 8)),
           before_(allocate(plan.ranks * 8)),
           records_(allocate(plan.ranks * plan.record * 8)),
           scratch_(allocate(passes.scratch(plan))) {
         std::fill_n(doubles(start_), plan.ranks, 0.0);
         std::fill_n(doubles(nic_), plan.ranks, -std::numeric_limits<double>::infinity());
-        std::fill_n(doubles(turn_), plan.ranks, -std::numeric_limits<double>::infinity());
         progress_.all = static_cast<double>(plan.ranks) * static_cast<double>(steps_) *
                         static_cast<double>(options.iterations);
     }
@@ -83,8 +81,8 @@ class SweepRun {
         static constexpr int kTowards[4][2] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
         const int(&towards)[2] = kTowards[step / (2 * plan_.blocks)];
         const Window window{doubles(records_), -1, plan_.ranks, plan_.record};
-        const State state{doubles(start_), doubles(nic_), doubles(turn_), nullptr, doubles(start_), doubles(nic_),
-                          doubles(turn_), nullptr, nullptr, nullptr, nullptr, nullptr, sums};
+        const State state{doubles(start_), doubles(nic_), nullptr, doubles(start_), doubles(nic_),
+                          nullptr,         nullptr,       nullptr, sums};
         for (std::int64_t d = 0; d < plan_.dims[0] + plan_.dims[1] - 1; ++d) {
             if (!progress_.go_on()) return false;
             diagonal_.fill(plan_, towards, d);
@@ -113,7 +111,7 @@ class SweepRun {
     const Passes& passes_;
     const Options& options_;
     const std::int64_t steps_;
-    const Memory start_, nic_, turn_, before_, records_, scratch_;
+    const Memory start_, nic_, before_, records_, scratch_;
     Diagonal diagonal_;
     Progress progress_;
     Outcome outcome_;

@@ -62,36 +62,12 @@ def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
     return float(n * x), float(n * y), float(n * z)
 
 
-def shaped(machine: machines.Machine, first: Any, others: Any) -> machines.Machine:
-    """A shaped link: below its burst, messages go at ten times the rate."""
-
-    def value(x: float) -> Any:
-        return first.L.model_copy(update={"value": x, "interval": None})
-
-    quick = first.model_copy(update={"G": value(first.G.value / 10)})
-    lines_cross = value(first.L.value - 0.9 * first.G.value * 50000)
-    slow = (others or [first])[-1].model_copy(update={"from_": 50001.0, "L": lines_cross, "G": first.G})
-    return machine.model_copy(
-        update={"inter": machine.inter.model_copy(update={"burst": value(50000.0), "segments": (quick, slow)})}
-    )
-
-
 CURVE = validated(
     machines.SizeCurve,
     {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
     "test",
 )
-COLD = validated(
-    machines.Cold,
-    {
-        "sizes": ["8 B", "1 MiB"],
-        "time": ["2 us", "9 us"],
-        "after": {"value": "20 us", "source": "assumed", "why": "t"},
-        "source": "assumed",
-        "why": "t",
-    },
-    "test",
-)
+COLD = CURVE.model_copy(update={"time": (2e-6, 9e-6)})
 
 
 def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> machines.Machine:
@@ -101,45 +77,28 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     def maybe(x: Any) -> Any:
         return x if draw(EITHER) else None
 
-    own = {
-        name: maybe(value(x))
-        for name, x in (("flush", 7e-7), ("window", 1e-7), ("unattended", draw(any_of(0.0, 3e3, 2e5))))
-    }
-    own["O_s"] = maybe(value(draw(any_of(1e-11, 3e-9))))
-    own["received_by"] = maybe(value("processor"))
-    own["completes"] = maybe(value(draw(any_of("at once", "delivered"))))
+    own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("window", 1e-7))}
+    own["puts"] = maybe(value(draw(any_of("adapter", "processor", "deferred"))))
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
-    if maybe(True):
-        machine = shaped(machine, first, others)
-        first, *others = machine.inter.segments
-    known = machine.threads.barrier.threads
-    after = draw(any_of("0 s", "30 us", "2 ms"))
-    time = tuple(f"{k / 10:g} us" for k in range(len(known)))
-    wake = validated(
-        machines.Wake, {"threads": known, "time": time, "after": after, "source": "assumed", "why": "t"}, "test"
+    completes = validated(
+        machines.SendCompletes,
+        {
+            "value": draw(any_of("copied", "left", "delivered")),
+            "from": draw(any_of("0 B", "5000 B")),
+            "source": "assumed",
+            "why": "t",
+        },
+        "test",
     )
     return machine.model_copy(
         update={
             "one_sided": machine.one_sided.model_copy(update=own),
             "inter": machine.inter.model_copy(
-                update={
-                    "segments": (first, *others),
-                    "acknowledged_from": maybe(value(draw(any_of(1.0, 5000.0)))),
-                    "uneven": maybe(value(draw(any_of(0.3, 1.5)))),
-                    "uneven_active": maybe(value(0.7)),
-                    "uneven_puts": maybe(value(0.9)),
-                    "backlog": maybe(CURVE.model_copy(update={"time": draw(any_of((3e-7, 3e-7), (0.0, 4e-5)))})),
-                    "queue": maybe(CURVE.model_copy(update={"time": draw(any_of((3e-7, 3e-7), (0.0, 4e-5)))})),
-                    "jitter": maybe(value(draw(any_of(1e-7, 4e-5)))),
-                    "send_buffer": maybe(value(draw(any_of(4e3, 3e5)))),
-                    "unattended": maybe(value(draw(any_of(0.0, 3e3, 2e5)))),
-                }
+                update={"segments": (first, *others), "send_completes": maybe(completes)}
             ),
             "active_message": maybe(CURVE),
-            "answers": maybe(value(draw(any_of("at once", "between sends")))),
-            "cold": maybe(COLD.model_copy(update={"own": maybe(value(0.4))})),
-            "threads": machine.threads.model_copy(update={"wake": maybe(wake)}),
+            "cold": maybe(COLD),
             "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),
         }
     )
@@ -201,7 +160,7 @@ def cases(
         if interface.splits:
             approach = Approach(interface, draw(any_of(*divisors(theta))), approach.vcis)
     ranks = math.prod(grid)
-    shared = pattern != "sweep3d" and not interface.one_by_one and machine.inter.burst is None
+    shared = pattern != "sweep3d" and not interface.one_by_one
     if shared and draw(EITHER):  # refused of others: see test_nodes.py
         nodes = draw(any_of(*divisors(ranks)))
         if pattern in ("halo3d", "halo3d26") and draw(EITHER):
@@ -264,30 +223,6 @@ def as_many_are_early(found: Array, expected: list[list[Ended]]) -> None:
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_oracle(case: dict[str, Any], iterations: int) -> None:
     compare(case, iterations)
-
-
-@pytest.mark.parametrize("sizes", [[32.0, 32.0, 32.0, 2e5], [2e5, 2e5, 32.0, 2e5]])
-def test_what_one_rank_alone_sends_in_several_sizes_does_not_wait_at_a_shaped_port_again(sizes: list[float]) -> None:
-    machine = machines.load("bebop")
-    first, *others = machine.inter.segments
-    compare(
-        {
-            "machine": shaped(machine, first, others),
-            "workload": Workload(
-                threads=2,
-                partitions_per_thread=2,
-                buffer="200000 B",  # type: ignore[arg-type]
-                pattern="neighbours",
-                neighbours=4,
-                compute=ComputeTime(time="1 us"),  # type: ignore[arg-type]
-            ),
-            "approach": Approach(MANY, 4, 2),
-            "grid": (5,),
-            "neighbours": [[], [], [], [], [0, 1, 2, 3]],
-            "neighbour_sizes": [[], [], [], [], sizes],
-        },
-        2,
-    )
 
 
 @st.composite

@@ -88,9 +88,6 @@ def in_step(draw: st.DrawFn) -> dict[str, Any]:
     """Ranks that all do the same: halos without ends, or a list of rings, nobody later than others."""
     case = draw(cases(patterns=("halo3d", "halo3d26", "neighbours")))
     workload, machine = case["workload"], case["machine"]
-    # Ranks whose go-aheads leave behind data pull each other out of step; the timeline answers beside its sends.
-    path = machine.inter.model_copy(update={"queue": None, "backlog": None})
-    machine = machine.model_copy(update={"inter": path, "answers": None})
     arrivals_ = draw(st.sampled_from([NoArrivals(), Laggard(model="laggard", late_by=0.05)]))
     alone: dict[str, Any] = {"ranks_per_node": None, "node_grid": None, "thread_grid": None, "periodic": True}
     update: dict[str, Any] = {"arrivals": arrivals_, "grid": case["grid"]}

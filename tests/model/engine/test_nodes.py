@@ -239,9 +239,6 @@ def test_a_port_is_free_for_what_comes_from_outside(key: str, partitions: int) -
 @pytest.mark.parametrize("approach", [BULK, Approach(BY_KEY["blocking"]), Approach(MANY, 4, 2)], ids=lambda a: a.name)
 def test_a_rank_per_node_is_as_no_nodes(approach: Approach) -> None:
     machine = with_nodes(machines.load("meluxina"))
-    # Flows that share ports unevenly, too: nobody shares an adapter.
-    uneven = machine.inter.link_bandwidth.model_copy(update={"value": 0.3, "interval": None})
-    machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"uneven": uneven})})
     w = workload(compute={"time": "100 us"}, arrivals=NOISY)
     run_ = partial(simulate, machine, w, approach, grid=(4, 3, 2), iterations=3, record=True)
     alone, single = run_(), run_(ranks_per_node=1)
