@@ -376,7 +376,8 @@ class Ranks:
         # Where the order decides more than when the last is through, rounding must not decide it.
         slowest = self._receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
         matters = len(self.kinds_of) > 1 or (own_threads and slowest > self.kinds_of[0].busy)
-        port, last = list[tuple[float, int, int, Message, Kind]](), (NEVER,) * 4
+        port = list[tuple[float, int, int, Message, Kind]]()
+        last: tuple[float, ...] = (NEVER,) * 4
         for number, (rank, sent, d) in enumerate(sources):
             kind, mine = self.kinds[rank][d], [m for m in sent.messages if m.direction == d]
             port += [(ticks(m.left - floor) if matters else m.left, number, i, m, kind) for i, m in enumerate(mine)]

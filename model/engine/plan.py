@@ -479,7 +479,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
-        "confirmed": confirmed(x.first, interface, x.setting),
+        "confirmed": bool(np.any(confirmed(x.first, interface, x.setting))),
         "window_per_thread": interface.windows_per_thread,
     }
 
