@@ -29,7 +29,7 @@ Reduction = Literal["every", "max", "min", "mean", "increases", "decreases", "la
 
 
 class Bounds(Strict):
-    """What is expected is a range, open where a side is absent."""
+    """A range, open where a side is absent."""
 
     at_least: float | None = None
     at_most: float | None = None
@@ -44,7 +44,7 @@ class Bounds(Strict):
 
 
 def _kind(data: Any) -> str:
-    """A plain union would report every alternative's errors; decide by what is there."""
+    """A plain union would report every alternative's errors; decide by the names present."""
     return "bounds" if isinstance(data, (dict, Bounds)) else "value"
 
 

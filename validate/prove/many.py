@@ -197,7 +197,7 @@ def validate(
     seed: int = 0,
     on_progress: Callable[[Told], object] = lambda _: None,
 ) -> Comparison:
-    """Calibrate, measure exchanges among all ranks, and hold predictions against them; resumes as `live.validate`.
+    """Calibrate, measure exchanges among all ranks, and compare predictions with them; resumes as `live.validate`.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def concluded(
     seed: int,
     outcome: Outcome | None = None,
 ) -> Comparison:
-    """The comparison from what the raw file holds; without checks and controls where ranks share cores."""
+    """The comparison, from the raw file; without checks and controls where ranks share cores."""
     content, key, machine = from_records.load(raw), calibration.environment, calibration.described.machine
     moments = raw.parent / ARRIVALS
     moments.mkdir(exist_ok=True)

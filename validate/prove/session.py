@@ -149,10 +149,10 @@ def prove(
     on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
-    today = design.way_of_step([w.baseline for w in workload.parts], workload)
+    baseline = design.way_of_step([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
-    wanted = [today.approaches, *named] if named else advised
+    wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)))
@@ -169,7 +169,7 @@ def prove(
         for way in ways
         if (found := performed_in(content, way, environments[way.vcis], name, first, steps)) is not None
     }
-    if today not in seen or len(seen) < 2:
+    if baseline not in seen or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
@@ -192,7 +192,7 @@ def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> N
         return
     if given is None and len(set(nodes)) > 1:
         raise PreadyError(
-            "ranks_per_node without --machine: what is calibrated here is the path between nodes",
+            "ranks_per_node without --machine: only the path between nodes is calibrated here",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
     if given is not None:
