@@ -17,7 +17,7 @@ from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.version import VERSION
-from pready.validate.limits import as_printed, clear
+from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live import design
 from pready.validate.live.checks import SMALL, STEADY, checks, described, steady
 from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
@@ -158,12 +158,18 @@ def concluded(
         raise PreadyError("no workload was measured in every round", valid="a larger budget", source=str(raw))
     cases = cases_of(found)
     controls = (
-        Control("β halved", "every time per byte of the Machine doubled", checks(compared(halved_bandwidth(machine)))),
-        Control(
-            "laggard removed",
-            "the same measurements, predicted as if all partitions were ready at once",
-            checks(compared(machine, lag=False)),
-        ),
+        ()
+        if len(found) < FEWEST_WORKLOADS
+        else (
+            Control(
+                "β halved", "every time per byte of the Machine doubled", checks(compared(halved_bandwidth(machine)))
+            ),
+            Control(
+                "laggard removed",
+                "the same measurements, predicted as if all partitions were ready at once",
+                checks(compared(machine, lag=False)),
+            ),
+        )
     )
     about = content.environments[key]
     return Comparison(
@@ -204,6 +210,7 @@ def _notes(
         f"judged; {len(cases) - len(large)} smaller ones are not"
     )
     yield described(found)
+    yield from too_few(len(found))
     if said := as_printed(clear([c for c in steady(cases) if c.approach != "single"])):
         yield said
     if site.receive_threads:

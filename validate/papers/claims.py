@@ -165,9 +165,11 @@ def merged(base: Arguments, changes: Arguments) -> Arguments:
     out = dict(base)
     for name, value in changes.items():
         below = out.get(name)
-        tables = isinstance(below, dict) and isinstance(value, dict)
-        same_model = tables and value.get("model", below.get("model")) == below.get("model")
-        out[name] = merged(below, value) if same_model else value
+        if isinstance(below, dict) and isinstance(value, dict):
+            other_model = value.get("model", below.get("model")) != below.get("model")
+            out[name] = value if other_model else merged(below, value)
+        else:
+            out[name] = value
     return out
 
 

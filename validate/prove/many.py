@@ -32,7 +32,7 @@ from pready.model.machine_file import dumps
 from pready.model.predict import effective_library, with_library
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.validate.limits import as_printed, clear
+from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.design import LONGEST_TRANSFER
 from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, nice
@@ -315,7 +315,7 @@ def concluded(
         for way in s.ways
     )
     shared = shared_cores(p for p in performed if p is not None)
-    notes += [shared] if shared else []
+    notes += [shared] if shared else too_few(len(found))
 
     def controls() -> tuple[Control, ...]:
         half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
@@ -333,7 +333,7 @@ def concluded(
         title=f"{library}: {launcher.name}",
         cases=cases,
         checks=() if shared else checks(found),
-        controls=() if shared else controls(),
+        controls=() if shared or len(found) < FEWEST_WORKLOADS else controls(),
         notes=tuple(notes),
         about={
             "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
