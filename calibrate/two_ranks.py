@@ -1,4 +1,4 @@
-"""Ranks on two nodes: through a launcher of the user's, or on the rig with an MPI that is looked for."""
+"""Ranks on two nodes: through the user's launcher, or on the rig with an MPI that is found here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def two_ranks(
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
         raise PreadyError(
-            f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2 -c 8" or --rig 1Gbit'
+            f"{given} given", valid='one of them, such as --launcher "srun -N 2 -n 2 -c 8" or --rig 100Mbit'
         )
     check_nodes(nodes, rig)
     if launcher is not None:
@@ -49,9 +49,9 @@ def two_ranks(
 
 
 def check_nodes(nodes: int | None, rig: str | None) -> None:
-    """Refuse a number of nodes for anything but the rig."""
+    """Refuse a number of nodes without a rig."""
     if nodes is not None and rig is None:
-        raise PreadyError(f"--nodes {nodes} without --rig", valid="--nodes with --rig; a launcher says its own nodes")
+        raise PreadyError(f"--nodes {nodes} without --rig", valid="--nodes with --rig; a launcher sets its own nodes")
 
 
 def mpi_home(prefix: Path | None) -> Path:
@@ -72,6 +72,6 @@ def mpi_home(prefix: Path | None) -> Path:
 
 
 def is_open_mpi(home: Path) -> bool:
-    """Ask its mpiexec."""
+    """Does its mpiexec say so?"""
     said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
     return "Open MPI" in said.stdout or "OpenRTE" in said.stdout

@@ -9,6 +9,9 @@ import numpy as np
 from pready.model.verdict import MIN_GAIN, verdict
 from pready.validate.result import CaseResult, Check
 
+FEWEST_WORKLOADS = 8
+"""For negative controls: η of a few workloads may stay nearly the same on a wrong machine."""
+
 
 def percentile(values: Sequence[float], q: float) -> float:
     """NaN, which keeps no limit, over no value at all."""
@@ -50,6 +53,15 @@ def verdicts_right(gains: Sequence[CaseResult]) -> Check:
     """The share of `clear` cases whose verdict is right."""
     share = float(np.mean([right(c) for c in gains])) if gains else float("nan")
     return at_least("verdict right", share, 0.90, len(gains), "of savings further from 1 % than they vary")
+
+
+def too_few(workloads: int) -> list[str]:
+    """A note if negative controls are left out."""
+    if workloads >= FEWEST_WORKLOADS:
+        return []
+    return [
+        f"no negative controls: {workloads} workloads are too few, {FEWEST_WORKLOADS} are needed; a larger --budget"
+    ]
 
 
 def as_printed(cases: Sequence[CaseResult]) -> str | None:

@@ -1,4 +1,4 @@
-"""What the rounds of a measurement say together: the median, and how far any of them is from it."""
+"""The rounds of a measurement: their median, and the range around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a validation finds, whatever it compared with: claims of papers, and cases measured or simulated."""
+"""The findings of a validation: claims of papers, and cases measured or simulated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim of a paper beside what the model says.
+    """One claim of a paper beside the model's value.
 
     `says` is the claim in our words, `tolerance` and `why` how close we ask to be and for what reason;
     for a claim out of scope `why` is the reason no model of ours can address it.
@@ -79,7 +79,7 @@ class CaseResult:
     """One configuration, measured (or simulated by SST) and predicted.
 
     Times in seconds after the last partition is ready. `spread` is the measurement's own, relative:
-    what no prediction can be better than. `eta` is bulk's time over this approach's, with the same
+    no prediction can be better. `eta` is bulk's time over this approach's, with the same
     arrivals; `eta_closed_form` is Eq. 3 of gillis2023 alone.
     """
 

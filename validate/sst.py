@@ -63,7 +63,7 @@ NETWORKS = (
 ITERATIONS = 4
 
 Told = Callable[[int, int, str], None]
-"""Called before each run of SST with how many are done, how many there are, and what is run."""
+"""Called before each run of SST with the number of runs done, that of all, and the name of the run."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def predicted(scene: Scene, machine: Machine, seed: int) -> Predicted:
 def concluded(
     todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predicted], machine: Machine
 ) -> tuple[tuple[CaseResult, ...], tuple[Check, ...]]:
-    """Cases on one router, and what they say together."""
+    """Cases on one router, and checks over them."""
     rows = [(s, x, p) for s, x, p in zip(todo, seen, said, strict=True) if s.network == "single"]
     bulks = {s.name: (x, p) for s, x, p in rows if s.approach.interface is SINGLE}
     # Where bulk's run failed there is no η; the times count all the same.

@@ -97,13 +97,13 @@ def corrected(firefly: Firefly, sizes: np.ndarray, missing: np.ndarray, target: 
     """The parameters with `missing` (s, target − simulated) put where it belongs."""
     lines = [_line(sizes, 1e9 * missing, 1e9 * target, *span) for span in _spans(firefly)]
     late = [a for (a, _), b in zip(lines, firefly.bands, strict=True) if b.rendezvous]
-    # What the first band lacks moves the wire, what the first rendezvous lacks besides moves the handshake.
+    # The rest of the first band moves the wire, the further rest of the first rendezvous moves the handshake.
     shared = lines[0][0]
     handshake = handshake_ns(firefly)
     if handshake is not None:
         handshake += late[0] - shared
     moved = with_gap_kept(firefly, latency_ns(firefly) + shared, handshake)
-    # What rounding and bounds did not allow to move stays with the bands.
+    # The part that rounding and bounds did not allow to move stays with the bands.
     did = latency_ns(moved) - latency_ns(firefly)
     did_late = did + (handshake_ns(moved) or 0.0) - (handshake_ns(firefly) or 0.0)
     bands, faster = [], 0.0
@@ -127,7 +127,7 @@ def _spans(firefly: Firefly) -> list[tuple[float, float]]:
 
 
 def _line(sizes: np.ndarray, missing: np.ndarray, target: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """Constant and slope of what is missing in a band, by least squares of the relative error."""
+    """Constant and slope of a band's missing time, by least squares of the relative error."""
     chosen = (sizes >= low) & (sizes < high)
     x, y, w = sizes[chosen].astype(float), missing[chosen], 1 / target[chosen]
     if not len(x):

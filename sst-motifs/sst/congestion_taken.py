@@ -42,7 +42,7 @@ def beside(alone: Prediction, congested: Prediction) -> tuple[Beside, ...]:
 def warned(prediction: Prediction, rows: Sequence[Beside]) -> Prediction:
     """The prediction with a warning if congestion takes a good part of the advised approach's gain, or of the best's.
 
-    The best's on one router: where congestion takes all of it, bulk is what is advised.
+    The best on one router: where congestion takes the whole gain, bulk is advised.
     """
     best = max(rows, key=lambda r: r.eta_alone)
     if best.taken is None or best.taken < WORTH_A_WORD:

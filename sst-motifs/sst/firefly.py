@@ -9,7 +9,7 @@ buffer when the receiver is in MPI, and an acknowledgement follows. In Firefly's
 * a rendezvous: two more crossings, two more times the links, one more start, and the read at the
   sender (``hostReadDelay``), so handshake = 2 host + 2 wire + gap + read, without the sender's CPU;
 * g: ``txDelay``, between the starts of messages (where there is no rendezvous, see `send_machines`);
-* G: the link's rate is what several messages reach; what one message alone lacks (G − G_link) is
+* G: the link has the rate of several messages in flight; the rest of one message alone (G − G_link) is
   charged per byte to the receiving CPU (``rxMemcpy``, or ``rxFini`` after a rendezvous). Pipelined
   messages hide it behind each other as the model's do, as long as G ≤ 2 G_link and the receiver waits.
 
@@ -286,7 +286,7 @@ def packet_bytes(firefly: Firefly) -> int:
 
 
 def buffer_bytes(firefly: Firefly) -> int:
-    """Buffers of a port: twice what is on its way between two credits, and at least `PORT_PACKETS`."""
+    """Buffers of a port: twice the data on its way between two credits, and at least `PORT_PACKETS`."""
     round_trip = 2 * max(firefly.wire_ns / 2, HOP_NS) * 1e-9
     packet = packet_bytes(firefly)
     return max(PORT_PACKETS * packet, int(2 * round_trip * firefly.link_bytes_per_s) // packet * packet)

@@ -48,7 +48,7 @@ def groups() -> dict[str, tuple[Parameter, ...]]:
 
 
 def parameters(motif: str) -> dict[str, Parameter]:
-    """What a motif takes, by name."""
+    """A motif's parameters by name."""
     return {p.name: p for group in GROUPS[motif] for p in groups()[group]}
 
 

@@ -1,7 +1,7 @@
 """A Workload on a Machine, simulated by SST: runs of bulk and of each approach, and a Prediction from them.
 
 Every run draws the same ready times (the model's, from a file). Iteration 0 has no arrival spread and
-serves as warm-up and as the papers' "without noise"; the others are what the means are taken over.
+serves as warm-up and as the papers' "without noise"; means are taken over the others.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def simulate_approach(
 
 
 def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
-    """The approaches to run: bulk, then `chosen` or what the library offers on one VCI."""
+    """The approaches to run: bulk, then `chosen` or those of the library on one VCI."""
     if chosen:
         return [BULK, *(a for a in chosen if a != BULK)]
     w, profile = s.workload, effective_library(s.machine, library)

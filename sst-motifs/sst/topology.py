@@ -1,4 +1,4 @@
-"""Networks by name and size: what a merlin topology of so many ranks looks like.
+"""Networks by name and size, as merlin topologies.
 
 ``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one rank per router;
 ``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up) and, if said, with so many
@@ -111,7 +111,7 @@ class Kind:
     """A row of the table of topologies."""
 
     make: Callable[[str, int], Topology]
-    """From what follows the colon, and the ranks."""
+    """From the text after the colon, and the ranks."""
     arguments: str = ""
     """What may follow the name, as a help text writes it."""
 
@@ -123,4 +123,4 @@ KINDS: Mapping[str, Kind] = {
     "dragonfly": Kind(_dragonfly),
 }
 VALID = ", ".join(f"{name}{kind.arguments}" for name, kind in KINDS.items())
-"""What a user may write."""
+"""Valid names, for messages."""

@@ -272,7 +272,7 @@ def test_progress_thread_is_suggested_where_it_helps() -> None:
         arrivals={"model": "gaussian", "spread": "2 %"},
         pattern="halo3d",
     )
-    assert "rendezvous waits until the receiver enters MPI" in predict(MELUXINA, w).advice.because
+    assert "rendezvous waits for the receiver to enter MPI" in predict(MELUXINA, w).advice.because
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

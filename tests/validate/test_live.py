@@ -235,6 +235,7 @@ def test_a_short_comparison_on_the_rig(
     assert {t.stage for t in told} == {"calibrating", "measuring"}
     assert done.cases
     assert {c.approach for c in done.cases} >= {"single", "many", "part"}
-    assert len(done.controls) == 2
+    few = any("too few" in note for note in done.notes)
+    assert len(done.controls) == (0 if few else 2)
     assert OFF_LOGGP in done.notes
     assert (tmp_path / "live-mpich.toml").exists()

@@ -65,8 +65,8 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
     return cluster(rows_of)
 
 
-def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Comparison:
-    monkeypatch.setattr(many, "MOST_SCENES", 8)
+def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, workloads: int = 8) -> Comparison:
+    monkeypatch.setattr(many, "MOST_SCENES", workloads)
     monkeypatch.setattr(many, "KINDS", ("normal", "laggard"))
     monkeypatch.setattr(many, "patterns", lambda _: {"pair": PAIR})
     found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
@@ -94,6 +94,14 @@ def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: 
 def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compared(halved_bandwidth(machine()), tmp_path, monkeypatch)
     assert "error of η, median" in [check.name for check in done.checks if not check.ok]
+
+
+@pytest.mark.thorough
+def test_few_workloads_have_no_negative_controls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared(machine(), tmp_path, monkeypatch, workloads=7)
+    assert done.checks
+    assert done.controls == ()
+    assert "no negative controls: 7 workloads are too few, 8 are needed; a larger --budget" in done.notes
 
 
 @pytest.mark.thorough

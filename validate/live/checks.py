@@ -1,4 +1,4 @@
-"""Two limits for a live comparison, and what else its cases say together."""
+"""Two limits for a live comparison, and figures without one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def checks(compared: Sequence[Compared]) -> tuple[Check, ...]:
 
 
 def described(compared: Sequence[Compared]) -> str:
-    """What the cases say beside the limits."""
+    """Figures without a limit."""
     every = [c for one in compared for c in one.cases]
     cases, small = steady(every), [c for c in every if c.buffer < SMALL]
     split = [c for c in cases if c.approach != "single"]

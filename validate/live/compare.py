@@ -57,7 +57,7 @@ class Repeats:
 
     @property
     def until_ready(self) -> float:
-        """Seconds from the start to the last partition ready, the median of the repeats: what an iteration computes."""
+        """An iteration's compute time: seconds until the last partition is ready, the median of the repeats."""
         return float(np.median(self.ready.max(axis=1)))
 
     @property
@@ -136,13 +136,13 @@ def compare(
         workload = workload_of(scene, ready, folder, f"{library}-{scene.name}-{way}")
         return Completed(machine, workload, seed, nominal=len(ready))
 
-    today = evaluated(BULK)
+    baseline = evaluated(BULK)
     for way, seen in measured.items():
         approach = approach_of(way, profile)
         if approach is None:
             continue
-        evaluation = today if way == BULK else evaluated(way)
-        before_porting = today.predict(approach)
+        evaluation = baseline if way == BULK else evaluated(way)
+        before_porting = baseline.predict(approach)
         rows.append((way, before_porting))
         predicted = before_porting if way == BULK else evaluation.predict(approach)
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)

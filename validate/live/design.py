@@ -1,4 +1,4 @@
-"""Which cases to measure: a seeded, space-filling sample of what an application can look like.
+"""Which cases to measure: a seeded, space-filling sample of workloads.
 
 A full factorial of sizes, threads, partitions, delays and approaches takes hours. A scrambled Sobol sequence covers the
 same space evenly with as many workloads as the time allows, and any first part of it covers the space too, so that a
@@ -59,7 +59,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Scene:
-    """One workload: who sends what, and when its partitions are ready.
+    """One workload: its buffer and ways of sending, and when its partitions are ready.
 
     `ready` is in seconds after the threads start, one per user partition.
     """
@@ -90,7 +90,7 @@ def scenes(
     avoid
         Message sizes of the calibration; no message of a scene has one of them.
     crowded
-        Threads have no core each: no windows per thread, whose threads poll inside MPI until an epoch ends, and would
+        Threads have no core each: no windows per thread, whose threads poll in MPI until an epoch ends, and would
         show each other's time slices.
     """
     avoided = set(avoid)
@@ -108,7 +108,7 @@ def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[
     largest = min(LARGEST, LONGEST_TRANSFER * bytes_per_s)
     wanted = SMALLEST * (largest / SMALLEST) ** float(size)
     buffer = max(round(wanted / partitions), 8) * partitions
-    # What one message carries in any of the ways: the buffer, a thread's share or a partition.
+    # The message sizes of all ways: the buffer, a thread's share or a partition.
     while avoided & {buffer, buffer // n, buffer // partitions}:
         buffer += partitions
     chosen = KINDS[int(kind * len(KINDS))]

@@ -1,4 +1,4 @@
-"""One live comparison: calibrate and measure other cases by turns, predict them, judge."""
+"""One live comparison: calibrate and measure other cases alternately, predict them, judge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pready.model.errors import PreadyError
 from pready.model.machine import Machine
 from pready.model.machine_file import dumps
 from pready.model.version import VERSION
-from pready.validate.limits import as_printed, clear
+from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live import design
 from pready.validate.live.checks import SMALL, STEADY, checks, described, steady
 from pready.validate.live.compare import Compared, cases_of, compare, gather, halved_bandwidth, without_laggard
@@ -27,12 +27,12 @@ CALIBRATING = 0.5
 """Share of the budget for the calibration."""
 TURNS = 2
 """In how many parts the cases are measured. Calibration goes on before, between and after them: a machine that others
-use as well changes in minutes by as much as a model is off."""
+use as well changes within minutes by as much as the model is off."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
 MEASUREMENTS = tuple(name for name in benchmark_list.MEASUREMENTS if name not in ("matching", "noise"))
-"""What the calibration's share of the budget is for."""
+"""The calibration's measurements."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def validate(
     Parameters
     ----------
     budget_s
-        Wall-clock seconds of measuring; what has begun is finished.
+        Wall-clock seconds of measuring; a point that has begun is finished.
     seed
         Of the cases, their order, and the intervals.
 
@@ -127,7 +127,7 @@ def scenes_for(machine: Machine, seed: int, *, crowded: bool = False) -> list[de
 
 
 def nice(bytes_per_s: float) -> float:
-    """Two digits, so that a calibration that moves a little leaves the cases, and what is measured of them, alone."""
+    """One digit, so that cases and their measurements stay the same when a calibration moves a little."""
     return float(f"{bytes_per_s:.1g}")
 
 
@@ -140,7 +140,7 @@ def concluded(
     folder: Path,
     outcome: Outcome | None = None,
 ) -> Comparison:
-    """The comparison from what the raw file holds."""
+    """The comparison, from the raw file."""
     content, key = from_records.load(raw), calibration.environment
     machine = calibration.described.machine
     gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
@@ -158,12 +158,18 @@ def concluded(
         raise PreadyError("no workload was measured in every round", valid="a larger budget", source=str(raw))
     cases = cases_of(found)
     controls = (
-        Control("β halved", "every time per byte of the Machine doubled", checks(compared(halved_bandwidth(machine)))),
-        Control(
-            "laggard removed",
-            "the same measurements, predicted as if all partitions were ready at once",
-            checks(compared(machine, lag=False)),
-        ),
+        ()
+        if len(found) < FEWEST_WORKLOADS
+        else (
+            Control(
+                "β halved", "every time per byte of the Machine doubled", checks(compared(halved_bandwidth(machine)))
+            ),
+            Control(
+                "laggard removed",
+                "the same measurements, predicted as if all partitions were ready at once",
+                checks(compared(machine, lag=False)),
+            ),
+        )
     )
     about = content.environments[key]
     return Comparison(
@@ -204,6 +210,7 @@ def _notes(
         f"judged; {len(cases) - len(large)} smaller ones are not"
     )
     yield described(found)
+    yield from too_few(len(found))
     if said := as_printed(clear([c for c in steady(cases) if c.approach != "single"])):
         yield said
     if site.receive_threads:

@@ -58,7 +58,7 @@ def behind(names: set[str], machine: Machine, size: float) -> Iterator[Measured]
 
 
 class Predicting(Protocol):
-    """Predictions of what is measured, with some costs replaced."""
+    """Predictions of the measured time, with some costs replaced."""
 
     machine: Machine
     workload: Workload
@@ -71,7 +71,7 @@ class Predicting(Protocol):
 
 
 def beside_terms(case: CaseResult) -> str | None:
-    """What is to say without looking for a term: nothing of a case that is predicted well enough; None: look."""
+    """The suspicion without looking for a term: empty for a case that is predicted well enough; None: look."""
     if abs(case.error) < CLEAR and abs(case.eta_error) < CLEAR:
         return ""
     if case.measured_s > 0 and abs(case.error) < case.spread:

@@ -1,7 +1,7 @@
-"""Every quantitative claim of the five papers, as data, and what the model says to it.
+"""Every quantitative claim of the five papers, as data, and the model's value for it.
 
 The claims stand in one TOML file per paper (`claims.py` is their form); `checks.py` names the few
-functions that compute our values. None of them sees what is expected.
+functions that compute our values. None of them sees the expected value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def validate(
     on_claim
         Called with each result as soon as it is there.
     change
-        Applied to every machine before anything is computed, for negative controls; what is weak is not asked then.
+        Applied to every machine first, for negative controls; weak claims are not looked for then.
 
     Returns
     -------

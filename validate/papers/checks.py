@@ -63,7 +63,7 @@ def _table(name: str) -> type[Strict]:
 
 
 def answer(name: str, data: dict[str, Any], lab: Lab) -> Answer:
-    """What a check says."""
+    """The value of a check."""
     try:
         return CHECKS[name](arguments(name, data, name), lab)
     except PreadyError as error:

@@ -29,7 +29,7 @@ Reduction = Literal["every", "max", "min", "mean", "increases", "decreases", "la
 
 
 class Bounds(Strict):
-    """What is expected is a range, open where a side is absent."""
+    """A range, open where a side is absent."""
 
     at_least: float | None = None
     at_most: float | None = None
@@ -44,7 +44,7 @@ class Bounds(Strict):
 
 
 def _kind(data: Any) -> str:
-    """A plain union would report every alternative's errors; decide by what is there."""
+    """A plain union would report every alternative's errors; decide by the names present."""
     return "bounds" if isinstance(data, (dict, Bounds)) else "value"
 
 
@@ -165,9 +165,11 @@ def merged(base: Arguments, changes: Arguments) -> Arguments:
     out = dict(base)
     for name, value in changes.items():
         below = out.get(name)
-        tables = isinstance(below, dict) and isinstance(value, dict)
-        same_model = tables and value.get("model", below.get("model")) == below.get("model")
-        out[name] = merged(below, value) if same_model else value
+        if isinstance(below, dict) and isinstance(value, dict):
+            other_model = value.get("model", below.get("model")) != below.get("model")
+            out[name] = value if other_model else merged(below, value)
+        else:
+            out[name] = value
     return out
 
 

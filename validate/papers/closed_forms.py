@@ -56,7 +56,7 @@ class Metric(Strict):
 
 
 class Projection(Strict):
-    """Share of the run time, and what it gains."""
+    """Share of the run time, and its speedup."""
 
     share: float
     communication_speedup: float

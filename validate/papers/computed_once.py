@@ -78,7 +78,7 @@ def changed(table: Any, path: list[str], value: object) -> Any:
 
 @dataclass
 class Lab:
-    """What one validation computes with.
+    """The inputs that one validation computes with.
 
     `change` is applied to every machine: a negative control makes all of them wrong with it.
     """

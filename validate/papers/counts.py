@@ -35,7 +35,7 @@ class Communicators(Threads):
 
 
 class Channels(Threads):
-    """What the threads of a rank express their parallelism with, and on which adapter."""
+    """How the threads of a rank express their parallelism, and on which adapter."""
 
     mechanism: Literal["one communicator", "communicators", "tags", "endpoints"]
     machine: MachineTable
@@ -78,7 +78,7 @@ def leaving(threads: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def threads_sharing_a_context(a: Channels, lab: Lab) -> float:
-    """The most threads that have to take turns on one hardware context.
+    """The largest number of threads that share one hardware context.
 
     With communicators, each thread and direction has one of its own, spread round-robin over the
     contexts as they are created (zambre2021 5.3 and 6.1); tags and endpoints need one per thread.

@@ -20,7 +20,7 @@ LAST_HIGH = 0.9
 
 
 def result(paper: str, claim: Claim, lab: Lab) -> ClaimResult:
-    """The claim beside what the model says."""
+    """The claim beside the model's value."""
     common: dict[str, Any] = {
         "id": f"{paper}/{claim.id}",
         "paper": paper,
@@ -183,7 +183,7 @@ def shown_expected(expected: Expected) -> Shown:
 
 
 def shown_values(values: Sequence[Answer]) -> Shown:
-    """One value as it is, several as their range or as what was found."""
+    """One value as it is, several as their range or as words."""
     if len(set(values)) == 1:
         return values[0]
     numbers = [v for v in values if not isinstance(v, (bool, str))]
@@ -204,7 +204,7 @@ def shown_tolerance(tolerance: Tolerance | None) -> str:
 
 
 def configuration(claim: Claim) -> str:
-    """The arguments in one line: what is computed, against what, over what."""
+    """The arguments in one line: computed for, compared with, over."""
     parts = [f"{claim.check}: {_flat(claim.arguments)}"]
     if claim.than is not None:
         words = {"ratio": "over the same with", "difference": "minus the same with", "percent less": "% less than with"}

@@ -108,7 +108,7 @@ def _ring(ranks: int, reach: int) -> tuple[tuple[int, ...], ...]:
 
 
 def run_time_ratio(a: Ported, lab: Lab) -> float:
-    """Run time today over that of the port, only the exchange getting faster (Amdahl's law)."""
+    """The baseline's run time over that of the port, only the exchange getting faster (Amdahl's law)."""
     times = [
         simulation(Run(of="iteration_s", machine=a.machine, iterations=a.iterations, **dict(way)), lab)
         for way in (a.today, a.port)

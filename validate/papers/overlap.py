@@ -1,7 +1,7 @@
 """Checks on communication that is started before the computation and completed after it.
 
 That is what IMB-ASYNC measures, and persistent operations are used for (jammer2022 IV): both ranks
-start, compute, and wait. What is left after the computation is the overhead.
+start, compute, and wait. The time left after the computation is the overhead.
 """
 
 from __future__ import annotations

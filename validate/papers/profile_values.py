@@ -18,7 +18,7 @@ class MachineValue(Strict):
 
 
 class LibraryProperty(Strict):
-    """What a library does with partitioned communication."""
+    """A library's partitioned communication."""
 
     library: str
     of: Literal["sends partitions early", "VCIs for partitions"]

@@ -22,7 +22,7 @@ Change = Callable[[Machine], Machine]
 
 
 def _times(table: Any, factor: float, *names: str) -> Any:
-    """A copy with the values of these names multiplied; what is absent stays absent."""
+    """A copy with the values of these names multiplied; absent ones stay absent."""
     found = {name: value for name in names if (value := getattr(table, name)) is not None}
     return table.model_copy(
         update={n: v.model_copy(update={"value": factor * v.value, "interval": None}) for n, v in found.items()}
@@ -57,7 +57,7 @@ def bandwidth(machine: Machine, factor: float) -> Machine:
 
 
 def contention(machine: Machine, factor: float) -> Machine:
-    """What it costs to find a lock taken, multiplied, for sends and for puts."""
+    """The cost of contention multiplied, for sends and for puts."""
 
     def curve(of: Contention | None) -> Contention | None:
         return of and of.model_copy(update={"time": tuple(factor * t for t in of.time)})

@@ -1,4 +1,4 @@
-"""What is measured of an exchange: which ways, how often, in which order."""
+"""The measurements of an exchange: which ways, how often, in which order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WARM_UP = 3
 FEWEST, MOST = 8, 100
 """Iterations that count, of a round."""
 START_S = 3.0
-"""What it takes to start a run and to check its bytes, about."""
+"""About the time to start a run and to check its bytes."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def way_of(approach: Approach, n_partitions: int) -> Way:
 
 
 def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
-    """What ``MPI_Psend`` is here: who asks for ``part`` gets the library's, which may send no partition early."""
+    """``part`` as the library does it, which may send no partition early."""
     if approach.interface is PART and library.part is PART_AM:
         return PART_AM.into(1, approach.vcis)
     return approach
@@ -122,27 +122,27 @@ def _sent(approach: Approach, n_partitions: int) -> Sent:
 
 
 def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, ...]]:
-    """What the application does today, what is advised, and the best of the interfaces that come next.
+    """The baseline, the advised approach, and the best of the next interfaces.
 
     Of a step with several exchanges: each as it is advised, then one interface for all of them, those that are
     advised for any exchange first.
     """
     each = prediction.exchanges or (prediction,)
-    today = tuple(w.baseline for w in workload.parts)
+    baseline = tuple(w.baseline for w in workload.parts)
     usable = [_best_of_interfaces(e, w.baseline) for e, w in zip(each, workload.parts, strict=True)]
     chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
     common = [i for i in usable[0] if all(i in some for some in usable)]
     own = {a.interface for a in chosen}
     common.sort(key=lambda i: (i not in own, sum(some[i].time_s for some in usable)))
     uniform = [tuple(some[i].approach for some in usable) for i in common]
-    return [*dict.fromkeys([today, tuple(chosen), *uniform])][: 1 + MOST_ADVISED]
+    return [*dict.fromkeys([baseline, tuple(chosen), *uniform])][: 1 + MOST_ADVISED]
 
 
-def _best_of_interfaces(prediction: Prediction, today: Approach) -> dict[Interface, ApproachPrediction]:
+def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Interface, ApproachPrediction]:
     """Of those that can be measured, the best transport partitions and VCIs; the advised ones of the advised."""
     best = prediction.advised
-    found = {best.approach.interface: best} if best.approach != today else {}
-    for row in sorted(candidates(prediction.approaches, today), key=lambda p: -p.eta):
+    found = {best.approach.interface: best} if best.approach != baseline else {}
+    for row in sorted(candidates(prediction.approaches, baseline), key=lambda p: -p.eta):
         if row.key in EXCHANGE_WAYS or row.approach.interface is PART_AM:
             found.setdefault(row.approach.interface, row)
     return found

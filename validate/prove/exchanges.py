@@ -1,4 +1,4 @@
-"""What is said of each exchange of a step, and which of them the step's error points at."""
+"""The results of each exchange of a step, and the one that is off most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model says of the iterations that are measured: the same ranks, the same draws, the same statistic."""
+"""Predictions of the measured iterations: the same ranks, the same draws, the same statistic."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Expectation:
 
 
 def _expectation(
-    run: Simulation, today: Simulation, row: ApproachPrediction, exchanges_s: tuple[float, ...] = ()
+    run: Simulation, baseline: Simulation, row: ApproachPrediction, exchanges_s: tuple[float, ...] = ()
 ) -> Expectation:
     """From the iterations that count; intervals are those of a prediction, as shares of their values."""
-    time, bulk = exchange_s(run), exchange_s(today)
-    iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, today))
+    time, bulk = exchange_s(run), exchange_s(baseline)
+    iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, baseline))
     eta, saving = bulk / time, 1 - iteration / iteration_bulk
     shift = saving - row.speedup_percent / 100
     return Expectation(
@@ -63,7 +63,7 @@ def _expectation(
 
 
 def left_alone(approach: Approach) -> Approach:
-    """As performed where threads have no core each: a thread hands its message over and does not wait inside MPI.
+    """The approach where threads share cores: a thread issues its message and does not wait in MPI.
 
     So the sender's half of a rendezvous rests until the threads have joined.
     """
@@ -124,8 +124,8 @@ class Expected:
         """Time, η and saving."""
         if approach not in self._rows:
             self._rows[approach] = self._many.predict(approach)
-        run, today = self._counted(approach), self._counted(self.workload.baseline)
-        return _expectation(run, today, self._rows[approach])
+        run, baseline = self._counted(approach), self._counted(self.workload.baseline)
+        return _expectation(run, baseline, self._rows[approach])
 
     def costs(self, approach: Approach) -> Costs:
         """Of the approach's messages, parameters at their values."""
@@ -168,11 +168,11 @@ class ExpectedStep:
 
     def of(self, approaches: tuple[Approach, ...]) -> Expectation:
         """Time, η and saving of the step."""
-        today = tuple(w.baseline for w in self.workload.parts)
+        baseline = tuple(w.baseline for w in self.workload.parts)
         runs = self._counted(approaches)
         return _expectation(
             together(runs, whole(approaches)),
-            together(self._counted(today), whole(today)),
+            together(self._counted(baseline), whole(baseline)),
             self._step.predict(approaches)[-1],
             tuple(map(exchange_s, runs)),
         )

@@ -32,7 +32,7 @@ from pready.model.machine_file import dumps
 from pready.model.predict import effective_library, with_library
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.validate.limits import as_printed, clear
+from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.design import LONGEST_TRANSFER
 from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, nice
@@ -197,7 +197,7 @@ def validate(
     seed: int = 0,
     on_progress: Callable[[Told], object] = lambda _: None,
 ) -> Comparison:
-    """Calibrate, measure exchanges among all ranks, and hold predictions against them; resumes as `live.validate`.
+    """Calibrate, measure exchanges among all ranks, and compare predictions with them; resumes as `live.validate`.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def concluded(
     seed: int,
     outcome: Outcome | None = None,
 ) -> Comparison:
-    """The comparison from what the raw file holds; without checks and controls where ranks share cores."""
+    """The comparison, from the raw file; without checks and controls where ranks share cores."""
     content, key, machine = from_records.load(raw), calibration.environment, calibration.described.machine
     moments = raw.parent / ARRIVALS
     moments.mkdir(exist_ok=True)
@@ -315,7 +315,7 @@ def concluded(
         for way in s.ways
     )
     shared = shared_cores(p for p in performed if p is not None)
-    notes += [shared] if shared else []
+    notes += [shared] if shared else too_few(len(found))
 
     def controls() -> tuple[Control, ...]:
         half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
@@ -333,7 +333,7 @@ def concluded(
         title=f"{library}: {launcher.name}",
         cases=cases,
         checks=() if shared else checks(found),
-        controls=() if shared else controls(),
+        controls=() if shared or len(found) < FEWEST_WORKLOADS else controls(),
         notes=tuple(notes),
         about={
             "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),

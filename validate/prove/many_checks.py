@@ -1,4 +1,4 @@
-"""Two limits for exchanges among many ranks, and what else they say together."""
+"""Two limits for exchanges among many ranks, and figures without one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
 
 
 def described(judged: Sequence[Judged]) -> str:
-    """What the cases say beside the limits."""
+    """Figures without a limit."""
     cases = [c for one in judged for c in one.cases if c.spread < STEADY]
     etas = [abs(c.eta_error) for c in compared(judged)]
     regrets = [one.regret for one in judged if one.tells_regret]

@@ -1,4 +1,4 @@
-"""What ranks did, from the benchmark's records."""
+"""The measured times of ranks, from the benchmark's records."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Performed:
     ranks_here, cores
         Of the first rank's host.
     core_wait_s
-        What of an iteration's communication a rank could run but had no core.
+        Seconds of an iteration's communication in which a rank waited for a core.
     threads_wait
-        Did each thread wait for the messages that it sent, or one for all?
+        Did each thread wait for its own messages, or one thread for all?
     ready
         Shape (rounds, iterations, ranks, steps, user partitions): when each was ready, seconds after its step began, of
-        bulk; where threads sleep for want of cores that is later than the plan says. None: not known.
+        bulk; threads that share cores are ready later than planned. None: not known.
     """
 
     times: Array
@@ -60,7 +60,7 @@ class Performed:
 
     @property
     def communication_s(self) -> Array:
-        """Likewise, what of an exchange comes after a rank's last partition is ready."""
+        """Likewise, the part of an exchange after a rank's last partition is ready."""
         t = self._counted
         return np.asarray(np.median((t[..., 2] - t[..., 0] - t[..., 1]).mean(axis=2), axis=1)) / self.steps
 
@@ -111,16 +111,13 @@ def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges:
 
 
 def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the benchmark says of ranks that share cores; records before 2026-11-22 do not say how long they waited."""
+    """Do ranks and threads share cores, and how long did they wait for one?"""
     every = [r.get("derived", {}) for r in records]
-    threads_wait = {"threads_wait": all(d.get("threads_wait", 1) for d in every)}
-    said = [d for d in every if "core_wait_s" in d]
-    if not said:
-        return threads_wait
-    return threads_wait | {
-        "ranks_here": int(said[0]["ranks_here"]),
-        "cores": int(said[0]["cores"]),
-        "core_wait_s": float(np.median([d["core_wait_s"] for d in said])),
+    return {
+        "threads_wait": all(d.get("threads_wait", 1) for d in every),
+        "ranks_here": int(every[0].get("ranks_here", 1)),
+        "cores": int(every[0].get("cores", 1)),
+        "core_wait_s": float(np.median([d.get("core_wait_s", 0.0) for d in every])),
     }
 
 

@@ -26,7 +26,7 @@ from pready.model.prediction import Verdict
 from pready.model.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
 from pready.model.workload import Workload
-from pready.validate.limits import at_most, of_means, percentile
+from pready.validate.limits import at_least, at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement
@@ -36,7 +36,7 @@ from pready.validate.prove.design import Way
 from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
 from pready.validate.prove.expected import Expectation, Expected, ExpectedStep
 from pready.validate.prove.performed import Performed, performed_in
-from pready.validate.result import CaseResult, Check, Comparison
+from pready.validate.result import CaseResult, Comparison
 
 CALIBRATING = 0.5
 """Share of the budget for a calibration, where no machine is given."""
@@ -149,10 +149,10 @@ def prove(
     on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
-    today = design.way_of_step([w.baseline for w in workload.parts], workload)
+    baseline = design.way_of_step([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
-    wanted = [today.approaches, *named] if named else advised
+    wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)))
@@ -169,7 +169,7 @@ def prove(
         for way in ways
         if (found := performed_in(content, way, environments[way.vcis], name, first, steps)) is not None
     }
-    if today not in seen or len(seen) < 2:
+    if baseline not in seen or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
@@ -192,7 +192,7 @@ def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> N
         return
     if given is None and len(set(nodes)) > 1:
         raise PreadyError(
-            "ranks_per_node without --machine: what is calibrated here is the path between nodes",
+            "ranks_per_node without --machine: only the path between nodes is calibrated here",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
     if given is not None:
@@ -355,22 +355,11 @@ def _concluded(
     eta_errors = [abs(c.result.eta_error) for c in fine]
     shared = shared_cores(c.performed for c in cases)
     checks = (
-        ()
-        if shared
-        else (
-            at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
-            of_means([c.result for c in cases], 0.10),
-            at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
-            Check(
-                "verdict kept",
-                float(kept),
-                1.0,
-                "at least",
-                note=f"predicted {predicted}, measured {measured}",
-                cases=1,
-            ),
-            Check("regret, of the iteration", regret, 0.03, "at most", cases=len(cases)),
-        )
+        at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
+        of_means([c.result for c in cases], 0.10),
+        at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
+        at_least("verdict kept", float(kept), 1.0, 1, f"predicted {predicted}, measured {measured}"),
+        at_most("regret, of the iteration", regret, 0.03, len(cases)),
     )
     about = list(content.environments.values())[-1]
     steady = max(c.performed.spread for c in cases)
@@ -391,7 +380,7 @@ def _concluded(
         source="prove",
         title=f"{workload.name}: {prover.launcher.name}",
         cases=tuple(c.result for c in cases),
-        checks=checks,
+        checks=() if shared else checks,
         notes=tuple(said),
         about={
             "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),

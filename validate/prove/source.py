@@ -1,4 +1,4 @@
-"""A workload's exchanges as a small C program, bulk and ported side by side: what the port will look like."""
+"""A workload's exchanges as a small C program, bulk and ported side by side: a model of the port."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def program(workload: Workload, approaches: Sequence[Approach], library: Library
     Parameters
     ----------
     approaches
-        What the ported half does, for each exchange of the workload: "part" in all, or "many".
+        Of the ported half, for each exchange of the workload: "part" in all, or "many".
     library
         Whose settings the head names.
     seed

@@ -20,7 +20,7 @@ from pready.validate.result import ClaimResult, Report, Status
 
 @dataclass(frozen=True)
 class Title:
-    """What a paper is called, and where it is found."""
+    """The name of a paper, and its place."""
 
     title: str
     doi: str
@@ -69,7 +69,7 @@ def html(report: Report, command: str) -> str:
     Parameters
     ----------
     report
-        What was found.
+        The findings.
     command
         The command line that finds it again.
 

@@ -1,4 +1,4 @@
-"""What a reader wants first from a validation: where the model is right, where it is wrong, by how much."""
+"""The summary of a validation: where the model is right, where it is wrong, by how much."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def number(x: float, digits: int) -> str:
 
 
 def pair(of: ClaimResult | Reading, unit: str) -> tuple[str, str]:
-    """Expected and computed value, with as many digits as it takes to tell apart what is off."""
+    """Expected and computed value, with enough digits to show a difference."""
     digits = DIGITS
     if of.status == "off":
         while digits < MOST_DIGITS and value(of.expected, "", digits) == value(of.got, "", digits):
