@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass, field, replace
 
 from oracle import MAGIC, plain, ticks
-from pready.model.approach import Approach, issuing_threads
+from pready.model.interfaces import Approach
+from pready.model.vcis import issuing_threads
 
 from pready.model import arrivals
 from pready.model.costs import Completes, Costs
