@@ -12,23 +12,22 @@ EXCHANGE = "exchange"
 PAIRS = "pairs"
 """What several ranks of each of two nodes measure: no part of a calibration by two ranks."""
 
-MEASUREMENTS = tuple(
-    sorted({path.stem.removeprefix("measure_") for path in SOURCE.glob("measure_*.c")} - {EXCHANGE, PAIRS})
-)
+
+def _found(file: str, pattern: str) -> list[str]:
+    return re.findall(pattern, (SOURCE / file).read_text(encoding="utf-8"), re.M)
+
+
+_ALL = {path.stem for path in SOURCE.glob("*/*.c") if "\nMEASUREMENT(" in path.read_text(encoding="utf-8")}
+MEASUREMENTS = tuple(sorted(_ALL - {EXCHANGE, PAIRS}))
 """The measurements of a calibration: a file each."""
 
+APPROACHES = tuple(_found("exchange/approach.c", r'\{"approach", WORD, "\w+", "(.+?)"\}')[0].split("|"))
+"""The approaches of gillis2023, Tables 1 and 2: an exchange of two ranks, the measurement "approach"."""
 
-def _ways(file: str) -> tuple[str, ...]:
-    return tuple(re.findall(r'^WAY\(\w+, "(.+)"\)$', (SOURCE / file).read_text(encoding="ascii"), re.M))
-
-
-APPROACHES = _ways("approaches.def")
-"""The ways of gillis2023, Tables 1 and 2, that the measurement "approach" knows."""
-
-EXCHANGE_WAYS = _ways("exchange_ways.def")
+EXCHANGE_WAYS = tuple(_found("exchange/ways.def", r'^WAY\(\w+, "(.+)"\)$'))
 """What `EXCHANGE` knows."""
 
 
 def interface_of(approach: str) -> Interface:
-    """What the model calls a way of the benchmark, whose bulk is a persistent send."""
+    """The model's interface for one of `APPROACHES`, whose bulk is a persistent send."""
     return PERSISTENT if approach == "single" else BY_KEY[approach]

@@ -18,6 +18,7 @@ from platformdirs import user_cache_path
 from pready.model.errors import PreadyError
 
 SOURCE = Path(__file__).resolve().parent / "bench"
+BUILD_FILES = ("Makefile", "CMakeLists.txt")
 PROGRAM = "pready-bench"
 TIMEOUT_S = 300.0
 
@@ -89,8 +90,9 @@ def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
 def source_identity(source: Path = SOURCE) -> str:
     """Hash of every file that takes part in the build."""
     total = hashlib.sha256()
-    for path in sorted([*source.glob("*.[ch]"), *source.glob("*.def"), source / "Makefile", source / "CMakeLists.txt"]):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted([*source.glob("*/*.[ch]"), *source.glob("*/*.def"), *map(source.joinpath, BUILD_FILES)]):
+        name = path.relative_to(source).as_posix()
+        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:20]
 
 

@@ -1,8 +1,8 @@
-"""A workload's exchanges as `pready-bench exchange` performs them: who sends what to whom, when partitions are ready.
+"""A workload's exchanges as `pready-bench exchange` performs them: edges between ranks, and ready times of partitions.
 
-Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern`), the moments its draws
+Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern`), the ready times its draws
 (`pready.model.arrivals`): the same seed gives both the same iterations. The benchmark's side is
-`bench/exchange_plan.c`.
+`bench/exchange/plan.c`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pready.model.workload import Workload
 
 ALIGNMENT = 4096
 MOST_PHASES = 1000
-"""Of an iteration; as many tags the benchmark sets aside for RMA."""
+"""Of an iteration: the benchmark reserves as many tags for RMA."""
 LARGEST_MESSAGE = 2**31 - 1
 """Bytes to one neighbour: the benchmark's calls count in int."""
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
@@ -33,7 +33,7 @@ CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 
 @dataclass(frozen=True)
 class Edge:
-    """One buffer from a rank to another. Of all that two ranks exchange in a phase, the tag tells it apart."""
+    """One buffer from a rank to another; its tag is unique between the two ranks in a phase."""
 
     sender: int
     receiver: int
@@ -43,7 +43,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Phase:
-    """What is exchanged after one computation; of a sweep, `receives_first` what that computation needs."""
+    """The edges after one computation; in a sweep, `receives_first`, the computation waits for what it receives."""
 
     edges: tuple[Edge, ...]
     receives_first: bool = False
@@ -58,7 +58,7 @@ class ExchangePlan:
     ready
         Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
     shares
-        By tag, the threads that own a part of such a buffer, in order, each with the receiver's thread across. None:
+        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it. None:
         every thread owns a part of every buffer.
     """
 
@@ -75,7 +75,7 @@ class ExchangePlan:
         return int(self.ready.shape[1])
 
     def text(self) -> str:
-        """Its part of the plan's file, as `bench/exchange_plan.c` reads it."""
+        """Its part of the plan's file, as `bench/exchange/plan.c` reads it."""
         out_free, in_free = [0] * self.ranks, [0] * self.ranks
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
@@ -146,7 +146,7 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
     Raises
     ------
     PreadyError
-        What the benchmark cannot perform.
+        The benchmark cannot perform it.
     """
     each = list(zip(workload.parts, of_a_step(workload), strict=True))
     plans = []

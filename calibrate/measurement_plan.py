@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, product
 
-from pready.calibrate import send_completion
 from pready.calibrate.benchmark_list import APPROACHES, MEASUREMENTS
 from pready.calibrate.records import Point, Value
-from pready.calibrate.rested import PAUSE_S, PAUSED_FROM
 from pready.model.errors import PreadyError
 
 
@@ -25,17 +23,16 @@ def sizes(largest: int = 4 << 20) -> list[int]:
 
 
 LARGEST_RECEIVED = 8 << 10
-"""Bytes; several larger ones are not all there before somebody receives them, and what is timed is their transfer."""
+"""Bytes. Larger messages may not have arrived before the receives are completed: their transfer would be timed."""
 
 
 def ping(size: int, mode: str = "isend", round_: int = 0) -> Point:
-    """A ping-pong; of smaller ones `rested.from_rest` says later whether they need a pause, too."""
-    when: dict[str, Value] = {"pause_s": PAUSE_S} if size >= PAUSED_FROM else {}
-    return Point.of("pingpong", bytes=size, mode=mode, **when, **_again(round_))
+    """A ping-pong."""
+    return Point.of("pingpong", bytes=size, mode=mode, **_again(round_))
 
 
 def _again(round_: int) -> dict[str, Value]:
-    """What tells a point of a later round from the same one of the first."""
+    """The parameter by which a point differs from the same point of the first round."""
     return {"round": round_} if round_ else {}
 
 
@@ -55,12 +52,12 @@ def plan(
     """The points of a calibration, the most valuable first.
 
     First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that
-    ends early therefore leaves a coarse but whole picture. Within a pass, what moves predictions most comes
-    first: with each value of two shipped machines three times larger and three times smaller, in five
+    ends early therefore leaves a coarse but whole picture. Within a pass, the values that move predictions
+    most come first: with each value of two shipped machines three times larger and three times smaller, in five
     exchanges, all approaches' times changed by a mean factor of 2.2 for G, 1.14 for L, 1.07 for RMA's
     synchronisation, 1.06 for o_s, 1.03 to 1.04 for handshake, progress and copies, 1.02 for contention and
     o_r, less for the rest. Whether MPI_Pready sends early decides an approach as a whole. The largest team
-    comes before smaller ones, so that curves over threads reach what was asked for.
+    comes before smaller ones, so that curves over threads reach the threads asked for.
 
     Parameters
     ----------
@@ -85,7 +82,7 @@ def plan(
     if threads < 1:
         raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
     powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
-    teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # one is what the others are compared with
+    teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # the others are compared with one thread
     finer = () if coarse else (_second_pass(teams, largest), _third_pass(teams, largest))
     passes = chain(_first_pass(teams, largest), *finer)
     return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
@@ -116,8 +113,7 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for who in ("receiver", "sender"):
         for size in (1 << 10, 1 << 20):
             yield Point.of("overlap", bytes=size, who=who)
-    for parameters in send_completion.points(largest):
-        yield Point.of("completion", **parameters)
+    yield from completions()
     for cache in ("hot", "cold"):
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
     for window in (1, 4, 16):  # of fewer, nothing is known of messages in flight
@@ -125,7 +121,7 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
             yield in_flight(size, window)
     for team in teams:
         if team > 1:
-            yield from bursts(team, "one")
+            yield from contended(team, "one")
             yield Point.of("barrier", threads=team)
         yield Point.of("rate", mechanism="communicators", threads=team)
         yield Point.of("pready", threads=team)
@@ -147,15 +143,28 @@ def trains(size: int) -> Iterator[Point]:
         yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
 
 
-BURST_SIZES, BURST_TOTALS = (8, 256), (32, 192)
-"""Bytes, and messages of all threads together: few and small enough for any library and socket to take them while
+LATE_SIZES = (64, 256, 1 << 10, 16 << 10, 256 << 10)
+"""Bytes of messages to a late receiver."""
+LATE_S = 0.05
+"""Seconds that a late receiver stays outside MPI."""
+
+
+def completions() -> Iterator[Point]:
+    """When a send is complete: to a receiver that is in MPI, and to one that is not (`send_completion`)."""
+    for size in LATE_SIZES:
+        yield Point.of("completion", bytes=size, late_s=0.0)
+        yield Point.of("completion", bytes=size, late_s=LATE_S, max_repeats=12)
+
+
+CONTENDED_SIZES, CONTENDED_TOTALS = (8, 256), (32, 192)
+"""Bytes, and messages of all threads together: few and small enough for any library and send buffer to hold them while
 the receiver sleeps."""
 
 
-def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
-    """Threads that issue at once, beside one alone: the slope over the messages is what a taken lock costs."""
-    for size in BURST_SIZES:
-        for messages in dict.fromkeys(max(total // team, 2) for total in BURST_TOTALS):
+def contended(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
+    """Threads that issue at once, beside one alone: the slope over the messages is the cost of waiting for a lock."""
+    for size in CONTENDED_SIZES:
+        for messages in dict.fromkeys(max(total // team, 2) for total in CONTENDED_TOTALS):
             yield Point.of(
                 "contention",
                 mechanism=mechanism,
@@ -172,8 +181,7 @@ def bursts(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
 def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for size in sizes(largest):
         yield ping(size)
-    # Of a link with a bucket the segment from 256 B on has no larger trains that pass at once (`rested`).
-    for size in sorted({*_powers(1, min(largest, 1 << 20), 2), 1 << 9, 1 << 11}):
+    for size in _powers(1, min(largest, 1 << 20), 2):
         yield from trains(size)
     for size in _powers(1, LARGEST_RECEIVED, 1):
         yield Point.of("receive", bytes=size)
@@ -188,8 +196,8 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
         for team in teams:
             yield Point.of("rate", mechanism=mechanism, threads=team)
     for team in (team for team in teams if team > 1):
-        yield from bursts(team, "window")
-        yield from bursts(team, "one", 1)
+        yield from contended(team, "window")
+        yield from contended(team, "one", 1)
     yield from after_pauses(2)
     for size in PERSISTENT_SIZES:
         yield ping(size, "persistent")
@@ -207,17 +215,17 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
 
 
 LARGE_WINDOW = 4 << 20
-"""Bytes; beside a small one, it shows what registering memory takes."""
+"""Bytes. The difference to a small window is the registration of its memory."""
 PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
 SMALL_EXCHANGE = 1 << 10
 PUTS = 8
 SMALLER_PUT, MORE_PUTS = 256, 32
 COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
-COLD_PAUSES = (1e-3, 4e-3, 16e-3)
-ACTIVE_PAUSES = (0.0, *COLD_PAUSES[:2])
-EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (64 << 10, 1 << 20, 4 << 20), 4, 0.15
-"""Bytes of a put or send; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
-EARLY_APPROACHES = ("rma-single-passive", "many")
+COLD_PAUSES = (1e-3, 4e-3)
+"""Seconds of computing before the first message."""
+EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 20, 4 << 20), 4, 0.15
+"""Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
+EARLY_APPROACH = "rma-single-passive"
 TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
 TEAM_LATE_S = 1e-3
 """Small exchanges have short delays, and a core that has slept for long wakes up slower than one that has not."""
@@ -234,7 +242,6 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
         threads=threads,
         receive_threads=1,
         theta=theta,
-        pause_s=PAUSE_S,
         min_repeats=6,
         max_repeats=200,
         budget_s=0.5,
@@ -250,23 +257,18 @@ def after_pauses(round_: int) -> Iterator[Point]:
 
 
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
-    """Whole exchanges, each for what it has more than another (`terms_from_exchanges`).
+    """Whole exchanges, each for its difference to another (`terms_from_exchanges`).
 
-    One put and several, in every way to synchronise: what a put, an epoch and a further window cost. Puts with the
-    last one late, and sends: how much moves without the sender? ``MPI_Psend`` and a send of the same size. A send
-    after pauses. Last, small ones by teams, ready together, in turn, or with the last one late: what meeting, and
-    waking up to send, cost, and how much that differs from one exchange to the next. Rounds after the first repeat
-    all but the long ones, at other times: a machine may be colder in one minute than in the next.
+    One put and several, in every way to synchronise: the costs of a put, an epoch and a further window. A send, and
+    ``MPI_Psend`` of the same size, after pauses. Puts with the last one late: do any move without the sender? Last,
+    small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs of
+    several threads, and their spread from one exchange to the next. Later rounds repeat all but the long exchanges, at
+    other times: a machine may be slower in one minute than in the next.
     """
 
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
         return exchange(approach, size, theta, threads, **when, **_again(round_))
 
-    def early(approach: str) -> Iterator[Point]:  # seconds each on a slow link
-        for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):
-            yield one(approach, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
-
-    puts, sends = EARLY_APPROACHES
     for approach in APPROACHES:
         if approach.startswith("rma"):
             yield one(approach, SMALL_EXCHANGE)
@@ -275,23 +277,22 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
             yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
     yield from after_pauses(round_)
     for size in COLD_SIZES:
-        for delay in ACTIVE_PAUSES:
+        for delay in (0.0, *COLD_PAUSES):
             yield one("part", size, delay_s=delay)
-    yield from early(puts)
+    for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):  # seconds each on a slow link
+        yield one(EARLY_APPROACH, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
     for team in (team for team in teams if team > 1):
         in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
-        for approach in ("single", "many"):
-            for size in TEAM_PARTITIONS:
-                yield one(approach, size * team, 1, team)
-                yield one(approach, size * team, 1, team, ready_s=in_turn)
-                yield one(approach, size * team, 1, team, delay_s=TEAM_LATE_S)
-            yield one(approach, TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
+        for size in TEAM_PARTITIONS:
+            yield one("single", size * team, 1, team)
+            yield one("single", size * team, 1, team, ready_s=in_turn)
+            yield one("single", size * team, 1, team, delay_s=TEAM_LATE_S)
+        yield one("single", TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
         for approach in (a for a in APPROACHES if a.startswith("rma")):
             for delay in (0.0, TEAM_LATE_S):
                 yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
             if approach.startswith("rma-single"):
                 yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
-    yield from early(sends)
 
 
 def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
@@ -303,6 +304,6 @@ def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
             yield ping(size, mode)
     yield from exchanges(teams, 2)
     yield from pings_again(largest, 2)
-    # last: a provider that keeps few unexpected messages hangs here, and the watchdog takes its time
+    # last: a provider that keeps few unexpected messages hangs here until the watchdog ends it
     for length in (0, 16, 128, 1024):
         yield Point.of("matching", queue="unexpected", length=length)

@@ -59,8 +59,8 @@ LINES = [
         for a in ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive")
     ),
     "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0 delay_by=spin",
-    "approach approach=many threads=2 theta=2 bytes=1024 wait=master communicators=1 receive_threads=1",
-    "approach approach=part threads=2 theta=2 transport=4 bytes=1024 parrived=1",
+    "approach approach=many threads=2 theta=2 bytes=1024 wait=master receive_threads=1",
+    "approach approach=part threads=2 theta=2 transport=4 bytes=1024",
     "matching queue=posted length=20",
     "matching queue=unexpected length=20",
     "overlap bytes=100000",
@@ -225,6 +225,7 @@ NONSENSE = [
     ("bandwidth bytes=1000000000 window=4000", "1 GiB"),
     ("prtt delay_s=-0.5", "delay_s = -0.5 is not valid"),
     ("receive bytes=1073741824 n=2", "bytes * n is above 1 GiB"),
+    ("pready bytes=1000000 partitions=2000", "bytes * partitions is above 1 GiB"),
     ("early bytes=10 partitions=3", "bytes = 10 is not valid: a multiple of partitions = 3"),
     ("pready partitions=8 threads=3", "partitions = 8 is not valid"),
     ("approach bytes=10 threads=4", "bytes = 10 is not valid: a multiple of threads * theta = 4"),

@@ -97,7 +97,7 @@ def test_threads_have_a_core_each(built: Built) -> None:
         ([], {"OMP_PROC_BIND": "false"}, ["one", "two"]),  # somebody else has decided
         pytest.param(
             [], {}, ["one", "one"], marks=pytest.mark.skipif(CORES >= 4, reason="two ranks have two cores each")
-        ),  # a core each: threads take turns
+        ),  # a core each, shared by its threads
     ],
     ids=["told", "decided", "one core"],
 )

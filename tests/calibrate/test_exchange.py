@@ -150,7 +150,7 @@ def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, tr
     engine = mapped(of, what, Approach(MANY, transports), (4, 2, 2), contexts=8)
     shares, theta = exchange_plan(what, 1, seed=0).shares, what.partitions_per_thread
     for d in range(of.directions):
-        # As `exchange_jobs.c` splits them: the partitions of the owners in order, a bin after the other.
+        # As `bench/exchange/jobs.c` splits them: the partitions of the owners in order, a bin after the other.
         owned = [thread * theta + k for thread, _ in shares[d] for k in range(theta)]
         for t, bin_ in enumerate(np.split(np.array(owned), transports)):
             assert engine.partitions[t * of.directions + d] == tuple(bin_)

@@ -7,32 +7,47 @@ from typing import Any
 
 import pytest
 
-from pready.calibrate.send_completion import LATE_S, of_path, of_records
+from pready.calibrate.measurement_plan import LATE_S
+from pready.calibrate.send_completion import of_records, send_completes
 
 MPICH = {64: (4.4e-6, 69e-6, 4.9e-6), 256: (91e-6, 93e-6, 0.0502), 16384: (673e-6, 675e-6, 0.0502)}
-OPEN_MPI = {
-    64: (3.4e-6, 72e-6, 5.9e-6),
-    16384: (10e-6, 669e-6, 39e-6),
-    262144: (171e-6, 10.95e-3, 0.0504),
-    4194304: (129e-3, 175.4e-3, None),
-}
-"""By size: the send, when its message was received, and the send to a receiver that was outside MPI."""
+OPEN_MPI = {64: (3.4e-6, 72e-6, 5.9e-6), 16384: (10e-6, 669e-6, 39e-6), 262144: (171e-6, 10.95e-3, 0.0504)}
+"""By size: the send, until its message was received, and the send to a receiver that was outside MPI."""
+BY_PROTOCOL = {64: (4e-6, 7e-5, 5e-6), 16384: (10e-6, 669e-6, 39e-6), 262144: (9e-3, 10.95e-3, 0.0504)}
+"""Eager sends that are copied, and a rendezvous whose last byte has left."""
+LEFT = {64: (4e-6, 7e-5, 5e-6), 16384: (668e-6, 669e-6, 668e-6), 262144: (10.9e-3, 10.95e-3, 10.9e-3)}
 
 
-def records(found: Mapping[int, tuple[float, float, float | None]]) -> list[dict[str, Any]]:
+def records(found: Mapping[int, tuple[float, float, float]]) -> list[dict[str, Any]]:
     out = []
     for size, (send, received, late) in found.items():
         also = {"received": {"median_s": received}}
         out.append({"parameters": {"bytes": size, "late_s": 0.0}, "median_s": send, "also": also})
-        if late is not None:
-            out.append({"parameters": {"bytes": size, "late_s": LATE_S}, "median_s": late, "also": also})
+        out.append({"parameters": {"bytes": size, "late_s": LATE_S}, "median_s": late, "also": also})
     return out
 
 
-def test_a_library_that_acknowledges_what_it_does_not_copy() -> None:
-    found = of_path(of_records(records(MPICH)))
-    assert list(found) == ["acknowledged_from"]
-    assert found["acknowledged_from"]["value"] == "256 B"
+def said(found: Mapping[int, tuple[float, float, float]]) -> tuple[str, float] | None:
+    word = send_completes(of_records(records(found)))
+    return None if word is None else (word.value, word.from_)
+
+
+@pytest.mark.parametrize(
+    ("measured", "word"),
+    [(MPICH, ("delivered", 256.0)), (OPEN_MPI, ("copied", 0.0)), (LEFT, ("left", 16384.0)), (BY_PROTOCOL, None)],
+    ids=["MPICH", "Open MPI", "left", "by protocol"],
+)
+def test_each_library_has_its_word(
+    measured: Mapping[int, tuple[float, float, float]], word: tuple[str, float] | None
+) -> None:
+    assert said(measured) == word
+
+
+def test_the_word_says_what_it_rests_on() -> None:
+    found = send_completes(of_records(records(OPEN_MPI)))
+    assert found is not None
+    assert found.source == "measured"
+    assert "262144 B" in found.why
 
 
 def test_whether_the_word_or_the_message_is_seen_first_is_noise() -> None:
@@ -43,25 +58,21 @@ def test_whether_the_word_or_the_message_is_seen_first_is_noise() -> None:
         1024: (105.3e-6, 119.3e-6, 0.0502),
         16384: (1.324e-3, 1.329e-3, 0.0502),
     }
-    assert of_path(of_records(records(busy)))["acknowledged_from"]["value"] == "256 B"
+    assert said(busy) == ("delivered", 256.0)
 
 
-def test_a_library_that_asks_first_and_then_fills_a_socket() -> None:
-    found = of_path(of_records(records(OPEN_MPI)))
-    assert list(found) == ["send_buffer"]
-    left = 1 - 129 / 175.4  # of the largest
-    assert float(found["send_buffer"]["value"].removesuffix(" B")) == pytest.approx(4194304 * left, abs=1)
+@pytest.mark.parametrize(("size", "word"), [(256, ("delivered", 16384.0)), (16384, None)])
+def test_a_size_that_is_copied_moves_the_border(size: int, word: tuple[str, float] | None) -> None:
+    assert said(MPICH | {size: (5e-6, MPICH[size][1], 6e-6)}) == word
 
 
-@pytest.mark.parametrize("size", [256, 16384])
-def test_one_size_that_is_not_acknowledged_moves_the_border(size: int) -> None:
-    received = MPICH[size][1]
-    found = of_path(of_records(records(MPICH | {size: (5e-6, received, 6e-6)})))
-    assert found.get("acknowledged_from", {}).get("value") == {256: "16384 B", 16384: None}[size]
+def test_all_sizes_alike_begin_at_nothing() -> None:
+    assert said({size: times for size, times in MPICH.items() if size > 64}) == ("delivered", 0.0)
 
 
-def test_nothing_is_said_of_sends_that_are_copied_or_not_measured() -> None:
-    assert of_path({}) == {}
-    assert of_path(of_records(records({64: (4e-6, 7e-5, 5e-6), 4194304: (1e-3, 0.17, None)}))) == {}
+def test_nothing_is_said_without_clear_measurements() -> None:
+    assert send_completes({}) is None
     # A transfer that takes as long as the receiver was late says nothing of waiting.
-    assert of_path(of_records(records({262144: (0.04, 0.041, 0.0502)}))) == {}
+    assert said({262144: (0.04, 0.041, 0.0502)}) is None
+    one = [r for r in records(MPICH) if r["parameters"]["late_s"] == 0]
+    assert of_records(one) == {}

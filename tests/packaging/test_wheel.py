@@ -99,7 +99,7 @@ def test_wheel_holds_one_package(built: Path) -> None:
     assert {n.split("/")[0] for n in names} <= {"pready", *(n.split("/")[0] for n in names if ".dist-info/" in n)}
     for expected in ("pready/cli.py", "pready/py.typed", "pready/model/gain.py", "pready/model/profiles/meluxina.toml"):
         assert expected in names
-    bench = {f"pready/calibrate/bench/{p.name}" for p in Path("calibrate/bench").iterdir()}
+    bench = {f"pready/{p.as_posix()}" for p in Path("calibrate/bench").rglob("*") if p.is_file()}
     assert bench <= set(names)
     sources = {f"pready/model/{p.name}" for p in Path("model").glob("*.py")}
     assert sources <= set(names)

@@ -1,0 +1,344 @@
+/* One JSON object per line, written and flushed as soon as it is known. Printing is only here. */
+#include "core/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static void put_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            fprintf(out, "\\%c", *c);
+        } else if (*c < 0x20) {
+            fprintf(out, "\\u%04x", *c);
+        } else {
+            fputc(*c, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void put_number(FILE *out, double value)
+{
+    if (isfinite(value)) {
+        fprintf(out, "%.9g", value);
+    } else {
+        fputs("null", out);
+    }
+}
+
+static void put_member(FILE *out, const char *name, double value)
+{
+    fprintf(out, ",\"%s\":", name);
+    put_number(out, value);
+}
+
+static void put_list(const Run *run, const char *name)
+{
+    FILE *out = run->bench->out;
+    int count = run_reals(run, name, NULL, 0);
+    double *values = malloc(((size_t)count + 1) * sizeof *values);
+    fputc('[', out);
+    if (values != NULL) {
+        run_reals(run, name, values, count);
+        for (int i = 0; i < count; i++) {
+            fputs(i == 0 ? "" : ",", out);
+            put_number(out, values[i]);
+        }
+    }
+    free(values);
+    fputc(']', out);
+}
+
+static void put_head(const Run *run)
+{
+    FILE *out = run->bench->out;
+    fputs("{\"measurement\":", out);
+    put_string(out, run->measurement->name);
+    if (run->id != NULL) {
+        fputs(",\"id\":", out);
+        put_string(out, run->id);
+    }
+    fputs(",\"parameters\":{", out);
+    for (int i = 0; i < run->declared_count; i++) {
+        fprintf(out, "%s\"%s\":", i == 0 ? "" : ",", run->declared[i]->name);
+        switch (run->declared[i]->kind) {
+        case INTEGER:
+            fprintf(out, "%ld", (long)strtod(run->values[i], NULL));
+            break;
+        case REAL:
+            put_number(out, strtod(run->values[i], NULL));
+            break;
+        case WORD:
+        case NAME:
+            put_string(out, run->values[i]);
+            break;
+        case REAL_LIST:
+            put_list(run, run->declared[i]->name);
+            break;
+        }
+    }
+    fputs("}", out);
+}
+
+static void put_tail(FILE *out)
+{
+    fputs("}\n", out);
+    fflush(out);
+}
+
+static void put_series(FILE *out, const char *name, const double *samples, long count, long keep)
+{
+    long shown = count < keep ? count : keep;
+    fprintf(out, ",\"%s\":[", name);
+    for (long i = 0; i < shown; i++) {
+        /* evenly spaced over the series, first and last included */
+        long at = shown > 1 ? (long)llround((double)i * (double)(count - 1) / (double)(shown - 1)) : 0;
+        if (i > 0) {
+            fputc(',', out);
+        }
+        if (isfinite(samples[at])) {
+            fprintf(out, "%.1f", 1e9 * samples[at]);
+        } else {
+            fputs("null", out);
+        }
+    }
+    fputc(']', out);
+}
+
+static void put_quantity(const Run *run, const Samples *s, int q)
+{
+    FILE *out = run->bench->out;
+    Summary summary = summarise(s->values[q], s->count);
+    put_member(out, "median_s", summary.median);
+    put_member(out, "low_s", summary.low);
+    put_member(out, "high_s", summary.high);
+    put_member(out, "min_s", summary.min);
+    put_member(out, "p25_s", summary.p25);
+    put_member(out, "p75_s", summary.p75);
+    put_member(out, "max_s", summary.max);
+    put_series(out, "warmup_ns", s->warmup[q], s->warmup_count, s->warmup_count);
+    put_series(out, "samples_ns", s->values[q], s->count, run_integer(run, "keep"));
+}
+
+static void put_table(const Run *run)
+{
+    FILE *out = run->bench->out;
+    if (run->list_name == NULL) {
+        return;
+    }
+    fprintf(out, ",\"lists\":{\"%s\":[", run->list_name);
+    for (long row = 0; row < run->list_rows; row++) {
+        for (long column = 0; column < run->list_columns; column++) {
+            fputs(column > 0 ? "," : row > 0 ? ",[" : "[", out);
+            fprintf(out, "%.9f", run->list[row * run->list_columns + column]); /* to the nanosecond */
+        }
+        fputc(']', out);
+    }
+    fputs("]}", out);
+}
+
+void record_samples(const Run *run, const Samples *s)
+{
+    FILE *out = run->bench->out;
+    if (out == NULL) {
+        return;
+    }
+    put_head(run);
+    fprintf(out, ",\"unit\":\"s\",\"quantity\":\"%s\",\"repeats\":%ld,\"inner\":%d", run->measurement->quantities[0],
+            s->count, s->inner);
+    if (!(run->measurement->flags & LOCAL)) {
+        put_member(out, "half_round_trip_s", run->half_round_trip_s);
+    }
+    put_quantity(run, s, 0);
+    fputs(",\"also\":{", out);
+    for (int q = 1; q < s->quantities; q++) {
+        fprintf(out, "%s\"%s\":{\"unit\":\"s\"", q == 1 ? "" : ",", run->measurement->quantities[q]);
+        put_quantity(run, s, q);
+        fputc('}', out);
+    }
+    fputs("},\"derived\":{", out);
+    for (int i = 0; i < run->derived_count; i++) {
+        fprintf(out, "%s\"%s\":", i == 0 ? "" : ",", run->derived_names[i]);
+        put_number(out, run->derived[i]);
+    }
+    fputc('}', out);
+    put_table(run);
+    put_tail(out);
+}
+
+void record_refusal(const Run *run, const char *kind, const char *reason)
+{
+    FILE *out = run->bench->out;
+    if (out == NULL) {
+        return;
+    }
+    put_head(run);
+    fprintf(out, ",\"%s\":", kind);
+    put_string(out, reason);
+    put_tail(out);
+}
+
+void record_bad_line(const Bench *bench, const char *line, const char *reason)
+{
+    if (bench->out == NULL) {
+        return;
+    }
+    fputs("{\"measurement\":null,\"line\":", bench->out);
+    put_string(bench->out, line);
+    fputs(",\"error\":", bench->out);
+    put_string(bench->out, reason);
+    put_tail(bench->out);
+}
+
+static void cpu_model(char *model, size_t size)
+{
+    snprintf(model, size, "unknown");
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(model, size, "%s", colon + 2);
+            break;
+        }
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+}
+
+/* Of this host's connections (tcp(7)), for what goes over them. */
+static void congestion_control(char *name, size_t size)
+{
+    FILE *said = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
+    if (said == NULL || fgets(name, (int)size, said) == NULL) {
+        name[0] = '\0';
+    }
+    name[strcspn(name, "\n")] = '\0';
+    if (said != NULL) {
+        fclose(said);
+    }
+}
+
+static const char *level_name(int level)
+{
+    switch (level) {
+    case MPI_THREAD_SINGLE:
+        return "single";
+    case MPI_THREAD_FUNNELED:
+        return "funneled";
+    case MPI_THREAD_SERIALIZED:
+        return "serialized";
+    default:
+        return "multiple";
+    }
+}
+
+enum { FIELD = 256 };
+
+/* "hosts" and "cpus": a list of one field of every rank. */
+static void put_of_all(FILE *out, const char *name, const char (*all)[2][FIELD], int ranks, int field)
+{
+    fprintf(out, ",\"%s\":[", name);
+    for (int i = 0; i < ranks; i++) {
+        fputs(i == 0 ? "" : ",", out);
+        put_string(out, all[i][field]);
+    }
+    fputc(']', out);
+}
+
+/* Collective: every rank contributes its host, CPU and cores. */
+void record_environment(const Bench *bench)
+{
+    char mine[2][FIELD] = {"unknown", ""};
+    gethostname(mine[0], FIELD - 1);
+    cpu_model(mine[1], FIELD);
+    char(*all)[2][FIELD] = allocate((size_t)bench->ranks * sizeof *all);
+    MPI_Gather(mine, (int)sizeof mine, MPI_CHAR, all, (int)sizeof mine, MPI_CHAR, 0, bench->control);
+    int share = binding_share(), *shares = allocate((size_t)bench->ranks * sizeof share);
+    MPI_Gather(&share, 1, MPI_INT, shares, 1, MPI_INT, 0, bench->control);
+    if (bench->rank != 0) {
+        free(all);
+        free(shares);
+        return;
+    }
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, version, subversion;
+    MPI_Get_library_version(library, &length);
+    MPI_Get_version(&version, &subversion);
+    FILE *out = bench->out;
+    fputs("{\"measurement\":\"environment\",\"library\":", out);
+    put_string(out, library);
+    fprintf(out, ",\"mpi_version\":\"%d.%d\"", version, subversion);
+    put_of_all(out, "hosts", (const char(*)[2][FIELD])all, bench->ranks, 0);
+    put_of_all(out, "cpus", (const char(*)[2][FIELD])all, bench->ranks, 1);
+    free(all);
+    fputs(",\"cores\":[", out);
+    for (int i = 0; i < bench->ranks; i++) {
+        fprintf(out, "%s%d", i == 0 ? "" : ",", shares[i]);
+    }
+    free(shares);
+    fprintf(out, "],\"pinned\":%s", binding_pins() ? "true" : "false");
+    char tcp[64] = "";
+    congestion_control(tcp, sizeof tcp);
+    if (tcp[0] != '\0') {
+        fputs(",\"tcp\":", out);
+        put_string(out, tcp);
+    }
+    fprintf(out, ",\"cores_online\":%ld,\"compiler\":", sysconf(_SC_NPROCESSORS_ONLN));
+#ifdef __clang__
+    put_string(out, __VERSION__);
+#else
+    put_string(out, "GCC " __VERSION__);
+#endif
+#ifdef _OPENMP
+    fprintf(out, ",\"openmp\":%d,\"openmp_threads\":%d", _OPENMP, omp_get_max_threads());
+#endif
+    fprintf(out, ",\"thread_level\":\"%s\",\"partitioned\":%s,\"seed\":%llu,\"tool\":", level_name(bench->thread_level),
+            PREADY_HAS_PARTITIONED ? "true" : "false", (unsigned long long)bench->seed);
+    put_string(out, bench->tool);
+    put_member(out, "clock_resolution_s", clock_resolution_s());
+    put_tail(out);
+}
+
+static const char *kind_name(Kind kind)
+{
+    static const char *const names[] = {"integer", "real", "word", "name", "reals"};
+    return names[kind];
+}
+
+static void put_parameters(FILE *out, const Parameter *list)
+{
+    fputc('[', out);
+    for (int i = 0; list[i].name != NULL; i++) {
+        fprintf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"default\":\"%s\",\"valid\":\"%s\"}", i == 0 ? "" : ",",
+                list[i].name, kind_name(list[i].kind), list[i].fallback, list[i].domain);
+    }
+    fputc(']', out);
+}
+
+void record_list(FILE *out)
+{
+    for (int i = 0; measurements[i] != NULL; i++) {
+        fprintf(out, "{\"measurement\":\"%s\",\"summary\":", measurements[i]->name);
+        put_string(out, measurements[i]->summary);
+        fputs(",\"quantities\":[", out);
+        for (int q = 0; measurements[i]->quantities[q] != NULL; q++) {
+            fprintf(out, "%s\"%s\"", q == 0 ? "" : ",", measurements[i]->quantities[q]);
+        }
+        fputs("],\"parameters\":", out);
+        put_parameters(out, measurements[i]->parameters);
+        fputs(",\"common\":", out);
+        put_parameters(out, common_parameters);
+        put_tail(out);
+    }
+}

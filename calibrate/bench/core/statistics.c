@@ -1,0 +1,63 @@
+/* Medians and their distribution-free intervals. */
+#include "core/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Largest r with P(Binomial(n, 1/2) < r) <= 0.025: the r-th smallest and r-th largest of n samples enclose the median
+ * with at least 95 %, whatever the distribution (Conover, Practical Nonparametric Statistics, 3.2). 0: n is too small. */
+static long interval_rank(long n)
+{
+    if (n > 1000) {
+        return (long)floor(0.5 * (double)n - 0.98 * sqrt((double)n));
+    }
+    double probability = pow(0.5, (double)n), below = probability;
+    long r = 0;
+    while (below <= 0.025) {
+        r++;
+        probability *= (double)(n - r + 1) / (double)r;
+        below += probability;
+    }
+    return r;
+}
+
+static double quantile(const double *sorted, long n, double q)
+{
+    double position = q * (double)(n - 1);
+    long below = (long)position;
+    long above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (position - (double)below) * (sorted[above] - sorted[below]);
+}
+
+Summary summarise(const double *samples, long count)
+{
+    Summary s = {.median = NAN, .low = NAN, .high = NAN, .min = NAN, .p25 = NAN, .p75 = NAN, .max = NAN, .count = count};
+    if (count < 1) {
+        return s;
+    }
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (sorted == NULL) {
+        return s;
+    }
+    memcpy(sorted, samples, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
+    s.median = quantile(sorted, count, 0.5);
+    s.min = sorted[0];
+    s.p25 = quantile(sorted, count, 0.25);
+    s.p75 = quantile(sorted, count, 0.75);
+    s.max = sorted[count - 1];
+    long r = interval_rank(count);
+    if (r >= 1) {
+        s.low = sorted[r - 1];
+        s.high = sorted[count - r];
+    }
+    free(sorted);
+    return s;
+}

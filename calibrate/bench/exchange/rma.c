@@ -1,0 +1,287 @@
+/* Exchanges by MPI_Put into the receivers' arenas: one window, or one per bin; active (post, start, complete, wait) or
+ * passive (a lock for the whole run, a flush, and empty messages that say when a buffer is exposed and when written).
+ *
+ * A bin has one window, in which it goes to all peers. With a thread grid it has one for each direction, since each of
+ * its messages is another thread's, and a window has one epoch at a time.
+ *
+ * With active synchronisation each phase has windows of its own: MPICH 5.0 counts exposures whoever posts them, so that
+ * one of the next phase would open the epoch of this one. */
+#include "exchange/exchange.h"
+
+enum { TAG_EXPOSED = 20000, TAG_WRITTEN = 21000 };
+
+static void create(Exchange *e)
+{
+    MPI_Group all;
+    MPI_Comm_group(e->bench->data, &all);
+    int each = e->way->windows_per_bin ? windows_per_bin(e) / e->phases : 1;
+    e->handles = e->way->passive ? (e->way->windows_per_bin ? e->bins : 1) : e->phases * each;
+    e->windows = memory_of(e->run, (size_t)e->handles * sizeof *e->windows);
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_create(e->in, (MPI_Aint)e->in_bytes, 1, MPI_INFO_NULL, e->bench->data, &e->windows[i]);
+        if (e->way->passive) {
+            MPI_Win_lock_all(MPI_MODE_NOCHECK, e->windows[i]);
+        }
+    }
+    for (int i = 0; i < e->phases; i++) {
+        Phase *p = &e->phase[i];
+        MPI_Group_incl(all, p->from_count, p->from, &p->from_group);
+        MPI_Group_incl(all, p->to_count, p->to, &p->to_group);
+        p->opened = memory_of(e->run, (size_t)p->to_count * sizeof *p->opened);
+        p->alone = memory_of(e->run, (size_t)(p->receives + p->sends) * sizeof *p->alone);
+        for (int k = 0; k < p->receives + p->sends; k++) {
+            const Edge *edge = k < p->receives ? &p->receive[k] : &p->send[k - p->receives];
+            MPI_Group_incl(all, 1, &edge->peer, &p->alone[k]);
+        }
+    }
+    MPI_Group_free(&all);
+    omp_init_lock(&e->opening);
+}
+
+static void destroy(Exchange *e)
+{
+    for (int i = 0; i < e->handles; i++) {
+        if (e->way->passive) {
+            MPI_Win_unlock_all(e->windows[i]);
+        }
+        MPI_Win_free(&e->windows[i]);
+    }
+    for (int i = 0; i < e->phases; i++) {
+        Phase *p = &e->phase[i];
+        MPI_Group_free(&p->from_group);
+        MPI_Group_free(&p->to_group);
+        for (int k = 0; k < p->receives + p->sends; k++) {
+            MPI_Group_free(&p->alone[k]);
+        }
+    }
+    omp_destroy_lock(&e->opening);
+}
+
+static void put(Exchange *e, const Job *job, MPI_Win window)
+{
+    for (int i = job->first; i < job->first + job->count; i++) {
+        const Edge *s = &e->now->send[i];
+        size_t bytes = part_bytes(e, s);
+        MPI_Put(part_at(e, s, e->out, job->bin), (int)bytes, MPI_BYTE, s->peer,
+                (MPI_Aint)(s->there + bytes * (size_t)job->bin), (int)bytes, MPI_BYTE, window);
+    }
+}
+
+/* ---- active ----------------------------------------------------------------------------------------------------- */
+
+/* Does each direction have windows of its own? */
+static bool apart(const Exchange *e)
+{
+    return e->shares != NULL && e->way->windows_per_bin;
+}
+
+/* This phase's windows; sets how many there are. */
+static MPI_Win *windows_now(const Exchange *e, int *count)
+{
+    *count = e->handles / e->phases;
+    return &e->windows[e->step * *count];
+}
+
+/* Of a bin that goes along this edge. */
+static MPI_Win window_of(const Exchange *e, const Edge *edge, int bin)
+{
+    int count;
+    MPI_Win *windows = windows_now(e, &count);
+    return windows[!e->way->windows_per_bin ? 0 : apart(e) ? edge->tag * e->bins + bin : bin];
+}
+
+/* Exposure epochs of this phase; and one of them, with the origins. */
+static int exposures(const Exchange *e)
+{
+    int count;
+    windows_now(e, &count);
+    return apart(e) ? e->now->receives * e->bins : e->now->receives > 0 ? count : 0;
+}
+
+static MPI_Win exposure(const Exchange *e, int i, MPI_Group *origins)
+{
+    int count;
+    *origins = apart(e) ? e->now->alone[i / e->bins] : e->now->from_group;
+    return apart(e) ? window_of(e, &e->now->receive[i / e->bins], i % e->bins) : windows_now(e, &count)[i];
+}
+
+static void active_receives(Exchange *e)
+{
+    MPI_Group origins;
+    for (int i = 0; i < exposures(e); i++) {
+        MPI_Win window = exposure(e, i, &origins);
+        MPI_Win_post(origins, 0, window);
+    }
+}
+
+static void active_wait(Exchange *e)
+{
+    MPI_Group origins;
+    for (int i = 0; i < exposures(e); i++) {
+        MPI_Win window = exposure(e, i, &origins);
+        int done = 0;
+        double began = now_s();
+        if (e->patience == POLLING) {
+            MPI_Win_wait(window);
+        }
+        while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
+            let_others_run(e, began);
+        }
+    }
+}
+
+static void single_active_sends(Exchange *e)
+{
+    if (e->now->to_count > 0) {
+        MPI_Win_start(e->now->to_group, 0, e->windows[e->step]);
+    }
+}
+
+static void single_active_ready(Exchange *e, const Job *job)
+{
+    put(e, job, e->windows[e->step]);
+}
+
+static void single_active_join(Exchange *e)
+{
+    if (e->now->to_count > 0) {
+        MPI_Win_complete(e->windows[e->step]);
+    }
+}
+
+static void many_active_ready(Exchange *e, const Job *job)
+{
+    if (job->count > 0) {
+        MPI_Win window = window_of(e, &e->now->send[job->first], job->bin);
+        MPI_Win_start(apart(e) ? e->now->alone[e->now->receives + job->first] : e->now->to_group, 0, window);
+        put(e, job, window);
+        MPI_Win_complete(window);
+    }
+}
+
+const ExchangeWay exchange_rma_single_active = {
+    .splits = true,
+    .init = create,
+    .begin_receives = active_receives,
+    .wait_receives = active_wait,
+    .begin_sends = single_active_sends,
+    .ready = single_active_ready,
+    .join = single_active_join,
+    .free = destroy,
+};
+
+const ExchangeWay exchange_rma_many_active = {
+    .splits = true,
+    .windows_per_bin = true,
+    .init = create,
+    .begin_receives = active_receives,
+    .wait_receives = active_wait,
+    .ready = many_active_ready,
+    .free = destroy,
+};
+
+/* ---- passive ---------------------------------------------------------------------------------------------------- */
+
+static void passive_receives(Exchange *e)
+{
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_sync(e->windows[i]);
+    }
+    for (int i = 0; i < e->now->from_count; i++) {
+        send_empty(e->now->from[i], TAG_EXPOSED + e->before + e->step, e->bench->data);
+    }
+}
+
+static void passive_sends(Exchange *e)
+{
+    atomic_store(&e->is_open, false);
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->to[i], TAG_EXPOSED + e->before + e->step, e->bench->data,
+                  &e->now->opened[i]);
+    }
+}
+
+/* The first thread to put waits until the receivers have exposed their buffers; the others wait for that thread. */
+static void await_open(Exchange *e)
+{
+    if (atomic_load(&e->is_open)) {
+        return;
+    }
+    omp_set_lock(&e->opening);
+    if (!atomic_load(&e->is_open)) {
+        exchange_wait(e, e->now->to_count, e->now->opened);
+        atomic_store(&e->is_open, true);
+    }
+    omp_unset_lock(&e->opening);
+}
+
+static void single_passive_ready(Exchange *e, const Job *job)
+{
+    await_open(e);
+    put(e, job, e->windows[0]);
+}
+
+static void many_passive_ready(Exchange *e, const Job *job)
+{
+    await_open(e);
+    put(e, job, e->windows[job->bin]);
+    if (e->shares != NULL) {
+        MPI_Win_flush(e->now->send[job->first].peer, e->windows[job->bin]);
+        return;
+    }
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Win_flush(e->now->to[i], e->windows[job->bin]);
+    }
+}
+
+static void say_written(Exchange *e)
+{
+    for (int i = 0; i < e->now->to_count; i++) {
+        send_empty(e->now->to[i], TAG_WRITTEN + e->before + e->step, e->bench->data);
+    }
+}
+
+static void single_passive_join(Exchange *e)
+{
+    for (int i = 0; i < e->now->to_count; i++) {
+        MPI_Win_flush(e->now->to[i], e->windows[0]);
+    }
+    say_written(e);
+}
+
+static void passive_wait(Exchange *e)
+{
+    for (int i = 0; i < e->now->from_count; i++) {
+        MPI_Request written;
+        MPI_Irecv(NULL, 0, MPI_BYTE, e->now->from[i], TAG_WRITTEN + e->before + e->step, e->bench->data, &written);
+        exchange_wait(e, 1, &written);
+    }
+    for (int i = 0; i < e->handles; i++) {
+        MPI_Win_sync(e->windows[i]);
+    }
+}
+
+const ExchangeWay exchange_rma_single_passive = {
+    .splits = true,
+    .passive = true,
+    .init = create,
+    .begin_receives = passive_receives,
+    .wait_receives = passive_wait,
+    .begin_sends = passive_sends,
+    .ready = single_passive_ready,
+    .join = single_passive_join,
+    .free = destroy,
+};
+
+const ExchangeWay exchange_rma_many_passive = {
+    .splits = true,
+    .windows_per_bin = true,
+    .passive = true,
+    .init = create,
+    .begin_receives = passive_receives,
+    .wait_receives = passive_wait,
+    .begin_sends = passive_sends,
+    .ready = many_passive_ready,
+    .join = say_written,
+    .free = destroy,
+};

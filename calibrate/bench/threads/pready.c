@@ -1,0 +1,109 @@
+/* What MPI_Pready costs: n partitions marked ready by a team of threads, each its contiguous share.
+ *
+ * pready = mean time of one call over a thread's calls but its last, the slowest thread
+ * last   = time of a thread's last call, the slowest thread; the one that completes the buffer may send it
+ */
+#include "core/bench.h"
+
+static const Parameter parameters[] = {
+    {"partitions", INTEGER, "64", "2 to 65536"},
+    {"bytes", INTEGER, "64", "1 to 1048576"}, /* of one partition */
+    {"threads", INTEGER, "1", "1 to 1024"},
+    END_OF_PARAMETERS,
+};
+
+#if PREADY_HAS_PARTITIONED
+
+#include "core/team.h"
+
+#include <math.h>
+
+typedef struct {
+    int partitions, threads;
+    MPI_Request request;
+    double *means, *lasts;
+} State;
+
+static const char *refuse(const Run *run, char reason[MAX_REASON])
+{
+    int partitions = run_integer(run, "partitions"), threads = run_integer(run, "threads");
+    if (partitions % threads != 0 || partitions / threads < 2) {
+        snprintf(reason, MAX_REASON, "partitions = %d is not valid: a multiple of threads = %d, at least twice it",
+                 partitions, threads);
+        return REFUSED_ERROR;
+    }
+    return NULL;
+}
+
+static void setup(Run *run)
+{
+    const Bench *b = run->bench;
+    State *s = run->state;
+    s->partitions = run_integer(run, "partitions");
+    s->threads = run_integer(run, "threads");
+    MPI_Count count = run_integer(run, "bytes");
+    s->means = memory_of(run, (size_t)s->threads * sizeof *s->means);
+    s->lasts = memory_of(run, (size_t)s->threads * sizeof *s->lasts);
+    if (b->sends) {
+        MPI_Psend_init(run->buffer, s->partitions, count, MPI_BYTE, 1, 0, b->data, MPI_INFO_NULL, &s->request);
+    } else {
+        MPI_Precv_init(run->buffer, s->partitions, count, MPI_BYTE, 0, 0, b->data, MPI_INFO_NULL, &s->request);
+    }
+}
+
+static void repeat(Run *run, double *values)
+{
+    State *s = run->state;
+    MPI_Start(&s->request);
+    if (run->bench->sends) {
+#pragma omp parallel num_threads(s->threads)
+        {
+            team_check(s->threads);
+            int thread = omp_get_thread_num(), share = s->partitions / s->threads, first = thread * share;
+#pragma omp barrier
+            double start = now_s();
+            for (int i = 0; i + 1 < share; i++) {
+                MPI_Pready(first + i, s->request);
+            }
+            double middle = now_s();
+            MPI_Pready(first + share - 1, s->request);
+            s->lasts[thread] = now_s() - middle;
+            s->means[thread] = (middle - start) / (share - 1);
+        }
+        values[0] = values[1] = 0;
+        for (int i = 0; i < s->threads; i++) { /* durations on rank 0's clock */
+            values[0] = fmax(values[0], s->means[i]);
+            values[1] = fmax(values[1], s->lasts[i]);
+        }
+    }
+    MPI_Wait(&s->request, MPI_STATUS_IGNORE);
+}
+
+static void teardown(Run *run)
+{
+    State *s = run->state;
+    MPI_Request_free(&s->request);
+}
+
+static const Measurement pready = {
+    .name = "pready",
+    .summary = "time of one MPI_Pready",
+    .parameters = parameters,
+    .quantities = {"pready", "last"},
+    .flags = PARTITIONED | THREADED,
+    .state = sizeof(State),
+    .buffer = {"bytes", "partitions"},
+    .refuse = refuse,
+    .setup = setup,
+    .repeat = repeat,
+    .teardown = teardown,
+};
+
+#else
+
+static const Measurement pready = {
+    .name = "pready", .parameters = parameters, .flags = PARTITIONED | THREADED, .quantities = {"pready", "last"}};
+
+#endif
+
+MEASUREMENT(pready)
