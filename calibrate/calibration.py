@@ -58,7 +58,7 @@ def run_measurements(
     budget_s: float,
     only: Iterable[str] | None = None,
     seed: int = 0,
-    on_point: Callable[[Progress], object] = lambda _: None,
+    on_point: Callable[[Progress], None] = lambda _: None,
     point_budget_s: float = POINT_BUDGET_S,
     pin: bool = True,
 ) -> Outcome:

@@ -19,7 +19,7 @@ from pready.calibrate.rma_and_teams import refined
 from pready.calibrate.segments import segments, without_dips
 from pready.calibrate.send_completion import send_completes
 from pready.calibrate.team_costs import REFERENCE, contexts, threads
-from pready.model.machine import FORMAT, Begin, Library, Machine, Matching, Memory, Requests, load
+from pready.model.machine import Begin, Library, Machine, Matching, Memory, Requests, load
 from pready.model.machine_path import NetworkPath
 from pready.model.machine_rma import OneSided
 from pready.model.values import Value
@@ -47,11 +47,6 @@ def describe(
         The environment record.
     name, description
         As the machine file shall say.
-
-    Raises
-    ------
-    PreadyError
-        No measured time grows with the message size.
     """
     notes = list(fit.notes)
     library, launcher = _library_line(about), str(about.get("launcher", ""))
@@ -61,7 +56,7 @@ def describe(
     smallest = max(fit.segments[0].o_s.value, 0.0)
     path = with_rendezvous(probes, segments(fit, notes, where), notes)
     machine = Machine(
-        format=FORMAT,
+        format=1,
         name=name,
         description=description or where,
         created=when,

@@ -175,8 +175,10 @@ def _begin(records: list[dict[str, Any]]) -> dict[str, Estimate]:
     if len(windows) > 1:
         small, large = (centre(r) for r in (windows[0], windows[-1]))
         size = float(windows[-1]["parameters"]["bytes"] - windows[0]["parameters"]["bytes"])
-        low, high = large.low - small.high, large.high - small.low
-        out["registration"] = _at_least_nothing(Estimate(*(x / size for x in (large.value - small.value, low, high))))
+        low, more, high = (
+            x / size for x in (large.low - small.high, large.value - small.value, large.high - small.low)
+        )
+        out["registration"] = _at_least_nothing(Estimate(more, low, high))
     return out
 
 

@@ -88,13 +88,13 @@ def _middle(rounds: Sequence[Exchange]) -> Exchange | None:
     """The same exchange in all its rounds, as one."""
     if not rounds:
         return None
-    total, after = (
-        Estimate(
-            *(float(np.median([getattr(getattr(e, of), end) for e in rounds])) for end in ("value", "low", "high"))
-        )
-        for of in ("total", "after")
-    )
-    return replace(rounds[0], total=total, after=after)
+    total, after = ([getattr(e, of) for e in rounds] for of in ("total", "after"))
+    return replace(rounds[0], total=_median(total), after=_median(after))
+
+
+def _median(of: Sequence[Estimate]) -> Estimate:
+    value, low, high = (float(np.median([getattr(e, end) for e in of])) for end in ("value", "low", "high"))
+    return Estimate(value, low, high)
 
 
 def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages: bool) -> Machine:

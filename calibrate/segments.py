@@ -10,7 +10,6 @@ from pready.calibrate.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_T
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit import Segment as Fitted
 from pready.model.arrays import Array
-from pready.model.errors import PreadyError
 from pready.model.machine_path import Segment
 from pready.model.units import SI
 from pready.model.values import Value
@@ -124,23 +123,22 @@ def _latency(total: Estimate, o_s: Estimate, o_r: Estimate) -> Estimate:
 
 
 def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
-    """G; of a segment whose messages are too small to show one, the smallest G of the others.
-
-    It is limited to what these messages could hide.
-    """
+    """G; of a segment whose messages are too small to show one, the smallest G of the others, limited to what these
+    messages could hide."""
     own = fit.segments[k].G
     if own.value > 0:
         return own
     known = [s.G for s in fit.segments if s.G.value > 0]
-    if not known:
-        raise PreadyError("no time grows with the message size", valid="ping-pong of larger messages")
-    notes.append(f"G from {fit.segments[k].from_bytes:g} B is too small to be seen; that of larger messages is taken")
-    least, sizes = min(known, key=lambda e: e.value), _own_sizes(fit, k)
+    sizes = _own_sizes(fit, k) if known else fit.curves["time"].size
     fixed, falls = _line(fit.segments[k])
     middle, span = float(sizes.mean()), float(sizes.max() - sizes.min())
-    hidden = UNSEEN * (fixed + falls * middle) / span if span > 0 else np.inf
-    if hidden <= 0 or least.value <= hidden:
+    hidden = UNSEEN * max(fixed + falls * middle, SHORTEST_S) / span if span > 0 else np.inf
+    least = min(known, key=lambda e: e.value, default=None)
+    at = f"from {fit.segments[k].from_bytes:g} B"
+    if least is not None and least.value <= hidden:
+        notes.append(f"G {at} is too small to be seen; that of larger messages is taken")
         return least
+    notes.append(f"G {at} is too small to be seen; assumed as what the measured messages could hide")
     return Estimate(hidden, 0.0, 2 * hidden, assumed=True)
 
 

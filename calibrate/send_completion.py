@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pready.calibrate.measurement_plan import LATE_S
-from pready.model.machine import SendCompletes
+from pready.model.machine_path import SendCompletes
 from pready.model.units import Unit, format_exact
 
 Word = Literal["copied", "left", "delivered"]
