@@ -12,14 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate import from_records, rested
+from pready.calibrate import from_records
 from pready.calibrate.build import Built
+from pready.calibrate.describe import Described, describe
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
 from pready.calibrate.lacking import lacking
 from pready.calibrate.launch import Launcher
-from pready.calibrate.machine_from_fit import Described, describe, stall_bracket
 from pready.calibrate.measure import POINT_BUDGET_S, Outcome, Progress, measure
 from pready.calibrate.measurement_plan import ping, plan
+from pready.calibrate.protocol import stall_bracket
 from pready.calibrate.ranks_of_a_node import UNMEASURED
 from pready.calibrate.records import Content, Point
 from pready.model.version import VERSION
@@ -57,7 +58,7 @@ def run_measurements(
     budget_s: float,
     only: Iterable[str] | None = None,
     seed: int = 0,
-    on_point: Callable[[Progress], object] = lambda _: None,
+    on_point: Callable[[Progress], None] = lambda _: None,
     point_budget_s: float = POINT_BUDGET_S,
     pin: bool = True,
 ) -> Outcome:
@@ -72,24 +73,13 @@ def run_measurements(
     """
     begun = time.monotonic()
 
-    outcome: Outcome | None = None
-    tells = only is None or {"pingpong", "bandwidth"} <= set(only)  # the first pass whether the link is shaped
-
     def go(points: list[Point]) -> Outcome:
-        if outcome is not None and tells:
-            link = rested.bucket(from_records.load(raw), outcome.environment)
-            points = list(dict.fromkeys(rested.from_rest(points, link)))
-        left = max(budget_s - (time.monotonic() - begun), 0.0)
-
-        def told(progress: Progress) -> None:
-            on_point(progress)
-
         return measure(
             points,
             launcher,
             raw,
-            left,
-            told,
+            max(budget_s - (time.monotonic() - begun), 0.0),
+            on_point,
             built=built,
             tool=VERSION,
             seed=seed,

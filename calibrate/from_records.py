@@ -10,8 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate import rested, send_completion
-from pready.calibrate.fit import Curve, MessageRate, Observations, TakenLock, TeamBurst, Train, Window, lock_cost
+from pready.calibrate import send_completion
+from pready.calibrate.fit import (
+    Contended,
+    Curve,
+    Estimate,
+    Observations,
+    TakenLock,
+    Train,
+    Window,
+    lock_cost,
+)
 from pready.calibrate.records import Content, read
 from pready.calibrate.send_completion import SendCompletion
 from pready.model.arrays import Array
@@ -21,20 +30,11 @@ from pready.model.normal import student95
 Record = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """The centre of one point's repeats and its 95 % interval, in SI units."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, record: Record, scale: float = 1.0) -> Sample:
-        """From a record's median; an interval the record lacks (too few repeats) is its range."""
-        low, high = record.get("low_s") or record["min_s"], record.get("high_s") or record["max_s"]
-        values = sorted((float(record["median_s"]) * scale, float(low) * scale, float(high) * scale))
-        return cls(float(record["median_s"]) * scale, values[0], values[-1])
+def centre(record: Record, scale: float = 1.0) -> Estimate:
+    """The median of a record's repeats and its 95 % interval; where that is missing (too few repeats), their range."""
+    low, high = record.get("low_s") or record["min_s"], record.get("high_s") or record["max_s"]
+    low, _, high = sorted((float(low) * scale, float(record["median_s"]) * scale, float(high) * scale))
+    return Estimate(float(record["median_s"]) * scale, low, high)
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Exchange:
     threads: int
     theta: int
     delay_s: float
-    total: Sample
-    after: Sample
+    total: Estimate
+    after: Estimate
     ready: tuple[tuple[float, ...], ...]
     """When each user partition of a repeat was ready, a row per repeat; empty if there were too many to list."""
     round: int = 0
@@ -72,13 +72,13 @@ class Probes:
     """By message size, when a send is complete."""
     taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
     """By mechanism and threads, from threads that issued at once while the receiver slept."""
-    setup: Sample | None = None
+    setup: Estimate | None = None
     """What a small message saves whose request is set up before."""
-    begin: Mapping[str, Sample] = field(default_factory=dict)
+    begin: Mapping[str, Estimate] = field(default_factory=dict)
     """By what is set up once: seconds of one; "registration": seconds per byte of a window."""
-    pready: Sample | None = None
-    barrier: Mapping[int, Sample] = field(default_factory=dict)
-    copy_bandwidth: Mapping[str, Sample] = field(default_factory=dict)
+    pready: Estimate | None = None
+    barrier: Mapping[int, Estimate] = field(default_factory=dict)
+    copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
     unsupported: Mapping[str, str] = field(default_factory=dict)
 
@@ -112,10 +112,10 @@ def observations(content: Content, key: str) -> Observations:
     PreadyError
         No ping-pong was measured.
     """
-    pings = _by(_from_rest(content, key, "pingpong", mode="isend"), "bytes")
+    pings = _by(_select(content, "pingpong", key, mode="isend"), "bytes")
     if not pings:
         raise PreadyError("no ping-pong was measured", valid="a result file with pingpong points")
-    rtts = _from_rest(content, key, "prtt")
+    rtts = _select(content, "prtt", key)
     one = _by([r for r in rtts if r["parameters"]["n"] == 1], "bytes")
     trains = [r for r in rtts if r["parameters"]["n"] > 1]
     plain = [r for r in trains if r["parameters"]["delay_s"] == 0]
@@ -157,52 +157,54 @@ def probes(content: Content, key: str) -> Probes:
         taken_lock=_taken_locks(_select(content, "contention", key)),
         setup=_setup(content, key),
         begin=_begin(_select(content, "begin", key)),
-        pready=None if busiest is None else Sample.of(busiest),
-        barrier={int(r["parameters"]["threads"]): Sample.of(r) for r in _select(content, "barrier", key)},
+        pready=None if busiest is None else centre(busiest),
+        barrier={int(r["parameters"]["threads"]): centre(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
         unsupported=content.unsupported(),
     )
 
 
-def _begin(records: list[dict[str, Any]]) -> dict[str, Sample]:
+def _begin(records: list[dict[str, Any]]) -> dict[str, Estimate]:
     """Of each kind the smallest objects; of windows, also what a byte adds. None takes less than nothing."""
     by_kind: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for r in sorted(records, key=lambda r: int(r["parameters"]["bytes"])):
         by_kind[str(r["parameters"]["what"])].append(r)
-    out = {kind: _at_least_nothing(Sample.of(found[0])) for kind, found in by_kind.items()}
+    out = {kind: _at_least_nothing(centre(found[0])) for kind, found in by_kind.items()}
     windows = by_kind["window"]
     if len(windows) > 1:
-        small, large = (Sample.of(r) for r in (windows[0], windows[-1]))
+        small, large = (centre(r) for r in (windows[0], windows[-1]))
         size = float(windows[-1]["parameters"]["bytes"] - windows[0]["parameters"]["bytes"])
-        low, high = large.low - small.high, large.high - small.low
-        out["registration"] = _at_least_nothing(Sample(*(x / size for x in (large.value - small.value, low, high))))
+        low, more, high = (
+            x / size for x in (large.low - small.high, large.value - small.value, large.high - small.low)
+        )
+        out["registration"] = _at_least_nothing(Estimate(more, low, high))
     return out
 
 
-def _at_least_nothing(s: Sample) -> Sample:
-    return Sample(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
+def _at_least_nothing(s: Estimate) -> Estimate:
+    return Estimate(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
 
 
 SMALL = 1 << 10
 """Bytes up to which a message's time is the calls' and not its size's."""
 
 
-def _setup(content: Content, key: str) -> Sample | None:
+def _setup(content: Content, key: str) -> Estimate | None:
     """By how much persistent ping-pongs are quicker than nonblocking ones of the same sizes."""
     modes = ("isend", "persistent")
-    new, kept = (_by(_from_rest(content, key, "pingpong", mode=mode), "bytes") for mode in modes)
+    new, kept = (_by(_select(content, "pingpong", key, mode=mode), "bytes") for mode in modes)
     saved = [float(np.median(new[size]) - np.median(kept[size])) for size in new if size <= SMALL and size in kept]
     if len(saved) < 2:
         return None
     half = student95(len(saved) - 1) * float(np.std(saved, ddof=1)) / len(saved) ** 0.5
-    centre = float(np.mean(saved))
-    return Sample(centre, centre - half, centre + half)
+    mean = float(np.mean(saved))
+    return Estimate(mean, mean - half, mean + half)
 
 
 def _exchange(record: Record) -> Exchange:
     p = record["parameters"]
-    total, after = (Sample.of(record["also"][n]) for n in ("total", "after"))
+    total, after = (centre(record["also"][n]) for n in ("total", "after"))
     ready = tuple(tuple(row) for row in record.get("lists", {}).get("ready_s", ()))
     return Exchange(
         str(p["approach"]),
@@ -230,12 +232,6 @@ def _select(content: Content, measurement: str, key: str, **parameters: object) 
         for r in content.select(measurement, key)
         if all(r["parameters"].get(name) == value for name, value in parameters.items())
     ]
-
-
-def _from_rest(content: Content, key: str, measurement: str, **parameters: object) -> list[dict[str, Any]]:
-    """What the bucket of a shaped link did not disturb."""
-    found = _select(content, measurement, key, **parameters)
-    return rested.measured(found, rested.bucket(content, key) if rested.replaced(content, key) else None)
 
 
 def _by(records: Iterable[Record], parameter: str) -> dict[float, Array]:
@@ -284,41 +280,38 @@ def _window(records: list[dict[str, Any]]) -> Window | None:
 
 def cores_per_rank(about: Record) -> int | None:
     """Cores that a rank has for its threads, from an environment record; None if it does not say."""
-    if about.get("cores"):
-        return min(map(int, about["cores"]))
-    hosts, cores = about.get("hosts"), about.get("cores_online")  # before 2026-11-21
-    return max(int(cores) // max(map(hosts.count, hosts)), 1) if hosts and cores else None
+    return min(map(int, about["cores"])) if about.get("cores") else None
 
 
 MOSTLY_AWAKE = 0.25
-"""Share of samples in which rank 1 woke up too early from which a burst does not count."""
+"""Share of samples in which rank 1 woke up too early, from which a point of contention does not count."""
 
 
-def team_bursts(records: Iterable[Record]) -> dict[tuple[str, int], list[TeamBurst]]:
-    """By mechanism and threads; the repeats of a point measured in several rounds are taken together."""
+def contended(records: Iterable[Record]) -> dict[tuple[str, int], list[Contended]]:
+    """Points of contention by mechanism and threads; the repeats of all rounds of a point together."""
     times: dict[tuple[str, int, int, int], list[Array]] = defaultdict(list)
     for r in records:
         if r["derived"]["peer_awake"] < MOSTLY_AWAKE:
             p = r["parameters"]
             point = (str(p["mechanism"]), int(p["threads"]), int(p["bytes"]), int(p["messages"]))
             times[point].append(1e-9 * np.array([r["samples_ns"], r["also"]["alone"]["samples_ns"]]))
-    out: dict[tuple[str, int], list[TeamBurst]] = defaultdict(list)
+    out: dict[tuple[str, int], list[Contended]] = defaultdict(list)
     for (mechanism, threads, _, messages), found in times.items():
         team, alone = np.concatenate(found, axis=1)
         excess = float(np.median(team - threads * alone))
-        out[mechanism, threads].append(TeamBurst(threads, messages, float(np.median(team)), excess))
+        out[mechanism, threads].append(Contended(threads, messages, float(np.median(team)), excess))
     return out
 
 
 def _taken_locks(records: Iterable[Record]) -> dict[str, dict[int, TakenLock]]:
     out: dict[str, dict[int, TakenLock]] = defaultdict(dict)
-    for (mechanism, threads), bursts in sorted(team_bursts(records).items()):
-        out[mechanism][threads] = lock_cost(bursts)
+    for (mechanism, threads), points in sorted(contended(records).items()):
+        out[mechanism][threads] = lock_cost(points)
     return out
 
 
-def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, MessageRate]:
-    """Messages per second by threads; every mechanism as if on one context, which `machine_from_fit` compares.
+def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, Curve]:
+    """Messages per second by threads; every mechanism as if on one context, which `team_costs` compares.
 
     Only threads that have a core each can contend for a lock. More take turns, and their rate says
     how long a time slice is.
@@ -333,16 +326,16 @@ def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, Messag
         for threads, r in sorted(mine.items()):
             times = np.array(r["samples_ns"]) * 1e-9
             rates[threads] = threads * r["parameters"]["window"] / times[times > 0]
-        out[mechanism] = MessageRate(Curve.of(list(rates), list(rates.values()), "message rate"))
+        out[mechanism] = Curve.of(list(rates), list(rates.values()), "message rate")
     return out
 
 
-def _bandwidth(records: list[dict[str, Any]]) -> Sample:
+def _bandwidth(records: list[dict[str, Any]]) -> Estimate:
     """Copy bandwidth of the size in the middle: neither call overhead nor one level of cache alone."""
     ordered = sorted(records, key=lambda r: int(r["parameters"]["bytes"]))
     r = ordered[len(ordered) // 2]
-    size, time = float(r["parameters"]["bytes"]), Sample.of(r)
-    return Sample(size / time.value, size / time.high, size / time.low)
+    size, time = float(r["parameters"]["bytes"]), centre(r)
+    return Estimate(size / time.value, size / time.high, size / time.low)
 
 
 def _any(flags: Iterable[float]) -> bool | None:

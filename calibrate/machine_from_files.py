@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tomlkit
 
+from pready.calibrate.describe import describe
+from pready.calibrate.estimates import with_fields
 from pready.calibrate.fit import fit
 from pready.calibrate.from_records import Probes
 from pready.calibrate.imported_terms import terms
 from pready.calibrate.importers import Imported, ImportFormatError, combine, import_benchmark
-from pready.calibrate.machine_from_fit import BORROWED_CONTENTION, describe
 from pready.calibrate.merging import Merged, merged, sealed
+from pready.calibrate.team_costs import BORROWED_CONTENTION
 from pready.model import libraries
 from pready.model.files import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
-from pready.model.machine import Machine
-from pready.model.machine_file import dumps
+from pready.model.machine import Library, Machine
+from pready.model.machine_file import document
 from pready.model.version import VERSION
-from pready.model.written import changed, steps, written
+from pready.model.written import steps
 
 MESSAGES = "inter"
 """The part of a machine file that ping-pongs and streams determine."""
@@ -89,18 +90,16 @@ def from_files(
             valid="osu_latency's or PingPong's output beside it, or --merge MACHINE.toml to add to a machine",
             source=files,
         )
-    fields: dict[str, Any] = {}
     if library is not None:
-        fields["library"] = {"name": library, "version": files}
+        machine = with_fields(machine, library=Library(name=library, version=files))
+        parts.append("library")
     elif timed:
         notes.append("the files do not say which MPI library this was: --library NAME ('pready libraries') does")
-    known = validated(Machine, changed(written(machine), fields), files)
-    more = terms(imported.beside, known, imported.observations.stream)
-    fields |= more.fields
-    if "threads.contention" in fields:
+    more = terms(imported.beside, machine, imported.observations.stream)
+    if "threads.contention" in more.parts:
         notes = [note for note in notes if not note.endswith(BORROWED_CONTENTION)]
-    machine = validated(Machine, changed(written(machine), fields), files)
-    return FromFiles(machine, (*parts, *fields), tuple(dict.fromkeys([*notes, *more.notes])), f"{files}, seed {seed}")
+    notes = list(dict.fromkeys([*notes, *more.notes]))
+    return FromFiles(more.machine, (*parts, *more.parts), tuple(notes), f"{files}, seed {seed}")
 
 
 def _fitted(imported: Imported, files: str, name: str, seed: int, day: date) -> tuple[Machine, list[str]]:
@@ -125,10 +124,9 @@ def merge_into(
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))
     found = from_files(files, name=base.name, seed=seed, library=library, onto=base)
-    document = tomlkit.parse(dumps(found.machine))
-    # Whoever names the library means it.
-    wanted = {*replacing, *(["library"] if library is not None else [])}
-    done = merged(text, str(path), {part: _part(document, part) for part in _outermost(found.parts)}, wanted)
+    tables = document(found.machine)
+    wanted = {*replacing, *(["library"] if library is not None else [])}  # a library that is named is meant
+    done = merged(text, str(path), {part: _part(tables, part) for part in _outermost(found.parts)}, wanted)
     validated(Machine, parsed_toml(done.text.encode(), str(path)), f"{path} with {found.origin}")
     return Merged(done.text, (*(f"note: {note}" for note in found.notes), *done.told))
 
@@ -138,8 +136,8 @@ def _outermost(parts: Collection[str]) -> list[str]:
     return [p for p in parts if not any(p.startswith(f"{q}.") for q in parts)]
 
 
-def _part(document: Any, name: str) -> Any:
-    here = document
+def _part(tables: Any, name: str) -> Any:
+    here = tables
     for step in steps(name):
         here = here[step]
     return here

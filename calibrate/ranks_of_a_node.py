@@ -15,7 +15,8 @@ import numpy as np
 
 from pready.calibrate.benchmark_list import PAIRS
 from pready.calibrate.build import Built
-from pready.calibrate.from_records import Record, Sample, load
+from pready.calibrate.fit import Estimate
+from pready.calibrate.from_records import Record, centre, load
 from pready.calibrate.launch import Launcher
 from pready.calibrate.measure import Outcome, environment_of, measure
 from pready.calibrate.records import Content, Point
@@ -43,7 +44,7 @@ class Served:
 
     pairs: int
     bytes: int
-    message_s: Sample
+    message_s: Estimate
     """Time over messages of all ranks."""
     shared_cores: bool
     """Ranks took turns on their cores, so that the time is the kernel's, too."""
@@ -67,8 +68,8 @@ class Adapter:
     """
 
     served: tuple[Served, ...]
-    growth: Sample
-    gap: Sample | None
+    growth: Estimate
+    gap: Estimate | None
     limits: bool
 
     @property
@@ -173,14 +174,14 @@ def _served(content: Content, key: str) -> list[Served]:
         by_point.setdefault((int(p["pairs"]), int(p["bytes"])), []).append(record)
     out = []
     for (pairs, size), records in sorted(by_point.items()):
-        each = [Sample.of(r, 1 / (pairs * int(r["parameters"]["window"]))) for r in records]
+        each = [centre(r, 1 / (pairs * int(r["parameters"]["window"]))) for r in records]
         out.append(Served(pairs, size, _around(each), any(r["derived"]["sharing"] > 0 for r in records)))
     return out
 
 
-def _around(each: Sequence[Sample]) -> Sample:
+def _around(each: Sequence[Estimate]) -> Estimate:
     """The middle of several, within all their intervals."""
-    return Sample(float(np.median([s.value for s in each])), min(s.low for s in each), max(s.high for s in each))
+    return Estimate(float(np.median([s.value for s in each])), min(s.low for s in each), max(s.high for s in each))
 
 
 def of_served(served: Sequence[Served]) -> Adapter:
@@ -200,7 +201,7 @@ def of_served(served: Sequence[Served]) -> Adapter:
             f"{len(served)} points of ranks of a node", valid=f"one rank and several, {SMALL} B and {LARGE} B"
         )
     one, most = large[1], large[max(large)]
-    growth = Sample(one.value / most.value, one.low / most.high, one.high / most.low)
+    growth = Estimate(one.value / most.value, one.low / most.high, one.high / most.low)
     steady = {s.pairs: s.message_s for s in served if s.bytes == SMALL and not s.shared_cores}
     if 1 not in steady or len(steady) < 2:
         return Adapter(tuple(served), growth, None, limits=False)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import tomlkit
 
 from pready.calibrate.calibration import Calibration
 from pready.calibrate.from_records import load
@@ -13,11 +10,11 @@ from pready.calibrate.merging import Merged, merged
 from pready.model.errors import PreadyError
 from pready.model.files import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
 from pready.model.machine import Machine
-from pready.model.machine_file import dumps
+from pready.model.machine_file import document
 
 PART = "intra"
 MEASUREMENTS = ("bandwidth", "completion", "overlap", "pingpong", "prtt", "receive")
-"""What a path consists of; all else a machine has once."""
+"""The measurements of a path; a machine has everything else once."""
 
 
 def base(path: Path, option: str = "--intra") -> str:
@@ -60,9 +57,6 @@ def added(path: Path, done: Calibration, raw: Path) -> Merged:
         raise PreadyError(
             f"--intra with ranks on {' and '.join(hosts)}", valid='two ranks on one node, such as "srun -N 1 -n 2"'
         )
-    measured: Any = tomlkit.parse(dumps(done.described.machine))["inter"]
-    for name in ("uneven", "uneven_active", "uneven_puts", "queue", "backlog", "jitter"):
-        measured.pop(name, None)  # of ports, and no rank has one to another of its node
-    out = merged(text, str(path), {PART: measured}, (PART,))
+    out = merged(text, str(path), {PART: document(done.described.machine)["inter"]}, (PART,))
     validated(Machine, parsed_toml(out.text.encode(), str(path)), f"{path} with {raw}")
     return out

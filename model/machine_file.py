@@ -21,11 +21,16 @@ def dumps(machine: Machine, comment: str = "") -> str:
     comment
         Lines put in front, without their ``#``.
     """
-    document = tomlkit.document()
+    return tomlkit.dumps(document(machine, comment))
+
+
+def document(machine: Machine, comment: str = "") -> tomlkit.TOMLDocument:
+    """The machine's tables as `dumps` writes them."""
+    out = tomlkit.document()
     for line in comment.splitlines():
-        document.add(tomlkit.comment(line))
-    _fill(document, machine)
-    return tomlkit.dumps(document)
+        out.add(tomlkit.comment(line))
+    _fill(out, machine)
+    return out
 
 
 def _fill(into: Any, table: Strict) -> None:

@@ -238,9 +238,13 @@ def _split_unspaced(text: str) -> tuple[str, str]:
     return text, ""
 
 
+class SI(float):
+    """A number in SI units, for a field of a table that is built in Python and not read from a file."""
+
+
 def _validator(unit: Unit, *, positive: bool, signed: bool = False) -> BeforeValidator:
     def convert(text: object) -> float:
-        value = parse(text, unit)
+        value = float(text) if isinstance(text, SI) else parse(text, unit)
         if signed:
             return value
         if value < 0 or (positive and value == 0):

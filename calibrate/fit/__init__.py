@@ -23,9 +23,7 @@ from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.loggp import fit
 from pready.calibrate.fit.observations import (
     Curve,
-    MessageRate,
     Observations,
-    Overlap,
     Train,
     Window,
 )
@@ -36,16 +34,16 @@ from pready.calibrate.fit.results import (
     FittedCurve,
     InFlight,
     LineTest,
-    OverlapShare,
     QueueCost,
     Segment,
     ThinDataError,
 )
 from pready.calibrate.fit.series import Series, derive
 from pready.calibrate.fit.sizes import default_sizes, refine_sizes
-from pready.calibrate.fit.taken_lock import TakenLock, TeamBurst, lock_cost
+from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost
 
 __all__ = [
+    "Contended",
     "Contention",
     "Curve",
     "Estimate",
@@ -53,15 +51,11 @@ __all__ = [
     "FittedCurve",
     "InFlight",
     "LineTest",
-    "MessageRate",
     "Observations",
-    "Overlap",
-    "OverlapShare",
     "QueueCost",
     "Segment",
     "Series",
     "TakenLock",
-    "TeamBurst",
     "ThinDataError",
     "Train",
     "Window",

@@ -1,7 +1,7 @@
-"""The measurements beside LogGP: messages in flight, threads, queues, overlap.
+"""The measurements beside LogGP: messages in flight, threads, queues.
 
 Each is one small estimator: a location per point (location.py), a shape (a bent line, a monotone
-curve, a straight line, a ratio), and draws around it for the interval.
+curve, a straight line), and draws around it for the interval.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import numpy as np
 from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.lines import robust_line
 from pready.calibrate.fit.location import centre, smooth
-from pready.calibrate.fit.observations import Curve, MessageRate, Overlap, Window
-from pready.calibrate.fit.results import Contention, Estimate, InFlight, OverlapShare, QueueCost
+from pready.calibrate.fit.observations import Curve, Window
+from pready.calibrate.fit.results import Contention, Estimate, InFlight, QueueCost
 from pready.model.errors import PreadyError
 from pready.model.units import format_time
 
 UNKNOWN_SPREAD = 0.02  # relative, of a single value without repeats
-FILLED = 0.05  # a window whose time is that close to its bytes at G_link has filled the link
 MENDED = 0.05  # a contention curve changed by more than this to be monotone is worth a note
 
 
@@ -81,51 +80,27 @@ def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: l
     singles, links = solve(_draws(value, sigma, rng, min(draws, 200)))
     if single[0] >= 0.99 * link[0] * knees[-1]:
         notes.append(f"no number in flight up to {k.max():g} fills the link: G_link is an upper bound")
-    each = _each_on_a_filled_link(window, float(link[0]), rng, draws)
-    return InFlight(Estimate.of(single[0], singles), Estimate.of(link[0], links), each)
+    return InFlight(Estimate.of(single[0], singles), Estimate.of(link[0], links))
 
 
-def _each_on_a_filled_link(window: Window, link: float, rng: np.random.Generator, draws: int) -> Estimate | None:
-    """Seconds that each message takes there whatever its size: windows of as many bytes in more messages.
+def fit_contention(name: str, measured: Curve, rng: np.random.Generator, draws: int, notes: list[str]) -> Contention:
+    """The extra time to issue a message that waits for a lock which k threads share: monotone, 0 at one thread.
 
-    They have filled the same link from the same rest, so that nothing else tells them apart. A window counts as much
-    as its relative error says. None: no two of as many bytes.
-    """
-    value, sigma = _located(window.repeats)
-    total, k = window.sizes * window.in_flight, window.in_flight
-    filled = (k > 1) & (np.abs(value / (total * link) - 1) < FILLED)
-    value, sigma, total, k = (x[filled] for x in (value, sigma, total, k))
-    _, group = np.unique(total, return_inverse=True)
-    weight = 1 / total**2
-    mean = (np.bincount(group, weight * k) / np.bincount(group, weight))[group] if len(k) else k
-    slope = weight * (k - mean)  # of a line in k with an intercept for each group
-    if not (slope * k).sum() > 0:
-        return None
-    drawn = _draws(value, sigma, rng, draws) @ slope / (slope @ k)
-    return Estimate.of(float(value @ slope / (slope @ k)), drawn)
-
-
-def fit_contention(
-    name: str, measured: MessageRate, rng: np.random.Generator, draws: int, notes: list[str]
-) -> Contention:
-    """What a message takes longer to issue when it finds the lock taken by one of k threads, monotone, 0 at one.
-
-    A message holds one of min(k, contexts) contexts for min(k, contexts)/rate; contention is that less its
-    value at one thread. So perfect FIFO sharing of one lock has none (the queueing is the timeline's). Threads
-    that do nothing but send find the lock taken every time. Made monotone by weighted isotonic regression of
-    the holding time's logarithm.
+    A message holds the lock for 1/rate; contention is that less its value at one thread. So perfect FIFO sharing has
+    none (the queueing is the timeline's). Threads that do nothing but send wait for the lock every time. Made monotone
+    by weighted isotonic regression of the holding time's logarithm.
 
     Raises
     ------
     PreadyError
         No rate for one thread.
     """
-    threads = measured.rate.at
+    threads = measured.at
     if not len(threads) or threads[0] != 1:
         raise PreadyError(f"message rate of {name} starts at {threads[0]:g} threads", valid="1")
-    rate, error = _located(measured.rate.repeats)
+    rate, error = _located(measured.repeats)
     spread = error / rate
-    hold = np.log(np.minimum(threads, measured.contexts)) - np.log(rate)
+    hold = -np.log(rate)
 
     from scipy.optimize import isotonic_regression
 
@@ -164,18 +139,3 @@ def fit_matching(curve: Curve, rng: np.random.Generator, draws: int) -> QueueCos
     scale = max(1.0, 1.4826 * float(np.median(off)) * np.sqrt(len(off) / max(len(off) - 2, 1)))
     drawn = robust_line(curve.at, _draws(a + b * curve.at, scale * sigma, rng, draws), sigma, rounds=3)
     return QueueCost(Estimate.of(float(a), drawn.intercept), Estimate.of(float(b), drawn.slope))
-
-
-def fit_overlap(probe: Overlap, rng: np.random.Generator, draws: int) -> OverlapShare:
-    """(message + compute - together)/min(message, compute): what computing hides of the message."""
-    parts = [_located((part,)) for part in (probe.message, probe.compute, probe.together)]
-    value = np.array([location[0] for location, _ in parts])
-    sigma = np.array([error[0] for _, error in parts])
-
-    def share(times: FloatArray) -> FloatArray:
-        message, compute, together = times[..., 0], times[..., 1], times[..., 2]
-        return np.asarray((message + compute - together) / np.minimum(message, compute))
-
-    estimate = Estimate.of(float(share(value)), share(_draws(value, sigma, rng, draws)))
-    progresses = True if estimate.low > 0.5 else False if estimate.high < 0.5 else None
-    return OverlapShare(estimate, progresses)

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray
-from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
+from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
 from pready.calibrate.fit.linearity import line_test
@@ -123,7 +123,6 @@ def fit(
             name: fit_contention(name, rate, rng, draws, notes) for name, rate in observed.message_rate.items()
         },
         matching={name: fit_matching(curve, rng, draws) for name, curve in observed.matching.items()},
-        overlap={name: fit_overlap(probe, rng, draws) for name, probe in observed.overlap.items()},
         notes=(),
     )
     thin = _thin(fitted, lines, drawn)

@@ -158,46 +158,6 @@ class Window:
         return cls(s, w, times)
 
 
-@dataclass(frozen=True)
-class MessageRate:
-    """Messages per second, all threads together, against the number of threads that send.
-
-    Attributes
-    ----------
-    rate
-        A curve whose `at` is the number of threads and whose repeats are rates in 1/s.
-    contexts
-        How many of the threads can send at once: 1 when they share a communicator, the number of
-        communicators (or windows, tags with hints) when each thread has its own.
-    """
-
-    rate: Curve
-    contexts: int = 1
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """A message, a computation, and both at once, as vectors of times.
-
-    The receiver posts, computes, then waits; `together` is the whole.
-    """
-
-    message: FloatArray
-    compute: FloatArray
-    together: FloatArray
-
-    @classmethod
-    def of(cls, message: ArrayLike, compute: ArrayLike, together: ArrayLike) -> Overlap:
-        """Checks as `Curve.of` does; each part holds at least one time."""
-        parts = [
-            positive(np.atleast_1d(np.asarray(values)), f"overlap {name}")
-            for name, values in (("message", message), ("compute", compute), ("together", together))
-        ]
-        if any(not len(part) for part in parts):
-            raise PreadyError("overlap has a part without a time", valid="at least one repeat of each")
-        return cls(*parts)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Observations:
     """Everything one machine was measured for; only one of the first two has to be there.
@@ -227,11 +187,10 @@ class Observations:
     window
         Times of windows of messages: how much faster several in flight are than one.
     message_rate
-        By mechanism ("communicator", "communicator per thread", …).
+        Messages per second of all threads together against the number of threads, by mechanism ("communicator",
+        "communicator per thread", …).
     matching
         Time per message against queue length, by queue ("posted", "unexpected").
-    overlap
-        By what was probed ("eager", "rendezvous", …).
     """
 
     ping_pong: Curve | None = None
@@ -243,6 +202,5 @@ class Observations:
     receive: Train | None = None
     receive_overhead: Curve | None = None
     window: Window | None = None
-    message_rate: Mapping[str, MessageRate] = field(default_factory=dict)
+    message_rate: Mapping[str, Curve] = field(default_factory=dict)
     matching: Mapping[str, Curve] = field(default_factory=dict)
-    overlap: Mapping[str, Overlap] = field(default_factory=dict)

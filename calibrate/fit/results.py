@@ -143,13 +143,10 @@ class InFlight:
     ----------
     G_single, G_link
         Seconds per byte of one message alone, and of a filled link.
-    each
-        Seconds that a message takes on a filled link whatever its size; None: not measured.
     """
 
     G_single: Estimate
     G_link: Estimate
-    each: Estimate | None = None
 
     def per_byte(self, in_flight: FloatArray) -> FloatArray:
         """Seconds per byte and message, shape of `in_flight`."""
@@ -192,22 +189,6 @@ class QueueCost:
 
 
 @dataclass(frozen=True)
-class OverlapShare:
-    """How much of a message moves while the receiver computes: 0 none, 1 all of it.
-
-    Attributes
-    ----------
-    share
-        (message + compute - together)/min(message, compute).
-    progresses
-        True or False where the interval lies on one side of a half, else None.
-    """
-
-    share: Estimate
-    progresses: bool | None
-
-
-@dataclass(frozen=True)
 class Fit:
     """A machine as far as it was measured.
 
@@ -226,7 +207,7 @@ class Fit:
         segments - 1).
     one_line
         Whether one line would have done for the time curve.
-    in_flight, contention, matching, overlap
+    in_flight, contention, matching
         As far as measured.
     sizes
         Every size measured, increasing.
@@ -244,7 +225,6 @@ class Fit:
     in_flight: InFlight | None
     contention: Mapping[str, Contention]
     matching: Mapping[str, QueueCost]
-    overlap: Mapping[str, OverlapShare]
     notes: tuple[str, ...]
 
     def time(self, sizes: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a message takes longer that finds its VCI's lock taken: a team that issues at once, beside one thread alone."""
+"""The cost of a taken VCI lock: a team that issues at once, beside one thread alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pready.model.errors import PreadyError
 
 
 @dataclass(frozen=True)
-class TeamBurst:
-    """One point of ``measure_contention.c``: k threads with n messages each, and one thread with as many.
+class Contended:
+    """One point of the measurement "contention": k threads with n messages each, and one thread with as many.
 
     Attributes
     ----------
@@ -22,8 +22,8 @@ class TeamBurst:
     team
         Seconds until the team's last call has returned, the median.
     excess
-        By how much that is more than k times what the one thread took, in s: the median of the differences of what was
-        measured together. A core is twice as fast in one second as in the next, and the difference forgets that.
+        By how much that is more than k times the time of the one thread, in s: the median of the differences of what
+        was measured together. A core is twice as fast in one second as in the next, and the difference cancels that.
     """
 
     threads: int
@@ -32,8 +32,8 @@ class TeamBurst:
     excess: float
 
     @property
-    def find_it_taken(self) -> int:
-        """All messages of the team but the first, if the threads begin together."""
+    def waiting(self) -> int:
+        """Messages that wait for the lock: all but the first, if the threads begin together."""
         return self.threads * self.messages - 1
 
 
@@ -44,40 +44,40 @@ class TakenLock:
     Attributes
     ----------
     each
-        Seconds per message that finds the lock taken, with the 95 % interval of the slope. Never below 0.
+        Seconds per message that waits for the lock, with the 95 % interval of the slope. Never below 0.
     once
-        Seconds per burst whatever its length: the team's first messages find cold caches, which is not the lock's.
+        Seconds per point whatever its length: the team's first messages meet cold caches, which is not the lock's.
     """
 
     each: Estimate
     once: float
 
-    def excess(self, burst: TeamBurst) -> float:
-        """What this says of a burst's excess, seconds."""
-        return self.once + self.each.value * burst.find_it_taken
+    def excess(self, point: Contended) -> float:
+        """The excess of a point, as fitted, in seconds."""
+        return self.once + self.each.value * point.waiting
 
 
-def lock_cost(bursts: Sequence[TeamBurst]) -> TakenLock:
-    """A line through the excess over the messages that found the lock taken, its slope the median of all pairs'.
+def lock_cost(points: Sequence[Contended]) -> TakenLock:
+    """A line through the excess over the messages that waited for the lock, its slope the median of all pairs'.
 
-    Theil and Sen's slope, since a burst that met another process is far off; one length alone gives no line, and all
-    of its excess is taken for the lock's.
+    Theil and Sen's slope, since a point that met another process is far off. One length alone gives no line: all of its
+    excess counts as the lock's.
 
     Raises
     ------
     PreadyError
-        No burst.
+        No point.
     """
-    if not bursts:
-        raise PreadyError("no burst of several threads was measured", valid="points of 'contention'")
-    taken = np.array([b.find_it_taken for b in bursts], dtype=float)
-    excess = np.array([b.excess for b in bursts])
-    if len(set(taken)) == 1:
-        each = np.sort(excess / taken)
+    if not points:
+        raise PreadyError("no contention of several threads was measured", valid="points of 'contention'")
+    waiting = np.array([p.waiting for p in points], dtype=float)
+    excess = np.array([p.excess for p in points])
+    if len(set(waiting)) == 1:
+        each = np.sort(excess / waiting)
         value, low, high = (max(float(x), 0.0) for x in (np.median(each), each[0], each[-1]))
         return TakenLock(Estimate(value, low, high), 0.0)
     from scipy.stats import theilslopes
 
-    line = theilslopes(excess, taken, alpha=0.95)
+    line = theilslopes(excess, waiting, alpha=0.95)
     value, low, high = (max(float(x), 0.0) for x in (line.slope, line.low_slope, line.high_slope))
     return TakenLock(Estimate(value, low, high), float(line.intercept) if value > 0 else float(np.median(excess)))

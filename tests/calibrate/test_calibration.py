@@ -6,7 +6,6 @@ import json
 import shutil
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,9 @@ from readable import check_readable
 
 from pready.calibrate import from_records
 from pready.calibrate.calibration import Calibration, calibrate, provenance
-from pready.calibrate.fit import Fit, ThinDataError
-from pready.calibrate.fit.results import Estimate, Protocol, Segment
+from pready.calibrate.fit import ThinDataError
 from pready.calibrate.held_out import held_out
 from pready.calibrate.machine_from_files import from_files
-from pready.calibrate.machine_from_fit import (
-    _segment,
-    asking_as_seen,
-    stalls_from,
-    where_lines_meet,
-    without_unseen_gaps,
-)
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point, Records
 from pready.cli import main
@@ -39,7 +30,6 @@ from pready.model.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.machine_file import dumps
 from pready.model.predict import effective_library
 from pready.model.puts import with_puts
-from pready.model.units import Unit, parse
 from pready.model.workload import Workload
 from pready.show.figures.calibration import calibration
 
@@ -184,64 +174,6 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert m.contexts.value == 1  # communicators were as slow as one
 
 
-def test_a_border_found_too_early_moves_to_where_its_line_meets_the_one_before(found: Calibration) -> None:
-    # A bucket's line from 8 KiB on that is as slow as the line of small messages at 400 kB: less than nothing before.
-    low, high = found.fit.segments
-    crossing = 4e5
-    fixed = low.L.value + low.o_s.value + low.o_r.value - crossing * (high.G.value - low.G.value)
-    latency = replace(high.L, value=fixed - high.o_s.value - high.o_r.value)
-    early = replace(found.fit, segments=(low, replace(high, from_bytes=8192.0, L=latency)))
-    notes: list[str] = []
-    assert where_lines_meet(early, notes).segments[1].from_bytes == pytest.approx(crossing, abs=1)
-    assert len(notes) == 1
-    assert where_lines_meet(found.fit, notes) == found.fit  # nothing to move: neither border nor note
-    assert len(notes) == 1
-
-
-def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(found: Calibration) -> None:
-    # Small messages that take less the larger they are; all that is known per byte is the rate of an empty bucket, by
-    # which the largest of them would take 270 us more than the smallest. They take 24 us, and at most a tenth more.
-    low, high = found.fit.segments
-    falls, steep = replace(low, G=replace(low.G, value=-1e-12)), replace(high, G=replace(high.G, value=1.7e-8))
-    data = _segment(replace(found.fit, segments=(falls, steep)), 0, [], "here")
-    parts = {n: parse(data[n]["value"], Unit.TIME, n) for n in ("L", "o_s", "o_r")}
-    fixed = low.L.value + low.o_s.value + low.o_r.value
-    sizes = np.array([s for s in found.fit.curves["time"].size if s < THRESHOLD])
-    per_byte = parse(data["G"]["value"], Unit.TIME_PER_BYTE, "G")
-    middle = fixed - 1e-12 * sizes.mean()
-    assert per_byte * (sizes.max() - sizes.min()) == pytest.approx(0.1 * middle, rel=1e-6)
-    assert sum(parts.values()) + per_byte * sizes.mean() == pytest.approx(middle, rel=1e-6)
-
-
-def test_a_handshake_behind_a_bucket_is_the_step_between_two_lines(found: Calibration) -> None:
-    # Both lines begin below 0, by what passes at once. From 64 KiB on a message asks first: 20 us from line to line.
-    low, high = found.fit.segments
-    fixed = -50e-6
-
-    def above(step: float) -> Fit:
-        latencies = [replace(high.L, value=at - high.o_s.value - high.o_r.value) for at in (fixed, fixed + step)]
-        shaped = replace(high, from_bytes=20_000.0, L=latencies[0], protocol=None)
-        asks = replace(high, from_bytes=65536.0, L=latencies[1], protocol="rendezvous")
-        draws = {name: np.column_stack([of, of[:, -1]]) for name, of in found.fit.draws.items()}
-        return replace(found.fit, segments=(low, shaped, asks), draws=draws)
-
-    for step in (20e-6, -5e-6):
-        data = _segment(above(step), 2, [], "here")
-        parts = {n: parse(data[n]["value"], Unit.TIME, n) for n in ("L", "o_s", "o_r", "handshake")}
-        assert parts["handshake"] == pytest.approx(max(step, 1e-9), rel=1e-6)
-        assert sum(parts.values()) == pytest.approx(fixed + step, rel=1e-6)  # a ping-pong takes what it took
-
-
-@pytest.mark.parametrize(("lowest", "left"), [(-1e-6, "0 ns"), (1e-6, "as it was")])
-def test_a_gap_not_told_from_0_is_left_out_of_what_a_link_paces(found: Calibration, lowest: float, left: str) -> None:
-    low, high = found.fit.segments
-    slow = replace(high, g=Estimate(19e-6, lowest, 348e-6), G=replace(high.G, value=4 * low.G.value))
-    quick = replace(low, g=Estimate(19e-6, -1e-6, 348e-6))
-    data = [{"g": {"value": "as it was"}}, {"g": {"value": "as it was"}}]
-    without_unseen_gaps(replace(found.fit, segments=(quick, slow)), data)
-    assert [d["g"]["value"] for d in data] == ["as it was", left]
-
-
 def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> None:
     m = found.described.machine
     for size in (8, 1000, 10_000, 20_000, 100_000, 3_000_000):
@@ -256,8 +188,8 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
 TAKEN, TAKEN_BY_PUTS = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}, {2: 0.1 * US, 4: 0.2 * US, 8: 0.3 * US}
 
 
-def burst_records() -> Iterator[tuple[Point, dict[str, Any]]]:
-    """Teams that issue at once while the receiver sleeps: the first burst's caches cost each 10 us."""
+def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
+    """Teams that issue at once while the receiver sleeps: cold caches cost each of them 10 us."""
     for point in plan(threads=8, only=["contention"]):
         p: dict[str, Any] = dict(point.parameters)
         k, n = int(p["threads"]), int(p["messages"])
@@ -270,7 +202,9 @@ def burst_records() -> Iterator[tuple[Point, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(("launcher", "fabric"), [("rig 1Gbit, Open MPI over tcp", "tcp"), ("srun -n 2", None)])
-def test_on_the_rig_puts_of_open_mpi_are_known_to_be_put_off(launcher: str, fabric: str | None, tmp_path: Path) -> None:
+def test_on_the_rig_puts_of_open_mpi_are_known_to_be_deferred(
+    launcher: str, fabric: str | None, tmp_path: Path
+) -> None:
     path = tmp_path / "rig.jsonl"
     with Records(path) as out:  # too little was measured to tell
         out.add_environment("e", ENVIRONMENT | {"launcher": launcher})
@@ -278,26 +212,26 @@ def test_on_the_rig_puts_of_open_mpi_are_known_to_be_put_off(launcher: str, fabr
             out.add_point(point, "e", record)
     rig = calibrate(path, name="rig").described.machine
     assert rig.fabric == fabric
-    assert rig.one_sided.unattended is None
-    puts = with_puts(rig, effective_library(rig)).one_sided.unattended
-    assert (None if puts is None else puts.value) == (None if fabric is None else 0.0)
+    assert rig.one_sided.puts is None
+    puts = with_puts(rig, effective_library(rig)).one_sided.puts
+    assert (None if puts is None else puts.value) == (None if fabric is None else "deferred")
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])
-def test_a_taken_lock_costs_what_bursts_show_where_threads_have_cores(
+def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
     cores: int, expected: dict[int, float], tmp_path: Path
 ) -> None:
-    path = tmp_path / "bursts.jsonl"
+    path = tmp_path / "teams.jsonl"
     with Records(path) as out:
-        out.add_environment("e", ENVIRONMENT | {"cores_online": cores})
-        for point, record in (*records(), *burst_records()):
+        out.add_environment("e", ENVIRONMENT | {"cores": [cores, cores]})
+        for point, record in (*records(), *contention_records()):
             out.add_point(point, "e", record)
     threads = calibrate(path, name="paper").described.machine.threads
     assert threads.contention.source == "measured"
     for k, time in expected.items():
         assert threads.contention.at(k) == pytest.approx(time, rel=1e-3)
     if cores == 1:
-        assert "its threads take turns" in threads.contention.why
+        assert "no two of its threads" in threads.contention.why
         assert "paid 800 ns" in threads.contention.why
         assert threads.contention_put is None
     else:
@@ -309,8 +243,8 @@ def test_a_taken_lock_costs_what_bursts_show_where_threads_have_cores(
 def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, tmp_path: Path) -> None:
     path = tmp_path / "short.jsonl"
     with Records(path) as out:
-        out.add_environment("e", ENVIRONMENT | {"cores_online": cores})
-        for point, record in (*records(), *burst_records()):
+        out.add_environment("e", ENVIRONMENT | {"cores": [cores, cores]})
+        for point, record in (*records(), *contention_records()):
             if point.measurement != "barrier" and int(str(dict(point.parameters).get("threads", 2))) <= 2:
                 out.add_point(point, "e", record)
     calibration = calibrate(path, name="paper", refuse_thin=False)
@@ -343,41 +277,6 @@ def test_probes_reach_the_machine(found: Calibration) -> None:
     assert m.progress.value == "hardware"
     assert m.sender_progress is not None
     assert m.sender_progress.value == "on-call"  # 90 % was left when the sender computed
-
-
-def test_messages_that_wait_for_progress_are_rendezvous() -> None:
-    moves, waits = 0.05, 0.95
-    ladder = [4096, 16384, 65536, 262144, 1 << 20]
-
-    def probes(shares: list[float]) -> from_records.Probes:
-        return from_records.Probes(exposed_share=dict(zip(ladder, shares, strict=True)))
-
-    assert stalls_from(probes([0.9, moves, moves, moves, moves]), []) is None  # 4 KiB is too small to tell
-    assert stalls_from(probes([0.9, moves, waits, waits, waits]), []) == 16385
-    assert stalls_from(probes([0.9, moves, waits, waits, waits]), [0, 4000, 40000]) == 40000  # a fitted threshold
-    assert stalls_from(probes([0.9, moves, moves, moves, waits]), []) == 262145
-    close = from_records.Probes(exposed_share={60000: moves, 70000: waits})
-    assert stalls_from(close, []) == 65536  # the only power of two there
-    assert stalls_from(close, [0, 61000]) == 61000
-    assert stalls_from(replace(close, exposed_share={66000: moves, 70000: waits}), []) == 66001
-
-
-def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(found: Calibration) -> None:
-    one = Estimate(1e-6, 1e-6, 1e-6)
-
-    def fitted(*segments: tuple[float, Protocol]) -> Fit:
-        every = tuple(Segment(start, protocol, *[one] * 6) for start, protocol in segments)
-        return replace(found.fit, segments=every)
-
-    fit = fitted((0.0, "short"), (4096.0, "rendezvous"), (12007.0, "rendezvous"))
-    stalls, moves = from_records.Probes(exposed_share={50536: 0.1, 64481: 0.1, 65536: 0.9}), from_records.Probes()
-    notes: list[str] = []
-    assert [s.protocol for s in asking_as_seen(fit, stalls, notes).segments] == ["short", None, None]
-    assert notes == ["a step in the latencies below 65536 B is no rendezvous: such messages wait for no rank"]
-    # Where no size waits, or only from the step on, nobody knows better than the step.
-    assert asking_as_seen(fit, moves, notes) == fit
-    large = fitted((0.0, "short"), (65000.0, "rendezvous"))
-    assert asking_as_seen(large, stalls, notes) == large
 
 
 def test_a_stalling_library_gets_no_early_bird_from_part(found: Calibration) -> None:
@@ -610,11 +509,7 @@ def test_tcp_that_paces_by_its_own_estimates_is_said(control: str | None, said: 
 
 @pytest.mark.parametrize(
     ("about", "cores"),
-    [
-        ({"cores": [4, 2], "hosts": ["a", "b"], "cores_online": 64}, 2),  # what the launcher allows counts
-        ({"hosts": ["a", "a"], "cores_online": 8}, 4),
-        ({"hosts": ["a", "b"]}, None),
-    ],
+    [({"cores": [4, 2], "hosts": ["a", "b"]}, 2), ({"hosts": ["a", "b"]}, None)],
 )
 def test_cores_of_a_rank(about: dict[str, Any], cores: int | None) -> None:
     assert from_records.cores_per_rank(about) == cores

@@ -7,9 +7,7 @@ import pytest
 
 from pready.calibrate.fit import (
     Curve,
-    MessageRate,
     Observations,
-    Overlap,
     ThinDataError,
     Train,
     Window,
@@ -18,7 +16,7 @@ from pready.calibrate.fit import (
     fit,
     refine_sizes,
 )
-from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching, fit_overlap
+from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.synthetic import observe, random_machine
 from pready.model.errors import PreadyError
@@ -238,19 +236,6 @@ def test_in_flight(rng: np.random.Generator) -> None:
     assert found.per_byte(np.array([1.0, 2, 100])) == pytest.approx([1 / 11e9, 1 / 22e9, 1 / 25e9], rel=0.05)
 
 
-def test_what_each_message_takes_on_a_filled_link(rng: np.random.Generator) -> None:
-    # 0.4 us each besides 8 ns/B, after 20 us; one alone has not filled the link, and its own latency would count.
-    s, k = np.array([4096.0, 16384, 4096, 65536, 65536, 65536]), np.array([64.0, 16, 32, 4, 2, 1])
-    times = 20e-6 + s * k * 8e-9 + k * 0.4e-6 + np.where(k == 1, 50e-6, 0.0)
-    repeats = [t * (1 + 1e-4 * rng.standard_normal(30)) for t in times]
-    found = fit_in_flight(Window.of(s, k, repeats), rng, 200, [])
-    assert found.each is not None
-    assert found.each.value == pytest.approx(0.4e-6, rel=0.1)
-    assert found.each.low < 0.4e-6 < found.each.high
-    # No two windows of as many bytes say nothing of it.
-    assert fit_in_flight(Window.of(s[3:], k[3:], repeats[3:]), rng, 20, []).each is None
-
-
 def test_in_flight_of_a_link_that_one_message_fills(rng: np.random.Generator) -> None:
     k = np.array([1, 2, 4, 8.0])
     times = (3e-6 + 1e6 * k / 25e9)[:, None] * (1 + 0.01 * rng.standard_normal((4, 30)))
@@ -262,7 +247,7 @@ def test_contention_is_monotone_from_one(rng: np.random.Generator) -> None:
     # Rates over all threads sharing one lock: 1.0, 1.04 (noise), 0.5, 0.25 M/s; 1 us alone, so 0, 0, 1, 3 us more.
     rate = Curve.of([1, 2, 4, 8], [r * 1e6 * (1 + 0.01 * rng.standard_normal(30)) for r in (1, 1.04, 0.5, 0.25)])
     notes: list[str] = []
-    found = fit_contention("communicator", MessageRate(rate), rng, 200, notes)
+    found = fit_contention("communicator", rate, rng, 200, notes)
     assert found.time[0] == 0
     assert (np.diff(found.time) >= 0).all()
     assert found.time[2:] == pytest.approx([1e-6, 3e-6], rel=0.05)
@@ -270,21 +255,14 @@ def test_contention_is_monotone_from_one(rng: np.random.Generator) -> None:
     assert (found.time <= found.high).all()
 
 
-def test_own_contexts_scale(rng: np.random.Generator) -> None:
-    """Four threads on four communicators at 4 times the rate: nobody waits."""
-    rate = Curve.of([1, 2, 4], [r * 1e6 * (1 + 0.01 * rng.standard_normal(30)) for r in (1, 2, 4)])
-    found = fit_contention("own", MessageRate(rate, contexts=4), rng, 100, [])
-    assert found.time == pytest.approx([0, 0, 0], abs=0.03e-6)
-
-
 def test_contention_mended_is_noted(rng: np.random.Generator) -> None:
     rate = Curve.of([1, 2, 4], [1e6, 0.25e6, 0.5e6])
     notes: list[str] = []
-    fit_contention("communicator", MessageRate(rate), rng, 50, notes)
+    fit_contention("communicator", rate, rng, 50, notes)
     assert notes
     assert "does not fall" in notes[0]
     with pytest.raises(PreadyError, match="starts at 2 threads"):
-        fit_contention("c", MessageRate(Curve.of([2, 4], [1e6, 1e6])), rng, 50, [])
+        fit_contention("c", Curve.of([2, 4], [1e6, 1e6]), rng, 50, [])
 
 
 def test_matching(rng: np.random.Generator) -> None:
@@ -294,15 +272,3 @@ def test_matching(rng: np.random.Generator) -> None:
     found = fit_matching(Curve.of(n, list(times)), rng, 200)
     assert found.base.value == pytest.approx(1e-7, rel=0.05)
     assert found.per_entry.value == pytest.approx(4e-9, rel=0.05)
-
-
-@pytest.mark.parametrize(("together", "progresses"), [(10e-6, True), (18e-6, False), (14e-6, None)])
-def test_overlap(together: float, progresses: bool | None, rng: np.random.Generator) -> None:
-    """Message 8 us, compute 10 us: together 10 us hides all of it, 18 us nothing, 14 us half."""
-
-    def near(t: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return t * (1 + 0.01 * rng.standard_normal(30))
-
-    found = fit_overlap(Overlap.of(near(8e-6), near(10e-6), near(together)), rng, 300)
-    assert found.share.value == pytest.approx((18e-6 - together) / 8e-6, abs=0.03)
-    assert found.progresses is progresses

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from pready.calibrate.estimates import with_fields
 from pready.calibrate.imported_terms import terms
 from pready.calibrate.importers import ImportFormatError, combine, import_osu, parse_osu
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.machine_from_files import from_files
 from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.machine import Machine, load
-from pready.model.units import Unit, parse
-from pready.model.written import changed, written
+from pready.model.machine import Library, load
+from pready.model.machine_file import dumps
+from pready.model.machine_threads import Contention
 
 DATA = Path(__file__).parent.parent / "data" / "importers"
 MACHINE = load("meluxina")
@@ -57,12 +57,14 @@ def test_puts_and_their_synchronisation() -> None:
         MACHINE,
     )
     for name, true in (("put", put), ("flush", flush), ("epoch", epoch)):
-        field = found.fields[f"one_sided.{name}"]
-        assert parse(field["value"], Unit.TIME) == pytest.approx(true, rel=1e-3)
-        low, high = (parse(end, Unit.TIME) for end in field["interval"])
+        value = getattr(found.machine.one_sided, name)
+        assert value.value == pytest.approx(true, rel=1e-3)
+        low, high = value.interval
         assert low <= true * (1 + 1e-3)
         assert high >= true * (1 - 1e-3)
-    assert found.fields["one_sided.flush"]["source"] == FIRST.L.source  # as sure as the latency it is less of
+    assert found.parts == ("one_sided.put", "one_sided.flush", "one_sided.epoch")
+    assert found.machine.one_sided.flush is not None
+    assert found.machine.one_sided.flush.source == FIRST.L.source  # as sure as the latency that was subtracted
     assert found.notes == ("osu_put_latency was not used for MPI_Win_fence",)
 
 
@@ -73,15 +75,19 @@ def test_threads_that_wait_in_mpi() -> None:
     def text(receiving: int, more: float) -> str:
         return threads.format(receiving) + printed(" Multi-threaded Latency", [(8, 1e6 * (one_way(8) + more))])
 
-    curve = terms(beside(text(2, 0.3e-6), text(8, 1e-6)), MACHINE).fields["threads.contention"]
-    assert curve["threads"] == [1, 2, 8, 128]
-    assert [parse(t, Unit.TIME) for t in curve["time"]] == pytest.approx([0, 0.6e-6, 2e-6, 2e-6], rel=1e-3)
-    assert curve["source"] == "assumed"
+    def contention(*texts: str) -> Contention:
+        found = terms(beside(*texts), MACHINE)
+        assert found.parts == ("threads.contention",)
+        return found.machine.threads.contention
+
+    curve = contention(text(2, 0.3e-6), text(8, 1e-6))
+    assert curve.threads == (1, 2, 8, 128)
+    assert curve.time == pytest.approx([0, 0.6e-6, 2e-6, 2e-6], rel=1e-3)
+    assert curve.source == "assumed"
     # Less one thread's where that was measured the same way.
-    apart = terms(beside(text(1, 5e-6), text(2, 5.3e-6)), MACHINE).fields["threads.contention"]
-    assert parse(apart["time"][1], Unit.TIME) == pytest.approx(0.6e-6, rel=1e-3)
-    # No faster with more threads: no lock is found taken, and nothing is below 0.
-    assert terms(beside(text(2, -1e-6)), MACHINE).fields["threads.contention"]["time"][1] == "0 ns"
+    assert contention(text(1, 5e-6), text(2, 5.3e-6)).time[1] == pytest.approx(0.6e-6, rel=1e-3)
+    # No slower with more threads: nobody waits for a lock, and nothing is below 0.
+    assert contention(text(2, -1e-6)).time[1] == 0
 
 
 def test_each_run_of_a_file_has_its_own_threads() -> None:
@@ -108,22 +114,20 @@ def test_pairs_show_contexts_and_the_link() -> None:
     assert one.observations.stream is not None
     for rate, contexts in ((4e6, 4), (1.1e6, 1)):
         four = parse_osu(text(4, {8: rate, 1 << 20: 50_000.0}).encode())
-        found = terms(four.beside, MACHINE, one.observations.stream).fields
-        assert found["contexts"]["value"] == contexts
-        assert parse(found["inter.link_bandwidth"]["value"], Unit.BANDWIDTH) == pytest.approx(50_000 * (1 << 20))
-    assert "contexts" not in terms(four.beside, MACHINE).fields
+        found = terms(four.beside, MACHINE, one.observations.stream)
+        assert found.machine.contexts.value == contexts
+        assert found.machine.inter.link_bandwidth.value == pytest.approx(50_000 * (1 << 20))
+    assert terms(four.beside, MACHINE).parts == ("inter.link_bandwidth",)
 
 
 def test_partitions_count_where_they_wait_for_each_other() -> None:
     text = printed(" Partitioned Latency", [(s, 1e6 * (one_way(s) + 3e-6)) for s in (8, 1 << 20)])
-    late, early = (
-        validated(Machine, changed(written(MACHINE), {"library": {"name": name}}), "t")
-        for name in ("mpich-release", "openmpi-persist")
-    )
-    found = terms(beside(text), late).fields["active_message"]
-    assert [parse(t, Unit.TIME) for t in found["time"]] == pytest.approx([3e-6, 3e-6], rel=1e-3)
+    late, early = (with_fields(MACHINE, library=Library(name=name)) for name in ("mpich-release", "openmpi-persist"))
+    curve = terms(beside(text), late).machine.active_message
+    assert curve is not None
+    assert curve.time == pytest.approx([3e-6, 3e-6], rel=1e-3)
     nothing = terms(beside(text), early)
-    assert not nothing.fields
+    assert nothing.machine == early
     assert "--library" in nothing.notes[0]
 
 
@@ -138,7 +142,7 @@ def test_real_files_make_a_machine(tmp_path: Path) -> None:
     assert not any("contention as on" in note for note in made.notes)
     path = tmp_path / "m.toml"
     path.write_text(made.text)
-    assert load(path) == made.machine
+    assert dumps(load(path)) == dumps(made.machine)
 
 
 def test_what_is_missing_is_named() -> None:

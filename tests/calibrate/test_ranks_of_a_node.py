@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
 from pready.calibrate.benchmark_list import PAIRS
-from pready.calibrate.from_records import Sample
+from pready.calibrate.fit import Estimate
 from pready.calibrate.measure import measure
 from pready.calibrate.merging import edited, sealed
 from pready.calibrate.ranks_of_a_node import (
@@ -57,7 +57,7 @@ def served(most: int, noise: float = 0.0, seed: int = 0, cores: int = 64, **trut
     for k in counts(most):
         for size in (SMALL, LARGE):
             time = message_s(k, size, **truth) * (1 + noise * rng.standard_normal())
-            out.append(Served(k, size, Sample(time, time * 0.98, time * 1.02), k > cores))
+            out.append(Served(k, size, Estimate(time, time * 0.98, time * 1.02), k > cores))
     return out
 
 

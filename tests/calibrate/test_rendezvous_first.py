@@ -12,13 +12,9 @@ import pytest
 from pready.calibrate import calibration
 from pready.calibrate.measurement_plan import plan
 from pready.calibrate.records import Point
-from pready.calibrate.rested import from_rest
 
 LIMIT = 64 << 10
 """Bytes up to which messages move by themselves: btl_tcp_eager_limit of Open MPI."""
-
-NOTHING = SimpleNamespace(select=lambda *_: [])
-"""Records of no points."""
 
 
 @dataclass
@@ -48,7 +44,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     made = Benchmark()
     monkeypatch.setattr(calibration, "measure", made.measure)
     monkeypatch.setattr(calibration, "stall_bracket", made.bracket)
-    monkeypatch.setattr(calibration, "from_records", SimpleNamespace(load=lambda _: NOTHING, probes=lambda *_: None))
+    monkeypatch.setattr(calibration, "from_records", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
     monkeypatch.setattr(calibration, "_asked_for", lambda *_: ([], True))
     return made
 
@@ -68,8 +64,7 @@ def test_the_limit_is_bracketed_before_the_second_pass(benchmark: Benchmark) -> 
     assert len(closer) == 2 * 6
     moving, stalled = benchmark.bracket(None) or (0, 0)
     assert moving <= LIMIT < stalled <= 1.1 * moving
-    # Nothing shows a shaped link here, so that nobody rests after the first pass.
-    assert set(from_rest(plan(threads=2), None)) <= set(benchmark.asked)
+    assert set(plan(threads=2)) <= set(benchmark.asked)
 
 
 def test_a_budget_that_is_spent_asks_for_nothing_closer(benchmark: Benchmark) -> None:
