@@ -12,7 +12,7 @@ import numpy as np
 
 from pready.calibrate.estimates import BANDWIDTH, SHORTEST_S, TIME, exact, size_curve, value, with_fields
 from pready.calibrate.fit import Curve, Estimate
-from pready.calibrate.importers import Beside
+from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.libraries import library
 from pready.model.machine import Machine, load

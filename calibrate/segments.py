@@ -8,7 +8,7 @@ import numpy as np
 
 from pready.calibrate.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_TIME, TIME, exact, positive, value
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.fit import Segment as Fitted
+from pready.calibrate.fit.results import Segment as Fitted
 from pready.model.arrays import Array
 from pready.model.machine_path import Segment
 from pready.model.units import SI

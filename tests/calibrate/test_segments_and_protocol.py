@@ -10,8 +10,8 @@ import pytest
 
 from pready.calibrate.describe import describe
 from pready.calibrate.fit import Estimate, Fit, fit
-from pready.calibrate.fit import Segment as Fitted
 from pready.calibrate.fit.results import Protocol
+from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.fit.synthetic import TrueMachine, TrueSegment, observe, random_machine
 from pready.calibrate.from_records import Probes
 from pready.calibrate.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes

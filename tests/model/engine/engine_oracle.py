@@ -11,8 +11,6 @@ import math
 from dataclasses import dataclass, field, replace
 
 from oracle import MAGIC, plain, ticks
-from pready.model.interfaces import Approach
-from pready.model.vcis import issuing_threads
 
 from pready.model import arrivals
 from pready.model.costs import Completes, Costs
@@ -20,6 +18,7 @@ from pready.model.engine.plan import Plan
 from pready.model.evaluate import setting_of
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine
+from pready.model.vcis import issuing_threads
 
 NEVER = float("-inf")
 
