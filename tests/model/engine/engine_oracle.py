@@ -71,6 +71,8 @@ class Sent:
     acknowledged: float = NEVER
     waiting: list[tuple[float, int, int]] = field(default_factory=list)
     """(time, direction, VCI) of each message that the node's adapter has yet to take, in order."""
+
+
 Ready = tuple[list[float], float, float, float, list[float]]
 """Transport partitions' ready times, the last mark, the first and last ready, threads' ends; relative."""
 
