@@ -26,7 +26,7 @@ class KeptTimes:
     def __len__(self) -> int: ...
 
 def simulate_all(
-    jobs: Sequence[tuple[list[tuple[Numbers, Mapping[str, NDArray[np.float64]], list[int]]], int]],
+    jobs: Sequence[tuple[list[tuple[Numbers, Mapping[str, NDArray[np.float64 | np.uint64]], list[int]]], int]],
     cores: int,
     level: str = "",
     kept: KeptTimes | None = None,

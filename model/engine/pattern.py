@@ -80,6 +80,8 @@ class Pattern:
     """Of each rank, where neighbours alone do not say."""
     node: Wholes | None = None
     """Of each rank; None where every rank has an adapter of its own."""
+    alone: int = 0
+    """Exchanges side by side, each from rest (`alone.py`); 0: ranks that go on from iteration to iteration."""
 
     def buffers(
         self, face: float, sizes: Sizes | None = None, listed: Sequence[Sequence[float]] | None = None
@@ -102,6 +104,11 @@ class Pattern:
     def ranks(self) -> int:
         """How many."""
         return math.prod(self.grid)
+
+    @property
+    def counted(self) -> int:
+        """Ranks whose times count: of exchanges from rest, those who send."""
+        return self.alone or self.ranks
 
     @property
     def directions(self) -> int:

@@ -164,6 +164,7 @@ def priced(
     seeds: Sequence[int],
     blocks: int = 1,
     thread_grid: tuple[int, int, int] | None = None,
+    firsts: Sequence[int] | None = None,
 ) -> Priced:
     """The same ranks and messages at several prices; arguments and errors as of `plan`, and
 
@@ -175,6 +176,8 @@ def priced(
         Costs by class, scalars or of shape (rows,); of one protocol in all rows.
     seeds
         One per row.
+    firsts
+        Of exchanges from rest: the iteration whose arrivals the first of each row has.
     """
     interface = approach.interface
     if interface.splits:
@@ -199,6 +202,8 @@ def priced(
         **_steps(x),
     }
     by_row = {name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in _prices(x, fixed).items()}
+    if firsts is not None:
+        by_row["first"] = np.array(firsts, np.uint64)[:, None]
     own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
     made = Plan(
         pattern,
@@ -318,7 +323,7 @@ class _Exchange:
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
         """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = self.setting.two_way or self.sweeps or self.interface.one_by_one
+        waits = self.setting.two_way or self.sweeps or self.pattern.alone > 0
         return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @property
@@ -344,9 +349,9 @@ class _Exchange:
 
         def each(c: Costs) -> Array:
             asked = c.asks(interface) | interface.two_sided_rendezvous
-            # One way, nobody waits for the receiver.
-            by_protocol = np.isin(c.completes, (Completes.BY_PROTOCOL, Completes.DELIVERED))
-            left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
+            left = np.where(
+                c.completes == Completes.BY_PROTOCOL, asked, (c.completes == Completes.LEFT) & (not interface.one_sided)
+            )
             return np.where(left, c.stream, -np.inf)
 
         by_last_byte = self.each(each)
@@ -419,6 +424,7 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
         "in_rank": pattern.in_rank,
         "in_slot": pattern.in_slot,
         "blocks": blocks,
+        "alone": pattern.alone,
         "profiles": len(pattern.present),
         "present": pattern.present,
         "degree": pattern.degree,
@@ -478,6 +484,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
+        "waits_for_sends": x.setting.two_way or not x.pattern.alone,
         "sync": SYNC[interface.sync],
         "confirmed": bool(np.any(confirmed(x.first, interface, x.setting))),
         "window_per_thread": interface.windows_per_thread,
@@ -571,6 +578,7 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
     share = np.arange(1, theta + 1) / theta if getattr(model, "partitions", "together") == "in turn" else np.ones(theta)
     numbers: dict[str, object] = {
         "seed": np.uint64(seed),
+        "first": np.uint64(0),
         "arrivals": TABLE,
         "select": FIRST,
         "table_rows": 1,

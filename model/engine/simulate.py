@@ -291,7 +291,7 @@ def run_step(
         poll=on_progress,
     )
     wall = time.perf_counter() - began
-    done = out["iterations"] * len(step)
+    done, of_ranks = out["iterations"] * len(step), step[0].pattern.counted
     return [
         replace(
             of,
@@ -299,8 +299,8 @@ def run_step(
             cores=1 if step[0].steps > 1 else cores,
             memory_bytes=need,
             level=engine.level,
-            ends_s=None if ends is None else ends[e : done : len(step)],
-            received_s=None if received is None else received[e : done : len(step)],
+            ends_s=None if ends is None else ends[e : done : len(step), :of_ranks],
+            received_s=None if received is None else received[e : done : len(step), :of_ranks],
             records=None if records is None else records[e :: len(step)],
         )
         for e, of in enumerate(simulations(step, out))
@@ -321,7 +321,7 @@ def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
             f"after iteration {done} the time is {extremes[-1, 3]:g} s",
             valid="292 years: 63 bits of nanoseconds",
         )
-    ranks = step[0].pattern.ranks
+    ranks = step[0].pattern.counted
     each = out["sums"].reshape(done, len(step), out["sums"].shape[1])
     return [
         _simulation(plan, each[:, e], extremes, out["interrupted"], each[:, :, 0].sum(axis=1) / ranks, len(step))
@@ -332,7 +332,7 @@ def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
 def _simulation(
     made: Plan, totals: Array, extremes: Array, interrupted: bool, step_s: Array, exchanges: int
 ) -> Simulation:
-    messages, sums, done = _messages(made), totals / made.pattern.ranks, len(totals)
+    messages, sums, done = _messages(made), totals / made.pattern.counted, len(totals)
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
@@ -431,7 +431,7 @@ def means_s(
             if out["overflowed"]:
                 simulations(step, out)  # says so
         sums = np.stack([out["sums"] for out in rows])
-        each = sums.reshape(len(rows), -1, len(step), sums.shape[2])[:, first:] / step[0].pattern.ranks
+        each = sums.reshape(len(rows), -1, len(step), sums.shape[2])[:, first:] / step[0].pattern.counted
         communication = (each[:, :, number, 0] - each[:, :, number, 1]).mean(axis=1) / step[number].steps
         return np.stack([communication, each[:, :, :, 0].sum(axis=2).mean(axis=1)], axis=1)
 

@@ -169,20 +169,23 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
 }
 
 // A field at another price: a row of a matrix of costs.
-void price(double& field, const double* row) { field = *row; }
+template <class T>
+void price(T& field, const T* row) { field = *row; }
 void price(std::vector<double>& field, const double* row) { std::copy_n(row, field.size(), field.begin()); }
-std::size_t length(double) { return 1; }
+template <class T>
+std::size_t length(const T&) { return 1; }
 std::size_t length(const std::vector<double>& field) { return field.size(); }
 
 template <class T>
 void price_all(std::vector<Fields>& rows, T Fields::*field, const char* name, const nb::dict& prices) {
-    if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>) {
+    using One = std::conditional_t<std::is_same_v<T, std::vector<double>>, double, T>;
+    if constexpr (std::is_same_v<One, double> || std::is_same_v<One, Seed>) {
         const nb::handle value = PyDict_GetItemString(prices.ptr(), name);
         if (!value.is_valid()) return;
-        nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu> matrix;
+        nb::ndarray<const One, nb::ndim<2>, nb::c_contig, nb::device::cpu> matrix;
         if (!nb::try_cast(value, matrix, false) || matrix.shape(0) != rows.size() ||
             matrix.shape(1) != length(rows[0].*field))
-            throw nb::type_error(("prices of field '" + std::string(name) + "' are no float64 matrix of " +
+            throw nb::type_error(("prices of field '" + std::string(name) + "' are no " + kType<One> + " matrix of " +
                                   std::to_string(rows.size()) + " rows of " +
                                   std::to_string(length(rows[0].*field))).c_str());
         for (std::size_t r = 0; r < rows.size(); ++r) price(rows[r].*field, matrix.data() + r * matrix.shape(1));

@@ -17,9 +17,8 @@ inline V unit(U high, U low) {
     return (real((high << 21) | (low >> 11)) + 0.5) * 0x1p-53;
 }
 
-inline Pair uniforms(std::uint64_t seed, U rank, std::uint64_t iteration, std::uint64_t block,
-                     std::uint64_t stream) {
-    U c0 = U{} + block, c1 = U{} + iteration, c2 = rank, c3 = U{} + stream;
+inline Pair uniforms(std::uint64_t seed, U rank, U iteration, std::uint64_t block, std::uint64_t stream) {
+    U c0 = U{} + block, c1 = iteration, c2 = rank, c3 = U{} + stream;
     std::uint64_t k0 = seed & 0xffffffffu, k1 = seed >> 32;
     for (int round = 0; round < 10; ++round) {
         const U p0 = product32(c0, 0xD2511F53u), p1 = product32(c2, 0xCD9E8D57u);
@@ -168,19 +167,16 @@ inline Ready mark(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
     return m.ready();
 }
 
-inline U numbers(const std::int64_t* rank) {
-    U ranks{};
-    for (int l = 0; l < W; ++l) ranks[l] = static_cast<std::uint64_t>(rank[l]);
-    return ranks;
-}
-
 inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteration, DrawBuffers out) {
-    const auto k = static_cast<std::uint64_t>(iteration);
-    const U ranks = numbers(rank);
+    U ranks{}, k = U{} + static_cast<std::uint64_t>(iteration);
+    for (int l = 0; l < W; ++l) {
+        ranks[l] = static_cast<std::uint64_t>(p.alone > 0 ? rank[l] / p.alone : rank[l]);
+        if (p.alone > 0) k[l] = p.first + static_cast<std::uint64_t>(rank[l] % p.alone);
+    }
     if (p.arrivals == Arrivals::table) {
         I row{};
         if (p.select == Select::turn) {
-            for (int l = 0; l < W; ++l) row[l] = (iteration + rank[l]) % p.table_rows;
+            for (int l = 0; l < W; ++l) row[l] = static_cast<std::int64_t>(k[l] + ranks[l]) % p.table_rows;
         } else if (p.select == Select::draw) {
             const V u = uniforms(p.seed, ranks, k, 0, kLateThread).first;
             row = __builtin_convertvector(u * static_cast<double>(p.table_rows), I);

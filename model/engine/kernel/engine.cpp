@@ -119,6 +119,8 @@ std::int64_t Engine::widest_record() const {
 }
 
 Outcome Engine::run(const Options& options) const {
+    if (first().alone > 0 && options.iterations > 1)
+        throw std::invalid_argument("exchanges from rest have one iteration");
     if (first().pattern == Pattern::sweep) return run_sweep(first(), passes_, options);
     return run_grid(step(), passes_, options);
 }

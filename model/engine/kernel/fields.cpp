@@ -45,7 +45,7 @@ std::int64_t Fields::jobs() const {
 
 bool Fields::draws_as(const Fields& o) const {
     const auto numbers = [](const Fields& f) {
-        return std::tie(f.ranks, f.seed, f.arrivals, f.density, f.threads, f.theta, f.base, f.noise, f.sd, f.cut,
+        return std::tie(f.ranks, f.alone, f.seed, f.first, f.arrivals, f.density, f.threads, f.theta, f.base, f.noise, f.sd, f.cut,
                         f.share, f.kernels, f.centre, f.centre_cut, f.width);
     };
     return numbers(*this) == numbers(o);

@@ -274,31 +274,39 @@ inline void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
     std::memcpy(cell, &sum, sizeof sum);
 }
 
+// When the threads meet of those who receive: alone, other ranks.
+inline V receivers_join(const Plan& p, const Window& window, I at, V join) {
+    if (p.alone == 0) return join;
+    const double* records[W];
+    point(records, static_cast<const double*>(window.data), records_at(window, at + p.alone));
+    return collect(records, kJoin);
+}
+
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
                   std::int64_t first, std::int64_t last, Extremes& extremes) {
     Scratch s = carved(p, memory);
     for (std::int64_t block = first; block < last; block += kBlock) {
         double cells[kSums * kCells] = {};
-        const std::int64_t stop = block + kBlock < last ? block + kBlock : last;
+        const std::int64_t stop = std::min({block + kBlock, last, p.alone > 0 ? p.alone : last});
         for (std::int64_t u = block; u < stop; u += W) {
             const int count = stop - u < W ? static_cast<int>(stop - u) : W;
             const double* own[W];
             const bool found = count == W && find_in_row(p, window, s, u);
             const I at = first_lanes(count) + u;
             point(own, static_cast<const double*>(window.data), records_at(window, at));
-            for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l], l);
+            for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l] + p.alone, l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
-            const V join = collect(own, kJoin), early = collect(own, kEarly);
+            const V join = collect(own, kJoin), theirs = receivers_join(p, window, at, join), early = collect(own, kEarly);
             const V done = collect(own, kDone);
-            const Received r = receive(p, s, p.waits ? join : start);
+            const Received r = receive(p, s, p.waits ? theirs : start);
             // Where each thread has completed its own messages, they meet.
             const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
             const V complete = r.end + met;
-            const V received = p.receiver_computes ? larger(complete, join) : complete;
-            const V end = larger(larger(received, done + met), join);
+            const V received = p.receiver_computes ? larger(complete, theirs) : complete;
+            const V end = larger(p.waits_for_sends ? larger(received, done + met) : received, join);
             const Causes cause = attribute(r, ready, end);
             for (int l = 0; l < count; ++l) {
-                state.next_start[u + l] = end[l];
+                state.next_start[u + l] = state.next_start[u + l + p.alone] = end[l];
                 state.next_nic[u + l] = own[l][kNic];
                 if (state.received) state.received[u + l] = received[l];
                 const double took = end[l] - start[l];

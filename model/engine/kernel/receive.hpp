@@ -32,7 +32,7 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
 }
 
 // Does nothing wait at its receiver's port? What one rank alone sends has waited at its own.
-inline bool through_already(const Plan& p) { return p.sources == 1; }
+inline bool through_already(const Plan& p) { return p.sources == 1 || p.alone > 0; }
 
 // From whom messages of several classes come, that take `cost` to receive if of the first.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {

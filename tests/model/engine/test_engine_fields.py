@@ -108,7 +108,7 @@ def test_an_unknown_field_is_named() -> None:
         ("seed", np.array([1]), "'seed' is no row of uint64"),
         ("ranks", np.array([24, 24]), "'ranks' has 2 numbers, not 1"),
         ("dims", np.array([2, 3]), "'dims' has 2 numbers, not 3"),
-        ("request", np.zeros(2), "'request' has 2 numbers, not 1: classes"),
+        ("half_shake", np.zeros(2), "'half_shake' has 2 numbers, not 1: classes"),
         ("step", np.zeros(17, np.int64), "'step' has 17 numbers, not 18: directions, 3"),
         ("directions", np.array([2**40]), "'directions' is too large: 1099511627776"),
         ("degree", np.array([2**40]), "'degree' is too large: 1099511627776"),
