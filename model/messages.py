@@ -14,6 +14,8 @@ NEVER = -math.inf
 class Kind:
     """Messages of one size: what the steps take, in seconds."""
 
+    cold: float
+    """What its thread takes longer to queue for its VCI, having computed."""
     hold: float
     """Of the VCI's lock."""
     half: float

@@ -67,21 +67,22 @@ def attributed(last: Sequence[float], since: float, end: float) -> dict[str, flo
 
 def sweep(
     ranks: Ranks, times: Callable[[int, int], Sequence[float]], state: State, grid: tuple[int, int], blocks: int
-) -> tuple[list[dict[str, float]], list[Sent]]:
+) -> tuple[list[dict[str, float]], list[dict[int, Sent]]]:
     """All octants of a sweep, each in so many blocks, over x times y ranks; `times` by rank and step.
 
     A rank receives from upstream, computes, and sends downstream, where ranks have ended the step before and
     wait in MPI.
-    Returns what each rank waited for, and what was sent, step by step.
+    Returns what each rank waited for, and what each sent, step by step.
     """
     x, y = grid
-    all_sent: list[Sent] = []
+    steps: list[dict[int, Sent]] = []
     waited = [
         dict.fromkeys(("compute", "late_neighbour", "issue", "nic", "wire", "receive"), 0.0) for _ in range(x * y)
     ]
     for step in range(8 * blocks):
         sx, sy = ((1, 1), (-1, 1), (-1, -1), (1, -1))[step // (2 * blocks)]
         sent: dict[int, Sent] = {}
+        steps.append(sent)
         free = list(state.start)
         for r in sorted(range(x * y), key=lambda r: (sy * (r // x), sx * (r % x))):
             i, j = r % x, r // x
@@ -92,13 +93,12 @@ def sweep(
             begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
             state.start[r] = begun
             out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), state, downstream, free, free)
-            all_sent.append(out)
             state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
             for name, time in attributed(last, free[r], begun).items():
                 waited[r][name] += time
             waited[r]["compute"] += out.last - begun
             waited[r]["issue"] += state.start[r] - out.last
-    return waited, all_sent
+    return waited, steps
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Ranks:
             self.kinds_of = [replace(k, inside=i) for k, i in zip(self.kinds_of, inside, strict=True)]
         self.kinds = [[self.kinds_of[k] for k in of_rank] for of_rank in kinds]
         first = costs[0]
-        self.pready, self.barrier, self.cold = float(first.pready), float(first.barrier), float(first.cold)
+        self.pready, self.barrier = float(first.pready), float(first.barrier)
         self.control, self.per_entry = float(first.control), float(first.per_entry)
         self.poll = (len(self.members) - 1) * float(first.poll)
         self.confirmed = confirmed(first, self.interface, setting)
@@ -148,6 +148,7 @@ class Ranks:
         if interface.active_message:
             service += float(c.copy_out)
         return Kind(
+            cold=float(c.cold),
             hold=float(holding(c, self.approach)),
             half=float(c.half_shake(interface)),
             busy=float(c.gap + c.link),
@@ -192,7 +193,7 @@ class Ranks:
         ends = [max(marked[begin : begin + theta]) for begin in range(0, len(times), theta)]
         return Ready(jobs, min(times), max(times), max(marked), min(ends))
 
-    def queued(self, ready: Ready, grants: dict[int, float]) -> list[float]:
+    def queued(self, rank: int, ready: Ready, grants: dict[int, float]) -> list[float]:
         """When each job queues for its VCI; `grants`: by direction, when the receiver has let it, after the start."""
         jobs, join, interface = ready.transports, ready.marked + self.barrier, self.interface
         if interface.joins:
@@ -205,7 +206,9 @@ class Ranks:
             jobs = [max(t, min(grants.values(), default=NEVER)) for t in jobs]
         if late_puts(interface, self.setting):
             jobs = [max(t, join) for t in jobs]
-        return [t + self.cold for t in jobs]
+        if self.mapped:
+            return [t + self.kinds[rank][m % self.directions].cold for m, t in enumerate(jobs)]
+        return [t + self.kinds_of[0].cold for t in jobs]
 
     # 2. Issue.
 
@@ -222,7 +225,7 @@ class Ranks:
         start, kinds, interface = state.start[rank], self.kinds[rank], self.interface
         posts, entered = ({d: x[r] - start for d, r in enumerate(to) if r is not None} for x in (posted, enters))
         grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
-        jobs = self.queued(ready, grants)
+        jobs = self.queued(rank, ready, grants)
         join = ready.marked + self.barrier
         nic, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
         for vci, members in enumerate(self.members):
@@ -264,7 +267,7 @@ class Ranks:
     def _blocked(kind: Kind, m: Message, nic: float, says: float) -> tuple[float, float]:
         """A send that blocks: when the NIC is free again, and when the call returns."""
         left = max(m.goes, nic)
-        over = m.goes if kind.asks else m.issued
+        over = m.goes
         if kind.completes is Completes.DELIVERED:
             over = max(left + kind.travel, says) + kind.returned
         elif kind.completes is Completes.LEFT:
@@ -353,7 +356,7 @@ class Ranks:
                 out.done = max(out.done, m.arrived + kind.returned)
             elif kind.completes is Completes.LEFT:
                 out.done = max(out.done, m.goes, m.left + kind.stream)
-            elif kind.asks:
+            else:  # copied: when it may go
                 out.done = max(out.done, m.goes)
         self._close(out)
 

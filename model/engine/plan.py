@@ -323,7 +323,7 @@ class _Exchange:
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
         """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = self.setting.two_way or self.sweeps or self.pattern.alone > 0
+        waits = self.setting.two_way or self.sweeps or self.interface.one_by_one
         return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @property
@@ -349,9 +349,9 @@ class _Exchange:
 
         def each(c: Costs) -> Array:
             asked = c.asks(interface) | interface.two_sided_rendezvous
-            left = np.where(
-                c.completes == Completes.BY_PROTOCOL, asked, (c.completes == Completes.LEFT) & (not interface.one_sided)
-            )
+            # One way, nobody waits for the receiver.
+            by_protocol = np.isin(c.completes, (Completes.BY_PROTOCOL, Completes.DELIVERED))
+            left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
             return np.where(left, c.stream, -np.inf)
 
         by_last_byte = self.each(each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from pready.model import arrivals
 from pready.model.costs import Costs
@@ -46,14 +46,14 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
     return made
 
 
-@dataclass
-class Outcome:
+class Outcome(list[Ended]):
     """One iteration of all ranks."""
 
-    ranks: list[Ended]
-    early: int
-    tied: int
-    """Messages that arrive just as the threads meet: rounding decides whether they are early."""
+    def __init__(self, ranks: Sequence[Ended], sent: Sequence[Sent]) -> None:
+        super().__init__(ranks)
+        self.early = sum(s.early for s in sent)
+        # Messages that arrive just as the threads meet: rounding decides whether they are early.
+        self.tied = sum(abs(m.arrived - s.join) <= 1e-12 * s.join for s in sent for m in s.messages)
 
 
 class Plain:
@@ -62,6 +62,8 @@ class Plain:
     def __init__(self, machine: Machine, *plans: Plan) -> None:
         self.plans, self.ranks = plans, [ranks_of(machine, p) for p in plans]
         self.state = State.at_rest(plans[0].pattern.ranks)
+        self.heard: list[dict[int, Sent]] = []
+        """What each rank sent, by exchange, of a sweep by step."""
 
     def run(self, iterations: int) -> list[Outcome]:
         """Of every iteration, or exchange of a step's."""
@@ -76,17 +78,15 @@ class Plain:
                     out.append(self._sweep(plan, ranks, times, k))
                     continue
                 ended, sent = exchange(ranks, [times[r][k] for r in range(plan.pattern.ranks)], self.state)
-                out.append(Outcome(ended, sum(s.early for s in sent), _tied(sent)))
+                self.heard.append(dict(enumerate(sent)))
+                out.append(Outcome(ended, sent))
         return out
 
     def _sweep(self, plan: Plan, ranks: Ranks, times: Sequence[Sequence[Sequence[float]]], k: int) -> Outcome:
         x, y, _ = plan.pattern.grid
-        waited, sent = sweep(
+        waited, steps = sweep(
             ranks, lambda r, step: times[r][k * plan.steps + step], self.state, (x, y), plan.steps // 8
         )
         ended = [Ended(end, end, causes) for end, causes in zip(self.state.start, waited, strict=True)]
-        return Outcome(ended, sum(s.early for s in sent), _tied(sent))
-
-
-def _tied(sent: Sequence[Sent]) -> int:
-    return sum(abs(m.arrived - s.join) <= 1e-12 * s.join for s in sent for m in s.messages)
+        self.heard += steps
+        return Outcome(ended, [s for step in steps for s in step.values()])

@@ -1,4 +1,4 @@
-"""What the engine records of each message is what the message-by-message oracle says."""
+"""What the engine records of each message is what the plain recurrence says."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from engine_oracle import Oracle, Sent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from plain_ranks import Plain
 from test_engine_oracle import cases
 
 from pready.model import machine as machines
@@ -23,26 +23,14 @@ from pready.model.sizes import Sizes
 from pready.model.workload import Workload
 
 
-class Listening(Oracle):
-    """Keeps what every rank sent, by exchange (of a sweep: by step) and rank."""
-
-    def __init__(self, *arguments: Any) -> None:
-        self.heard: dict[tuple[int, int], Sent] = {}
-        super().__init__(*arguments)
-
-    def send(self, rank: int, k: int, *arguments: Any) -> Sent:
-        self.heard[k, rank] = out = super().send(rank, k, *arguments)
-        return out
-
-
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(cases(), st.integers(1, 3), st.integers(0, 2), st.integers(1, 2))
-def test_messages_leave_when_the_oracle_says(case: dict[str, Any], iterations: int, first: int, cores: int) -> None:
+def test_messages_leave_when_they_should(case: dict[str, Any], iterations: int, first: int, cores: int) -> None:
     first = min(first, iterations - 1)
     plan = prepared(**case)
-    oracle = Listening(case["machine"], plan)
-    ended = oracle.run(iterations)
+    plain = Plain(case["machine"], plan)
+    ended = plain.run(iterations)
     of = plan.pattern
     out = [*record([plan], first, iterations - first, cores)]
     assert [(r.iteration, r.step) for r in out] == [
@@ -51,15 +39,15 @@ def test_messages_leave_when_the_oracle_says(case: dict[str, Any], iterations: i
     for n, r in enumerate(out):
         to = of.receivers if plan.steps == 1 else downstream(of, r.step, plan.steps)
         for rank in range(of.ranks):
-            sent = oracle.heard[first * plan.steps + n, rank]
+            sent = plain.heard[first * plan.steps + n][rank]
             mine = r.sender == rank
             for d, there in enumerate(to[rank]):
-                leaves = np.sort([left for e, _, left in sent.leaves if e == d])
+                leaves = np.sort([m.left for m in sent.messages if m.direction == d])
                 if there >= 0:
                     found = np.sort(r.left[mine & (r.receiver == there)])
                     # Along an axis of two ranks both directions lead to the same one.
                     assert (np.abs(leaves[:, None] - found) <= 1e-12 * np.abs(found)).any(axis=1).all()
-            close(np.sort(r.left[mine]), sorted(x for *_, x in sent.leaves), rtol=1e-12)
+            close(np.sort(r.left[mine]), sorted(m.left for m in sent.messages), rtol=1e-12)
             close(r.join[rank], sent.join, rtol=1e-12)
         assert (r.arrived >= r.left).all()
         assert (r.finish <= r.join[:, None] * (1 + 1e-15)).all()
@@ -115,9 +103,9 @@ def test_what_goes_nowhere_keeps_nothing_from_its_turn(periodic: tuple[bool, boo
         sizes=Sizes(faces=(24e3,) * 3, edges=(1.2e6,) * 3, corner=1.2e6),
         thread_grid=(2, 2, 2),
     )
-    oracle = Listening(machine, plan)
-    oracle.run(1)
+    plain = Plain(machine, plan)
+    plain.run(1)
     (one,) = record([plan], 0, 1, 1)
     for rank in range(plan.pattern.ranks):
-        left = sorted(time for *_, time in oracle.heard[0, rank].leaves)
+        left = sorted(m.left for m in plain.heard[0][rank].messages)
         np.testing.assert_allclose(np.sort(one.left[one.sender == rank]), left, rtol=1e-12)
