@@ -33,9 +33,9 @@ def alone(
 ) -> Priced:
     """A plan of exchanges from rest, for one iteration of `run`, `run_all` or `means_s`.
 
-    Means of a simulation are over the exchanges: `communication_s` is T of Eq. 1, `to_join_s` the time from the sender's
-    last ready partition until its threads have met, `spread_s` that from its first to its last; `ends_s`, if recorded,
-    has every exchange. Two-way, an exchange is over when the sender's own sends are complete, too.
+    Means of a simulation are over the exchanges: `communication_s` is T of Eq. 1, `to_join_s` the time from the
+    sender's last ready partition until its threads have met, `spread_s` that from its first to its last; `ends_s`, if
+    recorded, has every exchange. Two-way, an exchange is over when the sender's own sends are complete, too.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
-    # Caches gone cold, a link that is slower, sends that end at their receivers, puts and senders on call: each costs time.
+    # Cold caches, a slower link, sends that end at their receivers, deferred puts, senders on call: each costs time.
     value = {"source": "assumed", "why": "test"}
     cold = machine.SizeCurve(sizes=("8 B",), time=("1 us",), **value)  # type: ignore[arg-type]
     last = MELUXINA.inter.segments[-1]
