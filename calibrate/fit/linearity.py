@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pready.calibrate.fit._lines import running_lines
 from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.lines import leverage, line
 from pready.calibrate.fit.results import LineTest
 from pready.calibrate.fit.series import Series
-from pready.model.engine._kernel import running_lines
 
 FEWEST = 3  # points on each side of a split
 

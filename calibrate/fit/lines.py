@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pready.calibrate.fit._lines import huber_lines
 from pready.calibrate.fit.arrays import FloatArray, IntArray
-from pready.model.engine._kernel import huber_lines
 
 HUBER_K = 1.345  # 95 % efficiency under normal noise
 WORST = 9.0  # what a point can cost at most: that of 4 standard deviations

@@ -96,7 +96,7 @@ class Priced:
 
     plan: Plan
     """Of the first row."""
-    prices: dict[str, Array]
+    prices: dict[str, NDArray[np.float64 | np.uint64]]
     """What differs between rows, shape (rows, numbers of the field); empty of a single row."""
     seeds: tuple[int, ...]
 
@@ -201,7 +201,9 @@ def priced(
         **_ready_numbers(x, seeds[0]),
         **_steps(x),
     }
-    by_row = {name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in _prices(x, fixed).items()}
+    by_row: dict[str, NDArray[np.float64 | np.uint64]] = {
+        name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in _prices(x, fixed).items()
+    }
     if firsts is not None:
         by_row["first"] = np.array(firsts, np.uint64)[:, None]
     own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pready.calibrate.fit._lines import running_lines
 from pready.calibrate.fit.lines import HUBER_K, WORST, leverage, line, robust_line
-from pready.model.engine._kernel import running_lines
 
 Array = NDArray[np.float64]
 

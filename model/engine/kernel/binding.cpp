@@ -1,4 +1,4 @@
-// The Python side of the kernel: the engine and the lines of fits, plain arrays in and out.
+// The Python side of the kernel: plain arrays in and out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -15,8 +15,6 @@
 
 #include "batch.hpp"
 #include "engine.hpp"
-#include "huber_lines.hpp"
-#include "running_lines.hpp"
 
 namespace nb = nanobind;
 using namespace pready;
@@ -251,45 +249,10 @@ nb::list simulate_all(const nb::list& of, int cores, const std::string& level, K
     return out;
 }
 
-using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
-using Bounds = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::device::cpu>;
-
-Rows rows(const Strided& of) { return {of.data(), of.stride(0), of.stride(1)}; }
-
-nb::ndarray<nb::numpy, double> running(const Strided& x, const Strided& y, const Strided& w) {
-    const std::size_t count = y.shape(0), points = y.shape(1);
-    for (const Strided* one : {&x, &w})
-        if (one->shape(0) != 1 || one->shape(1) != points) throw nb::value_error("x and w are no row as long as y's");
-    std::vector<double> out(count * points);
-    running_lines(rows(x), rows(y), rows(w), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
-                  out.data());
-    return array(std::move(out), {count, points});
-}
-
-nb::ndarray<nb::numpy, double> lines(const Strided& x, const Strided& y, const Strided& sigma, const Bounds& windows,
-                                     bool sloped, int rounds, double k, double worst) {
-    const std::size_t count = x.shape(0), points = x.shape(1);
-    for (const Strided* other : {&y, &sigma})
-        if (other->shape(0) != count || other->shape(1) != points)
-            throw nb::value_error("x, y and sigma differ in shape");
-    if (windows.shape(0) != count || windows.shape(2) != 2) throw nb::value_error("windows are no pairs of each row");
-    const Windows bounds{windows.data(), windows.stride(0), windows.stride(1), windows.stride(2),
-                         static_cast<std::int64_t>(windows.shape(1))};
-    for (std::int64_t r = 0; r < static_cast<std::int64_t>(count); ++r)
-        for (std::int64_t w = 0; w < bounds.count; ++w)
-            if (bounds.at(r, w, 0) < 0 || bounds.at(r, w, 1) > static_cast<std::int64_t>(points))
-                throw nb::value_error("a window ends where no points are");
-    const std::size_t found = count * windows.shape(1);
-    std::vector<double> out(found * 3);
-    huber_lines(rows(x), rows(y), rows(sigma), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
-                bounds, sloped, rounds, {k, worst}, out.data());
-    return array(std::move(out), {found, 3});
-}
-
 }  // namespace
 
 NB_MODULE(_kernel, m) {
-    m.doc() = "The engine's kernel, see pready.model.engine; and lines, for pready.calibrate.fit.";
+    m.doc() = "The engine's kernel, see pready.model.engine.";
     m.attr("FIELDS") = described();
     nb::dict head;  // places in a record
     head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
@@ -297,9 +260,6 @@ NB_MODULE(_kernel, m) {
     nb::class_<KeptTimes>(m, "KeptTimes").def(nb::init<>()).def("__len__", &KeptTimes::count);
     m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "",
           nb::arg("kept").none() = nb::none());
-    m.def("huber_lines", &lines, nb::arg("x"), nb::arg("y"), nb::arg("sigma"), nb::arg("windows"), nb::arg("sloped"),
-          nb::arg("rounds"), nb::arg("k"), nb::arg("worst"));
-    m.def("running_lines", &running, nb::arg("x"), nb::arg("y"), nb::arg("w"));
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
              [](Engine* self, const nb::object& plan, const std::string& level) {

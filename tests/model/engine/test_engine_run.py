@@ -16,18 +16,15 @@ import pytest
 from machines import ideal
 
 from pready.model import arrivals, machine
+from pready.model.approach import BY_KEY, MANY, PART, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.engine import simulate
+from pready.model.engine import export_goal, prepared, simulate
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
-from pready.model.engine.goal import export_goal
 from pready.model.engine.layout import unable
-from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
-from pready.model.exchange import ComputeTime
-from pready.model.interfaces import BY_KEY, MANY, PART, SINGLE, Approach
 from pready.model.sizes import Sizes
-from pready.model.workload import Workload
+from pready.model.workload import ComputeTime, Workload
 
 MELUXINA = machine.load("meluxina")
 PART_8 = Approach(PART, 8, 1)
@@ -222,7 +219,7 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
-    # Cold caches, a slower link, sends that end at their receivers, puts and senders on call: each costs time.
+    # Cold caches, a slower link, sends that end at their receivers, deferred puts, senders on call: each costs time.
     value = {"source": "assumed", "why": "test"}
     cold = machine.SizeCurve(sizes=("8 B",), time=("1 us",), **value)  # type: ignore[arg-type]
     last = MELUXINA.inter.segments[-1]
