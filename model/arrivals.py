@@ -37,6 +37,12 @@ def exchange_seed(seed: int, number: int) -> int:
     return (seed + number * EXCHANGE) % 2**64
 
 
+def deterministic(workload: Workload) -> bool:
+    """Do all iterations look the same?"""
+    model = workload.arrivals
+    return isinstance(model, NoArrivals) or (isinstance(model, Laggard) and model.late == "partition")
+
+
 def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: int = 0) -> Array:
     """Ready times of iterations `first` to `first + samples`.
 

@@ -18,9 +18,8 @@ from pready.model.arrays import Array
 from pready.model.arrival_models import Drawn, Gaussian, Measured
 from pready.model.begin import begin
 from pready.model.costs import costs
-from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.errors import PreadyError
-from pready.model.evaluate import Evaluation
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine, Progress
@@ -38,7 +37,7 @@ NOTABLE_PERCENT = 0.01
 """Of an iteration: inputs that move less are not listed."""
 
 
-def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: float) -> list[Lever]:
+def decides(evaluation: Evaluation, approach: Approach, min_gain: float) -> list[Lever]:
     """All inputs that move an approach's saving, the largest swing first.
 
     Changes are added to the figures of the prediction.
@@ -131,7 +130,7 @@ def _group(drawn: str) -> str | None:
     return None
 
 
-def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[Moved]:
+def _machine(evaluation: Evaluation, approach: Approach) -> Iterator[Moved]:
     asked, both = Asked(evaluation.machine), (evaluation.workload.baseline, approach)
     for a in both:
         begin(asked, evaluation.workload, a)
@@ -159,7 +158,7 @@ def at_ends(ends: Ends, base: Array, fine: Array) -> Iterator[Moved]:
         )
 
 
-def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator[Moved]:
+def _workload(evaluation: Evaluation, approach: Approach) -> Iterator[Moved]:
     moves = [*steps(evaluation.machine, evaluation.workload, approach)]
     here = (evaluation.machine, evaluation.workload, approach)
     cases = [(m, w, a) for m, w, fine in (here, *(e for *_, ends in moves for e in ends)) for a in (w.baseline, fine)]

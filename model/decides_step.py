@@ -9,10 +9,8 @@ import numpy as np
 
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.costs import costs
 from pready.model.decides import THREADS, Asked, Moved, at_ends, at_steps, levers, steps
-from pready.model.engine.beside import Other
-from pready.model.engine.layout import of_a_step, part
+from pready.model.engine.beside import Draws, Other, placed
 from pready.model.engine.plan import listed_price
 from pready.model.engine.simulate import means_of_steps
 from pready.model.engine.step import WholeStep
@@ -20,7 +18,6 @@ from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction, Lever
 from pready.model.sampling import Sampler
-from pready.model.step_by_step import StepByStep
 from pready.model.workload import Workload
 
 
@@ -37,14 +34,17 @@ class _Case:
         """The same with every exchange as its baseline."""
         return replace(self, ways=tuple(w.baseline for w in self.parts))
 
-    def others(self, step: Workload) -> list[Other]:
+    def others(self, step: WholeStep) -> list[Other]:
         """Its exchanges on the ranks that stand for `step`."""
-        layouts = [
-            replace(of, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
-            for of, w in zip(of_a_step(step, part), self.parts, strict=True)
-        ]
-        each = zip(self.parts, layouts, self.ways, strict=True)
-        return [Other(self.machine, w, of, i, a) for i, (w, of, a) in enumerate(each)]
+        out = []
+        for here, w, a in zip(
+            placed(self.machine, step.workload, rest=step.like.rest), self.parts, self.ways, strict=True
+        ):
+            layout = here.layout
+            if layout is not None:
+                layout = replace(layout, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
+            out.append(Other(replace(here, workload=w, layout=layout), a))
+        return out
 
     def begin(self, sampler: Sampler) -> Array:
         """Set-up cost of all exchanges."""
@@ -52,9 +52,7 @@ class _Case:
         return np.asarray(sum(each), dtype=np.float64)
 
 
-def decides_step(
-    step: WholeStep | StepByStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float
-) -> list[Lever]:
+def decides_step(step: WholeStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float) -> list[Lever]:
     """All inputs that move the saving of a step, the largest swing first.
 
     Parameters
@@ -68,12 +66,9 @@ def decides_step(
     return levers([*_machine(step, here), *_workload(step, here)], best.eta, best.speedup_percent, min_gain)
 
 
-def _times(step: WholeStep | StepByStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
+def _times(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
     """Mean times of communication and of a whole step with its share of set-up, by case of shape (rows, 2)."""
-    if isinstance(step, StepByStep):
-        means = [step.means(c.machine, c.parts, c.ways, s) for c, s in zip(cases, samplers, strict=True)]
-    else:
-        means = _simulated(step, cases, samplers)
+    means = _simulated(step, cases, samplers)
     return [
         np.stack([times[:, 0], times[:, 1] + case.begin(sampler) / step.workload.iterations], axis=-1)
         for times, case, sampler in zip(means, cases, samplers, strict=True)
@@ -83,34 +78,28 @@ def _times(step: WholeStep | StepByStep, cases: Sequence[_Case], samplers: Seque
 def _simulated(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
     """The same without the set-up cost, by the engine."""
     like, jobs = step.like, []
-    first = like.first(like.per_draw)
     for case, sampler in zip(cases, samplers, strict=True):
-        rows = [*range(sampler.lead + sampler.draws)] or [0]
-        made = [o.priced(sampler, rows, [step.seed] * len(rows)) for o in case.others(step.workload)]
-        jobs.append((made, first + like.per_draw))
-    return means_of_steps(jobs, first, like.all_cores)
+        n = max(sampler.lead + sampler.draws, 1)
+        draws = Draws(range(n), [step.seed] * n, like.studied, [0] * n)
+        jobs.append(([o.priced(sampler, draws) for o in case.others(step)], like.length(like.studied)))
+    return means_of_steps(jobs, like.first(like.studied), like.all_cores)
 
 
-def _machine(step: WholeStep | StepByStep, here: _Case) -> Iterator[Moved]:
+def _machine(step: WholeStep, here: _Case) -> Iterator[Moved]:
     asked, both = Asked(step.machine), (here.today, here)
     for case in both:
         case.begin(asked)
-        if isinstance(step, StepByStep):
-            for w, a in zip(case.parts, case.ways, strict=True):
-                for size in dict.fromkeys(w.sends):
-                    costs(asked, w, a.message_size(size))
-            continue
-        for of in case.others(step.workload):
-            price, buffers = listed_price(asked, of.workload), of.layout.buffers(of.workload, of.pattern)
-            for size, kind in zip(buffers, of.pattern.kinds, strict=True):
-                price(of.approach.message_size(size), kind.inside)
+        for other in case.others(step):
+            price, of = listed_price(asked, other.placed.workload), other.placed.pattern()
+            for size, kind in zip(other.placed.buffers(of), of.kinds, strict=True):
+                price(other.approach.message_size(size), kind.inside)
     ends = asked.ends()
     if ends.groups:
         base, fine = _times(step, both, (ends, ends))
         yield from at_ends(ends, base, fine)
 
 
-def _workload(step: WholeStep | StepByStep, here: _Case) -> Iterator[Moved]:
+def _workload(step: WholeStep, here: _Case) -> Iterator[Moved]:
     moves = [*_moves(here)]
     cases = [c for case in (here, *(e for *_, ends in moves for e in ends)) for c in (case.today, case)]
     there = _times(step, cases, [Sampler(c.machine) for c in cases])

@@ -10,23 +10,25 @@ Parameters are at their values, as in the nominal part of a prediction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pready.model import gain
 from pready.model.arrival_models import Gaussian
+from pready.model.arrivals import deterministic
 from pready.model.begin import begin
 from pready.model.costs import Costs, beyond_the_cache
-from pready.model.engine.many_ranks import ManyRanks
-from pready.model.evaluate import Evaluation, deterministic
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.exchange import ComputeRate
 from pready.model.forms import rendered
 from pready.model.gain import DOI, Equation
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_path import Segment
+from pready.model.messages import Message
+from pready.model.plain_run import Alone
 from pready.model.predict import Engine, evaluator, predict, with_library
 from pready.model.rules import (
     acknowledgement,
@@ -40,7 +42,6 @@ from pready.model.rules import (
 )
 from pready.model.sampling import Sampler
 from pready.model.terms import BY_COST
-from pready.model.timeline import Timeline, run
 from pready.model.vcis import issuing_threads, vci_members
 from pready.model.workload import Workload
 
@@ -172,7 +173,7 @@ def explain(
     if approach is None:
         approach = predict(machine, workload, library=library, seed=seed, engine=engine).advised.approach
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
-    way = _simulated_way if isinstance(evaluation, ManyRanks) else _way
+    way = _way if evaluation.rest else _simulated_way
     return Explanation(
         machine.name,
         profile.name,
@@ -185,7 +186,7 @@ def explain(
     )
 
 
-def _equations(evaluation: Evaluation | ManyRanks) -> Iterator[Filled]:
+def _equations(evaluation: Evaluation) -> Iterator[Filled]:
     w = evaluation.workload
     n, theta, size = float(w.threads), float(w.partitions_per_thread), w.partition_size
     compute, arrivals = w.compute, w.arrivals
@@ -209,7 +210,7 @@ def _equations(evaluation: Evaluation | ManyRanks) -> Iterator[Filled]:
     yield Filled(gain.small_message_gain, (n, theta))
 
 
-def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
+def _departures(evaluation: Evaluation) -> Iterator[str]:
     for filled in _equations(evaluation):
         e = filled.equation
         if e.departure:
@@ -221,7 +222,7 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
         )
     if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
         yield "sizes differ between neighbours: messages and terms are those of the buffer, steps those of each message"
-    if isinstance(evaluation, ManyRanks):
+    if not evaluation.rest:
         yield (
             "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
             "approach alike; --engine timeline shows one exchange term by term"
@@ -242,9 +243,8 @@ WAITS: Mapping[str, str] = {
 """What a rank waits for after its own last partition, by cause."""
 
 
-def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
+def _simulated_way(evaluation: Evaluation, approach: Approach) -> Way:
     """An approach among many ranks: what a rank waits for after its own last partition is ready."""
-    assert isinstance(evaluation, ManyRanks)
     run = evaluation.nominal(approach)
     passed, steps = 0.0, []
     for cause, rule in WAITS.items():
@@ -256,15 +256,11 @@ def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Wa
     return Way(approach, size, protocol, tuple(steps), _once(evaluation, approach))
 
 
-def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
-    assert isinstance(evaluation, Evaluation)
+def _way(evaluation: Evaluation, approach: Approach) -> Way:
     costs = evaluation.costs(approach)
-    joins = evaluation.receiver_joins(approach)
-    by_peer = evaluation.costs_by_peer(approach)
-    line = run(evaluation.ready, by_peer, approach, evaluation.setting, joins, keep_steps=True)
     size = approach.message_size(evaluation.workload.buffer)
     segment = evaluation.machine.path(evaluation.workload.path).segment(size)
-    passed = _passed(line, slice(1, 1 + evaluation.nominal))
+    passed = _passed([evaluation.exchange(approach, row) for row in range(1, 1 + evaluation.iterations)])
     before, steps = 0.0, []
     for name, rule, terms in _rules(evaluation, approach, costs, segment):
         steps.append(Step(name, rule, tuple(terms), passed[name], passed[name] - before))
@@ -272,25 +268,26 @@ def _way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
     return Way(approach, size, segment.protocol, tuple(steps), _once(evaluation, approach))
 
 
-def _once(evaluation: Evaluation | ManyRanks, approach: Approach) -> float:
+def _once(evaluation: Evaluation, approach: Approach) -> float:
     return float(begin(Sampler(evaluation.machine), evaluation.workload, approach))
 
 
-def _passed(line: Timeline, rows: slice) -> dict[str, float]:
-    """When the last message has passed each step, mean over the rows."""
-    steps = line.steps
-    assert steps is not None
-    last = {
-        "ready": steps.ready.max(axis=1),
-        "issue": steps.issued.max(axis=1),
-        "protocol": steps.sent.max(axis=1),
-        "NIC": steps.left.max(axis=1),
-        "link": steps.streamed.max(axis=1),
-        "wire": steps.arrived.max(axis=1),
-        "receive": steps.received,
-        "finish": line.end,
+def _passed(exchanges: Sequence[Alone]) -> dict[str, float]:
+    """When the last message has passed each step, mean over exchanges."""
+
+    def last(time: Callable[[Alone, Message], float]) -> float:
+        return float(np.mean([max(time(e, m) for m in e.messages) for e in exchanges]))
+
+    return {
+        "ready": last(lambda e, m: m.ready),
+        "issue": last(lambda e, m: m.issued),
+        "protocol": last(lambda e, m: m.goes),
+        "NIC": last(lambda e, m: m.left),
+        "link": last(lambda e, m: m.left + e.streams[m.direction]),
+        "wire": last(lambda e, m: m.arrived),
+        "receive": float(np.mean([e.received for e in exchanges])),
+        "finish": float(np.mean([e.end for e in exchanges])),
     }
-    return {name: float(times[rows].mean()) for name, times in last.items()}
 
 
 Rule = tuple[str, str, list[Amount]]

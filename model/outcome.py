@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from pready.model.advise import over_sizes
 from pready.model.break_even import Range, nearest
-from pready.model.engine.many_ranks import ManyRanks
 from pready.model.machine import Machine
 from pready.model.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
 from pready.model.prediction import ApproachPrediction, Prediction, Verdict
@@ -88,8 +87,8 @@ def outcome(
     pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
     return Outcome(
         library=profile.name,
-        engine="engine" if isinstance(evaluation, ManyRanks) else "timeline",
-        ranks=evaluation.grid if isinstance(evaluation, ManyRanks) else (),
+        engine="engine" if not evaluation.rest else "timeline",
+        ranks=evaluation.grid if not evaluation.rest else (),
         best=best,
         verdict=verdict_of(best, min_gain),
         rows=rows,

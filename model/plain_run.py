@@ -124,6 +124,8 @@ def alone(
     approach: Approach,
     setting: Setting,
     receiver_join: float | None = None,
+    *,
+    receiver_times: Sequence[float] | None = None,
 ) -> Alone:
     """One exchange from rest.
 
@@ -134,12 +136,17 @@ def alone(
     costs
         Of messages to each peer, or of one for all of them; scalars.
     receiver_join
-        When the receiver enters MPI; None: it waits there.
+        When the receiver enters MPI; None: it waits there,
+    receiver_times
+        unless it enters when its threads have met whose own partitions are ready then.
     """
+    computing = receiver_join is not None or receiver_times is not None
     peers = range(setting.peers)
     kinds = [min(d, len(costs) - 1) for d in peers]
     to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
-    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=receiver_join is not None)
+    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing)
+    if receiver_times is not None:
+        receiver_join = ranks.ready(receiver_times).marked + ranks.barrier
     # Counted from the last partition, so that a long computation before it costs no digits.
     last = max(times)
     state, ready = State.at_rest(2), ranks.ready([t - last for t in times])

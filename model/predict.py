@@ -18,18 +18,16 @@ from pready.model.closed_form import closed_form
 from pready.model.decides import decides
 from pready.model.decides_step import decides_step
 from pready.model.engine.layout import cut, of_a_step, unable
-from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.step import WholeStep
 from pready.model.errors import PreadyError
-from pready.model.evaluate import DRAWS, Evaluation
 from pready.model.interfaces import BULK, INTERFACES, Approach
 from pready.model.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile
 from pready.model.libraries import library as library_by_name
 from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.puts import with_puts
-from pready.model.step_by_step import StepByStep
 from pready.model.vcis import enumerate_approaches, transport_counts
 from pready.model.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
@@ -99,7 +97,7 @@ def evaluator(
     engine: Engine | None = None,
     draws: int | None = None,
     cores: int | None = None,
-) -> tuple[Evaluation | ManyRanks, list[str]]:
+) -> tuple[Evaluation, list[str]]:
     """The evaluation of a workload, and notes where it is not the one that the pattern needs.
 
     Parameters
@@ -127,10 +125,10 @@ def evaluator(
     if engine == "engine" and why is not None:
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
     if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
-        many = ManyRanks(machine, workload, seed, draws, cores=cores)
+        many = Evaluation(machine, workload, seed, draws, alone=False, cores=cores)
         return many, stands_for(workload, many)
     notes = _of_one_exchange(machine, workload, "asked for the timeline" if why is None else why)
-    return Evaluation(machine, workload, seed, draws=DRAWS if draws is None else draws), notes
+    return Evaluation(machine, workload, seed, draws, alone=True, cores=cores), notes
 
 
 def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list[str]:
@@ -143,13 +141,13 @@ def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list
     return notes
 
 
-def stands_for(workload: Workload, many: ManyRanks) -> list[str]:
+def stands_for(workload: Workload, many: Evaluation) -> list[str]:
     """A note if fewer ranks or iterations were simulated than the workload has."""
     less = cut(workload)
     return [less] if less is not None else _stand_for(workload, many)
 
 
-def _stand_for(workload: Workload, many: ManyRanks) -> list[str]:
+def _stand_for(workload: Workload, many: Evaluation) -> list[str]:
     whole = of_a_step(workload)[0].grid
     if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
         return []
@@ -213,7 +211,7 @@ def predict(
 
 
 def _answered(
-    evaluation: Evaluation | ManyRanks,
+    evaluation: Evaluation,
     profile: LibraryProfile,
     library: str | None,
     min_gain: float,
@@ -239,10 +237,9 @@ def _answered(
     advice, decided = both(
         lambda: advise(evaluation, profile, rows, min_gain),
         lambda: decides(evaluation, best, min_gain) if deciding else [],
-        abreast=evaluation.abreast,
     )
     notes += left_open.said(workload, rows, advice.best, min_gain, at_values)
-    many = evaluation if isinstance(evaluation, ManyRanks) else None
+    many = None if evaluation.rest else evaluation
     prediction = Prediction(
         version=VERSION,
         seed=seed,
@@ -278,27 +275,24 @@ def predict_step(
     """
     machine, profile = with_library(machine, library)
     abilities.check(workload, engine or "engine")
-    step: WholeStep | StepByStep
-    each: Sequence[Evaluation | ManyRanks]
-    if engine == "timeline":
-        if all(w.neighbours is None for w in workload.parts):
-            for of_part, part in zip(of_a_step(workload), workload.parts, strict=True):
-                of_part.pattern(part)  # refuses exchanges of different numbers of ranks
-        step = StepByStep(machine, workload, seed, DRAWS if draws is None else draws)
-        each, stand_for = step.exchanges, []
-    else:
-        why = unable(workload)
-        if why is not None:
-            raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
-        many = [ManyRanks(machine, w, seed, draws, step=workload, number=i) for i, w in enumerate(workload.parts)]
-        step = WholeStep(machine, workload, seed, many[0])
-        each, stand_for = many, _stand_for(workload, many[0])
+    rest = engine == "timeline"
+    if rest and all(w.neighbours is None for w in workload.parts):
+        for of_part, part in zip(of_a_step(workload), workload.parts, strict=True):
+            of_part.pattern(part)  # refuses exchanges of different numbers of ranks
+    why = None if rest else unable(workload)
+    if why is not None:
+        raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
+    each = [
+        Evaluation(machine, w, seed, draws, alone=rest, step=workload, number=i) for i, w in enumerate(workload.parts)
+    ]
+    step = WholeStep(machine, workload, seed, each[0])
+    stand_for = [] if rest else _stand_for(workload, each[0])
 
-    def answered(of: Evaluation | ManyRanks) -> Prediction:
+    def answered(of: Evaluation) -> Prediction:
         def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
             return replace(of, workload=other, draws=0).predict_all(some)
 
-        notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if isinstance(of, Evaluation) else []
+        notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
         return _answered(of, profile, library, min_gain, notes, at_values, deciding=False)
 
     exchanges = tuple(map(answered, each))

@@ -11,8 +11,9 @@ from pready.model.arrays import Array, latest
 from pready.model.costs import BoolArray, Completes, Costs
 from pready.model.fifo import fifo_starts
 from pready.model.interfaces import Approach, Interface
-from pready.model.machine import Progress
+from pready.model.machine import Machine, Progress
 from pready.model.machine_rma import Puts
+from pready.model.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,21 @@ class Setting:
     """A rank's peers send to it while it sends to them."""
     puts: Puts = "adapter"
     """How MPI_Put moves its data."""
+
+
+def setting_of(machine: Machine, workload: Workload) -> Setting:
+    """What an exchange depends on besides times and costs, of a machine and a workload."""
+    puts = machine.one_sided.puts
+    return Setting(
+        workload.threads,
+        workload.partitions_per_thread,
+        len(workload.sends),
+        machine.contexts.value,
+        machine.progress.value,
+        "hardware" if machine.sender_progress is None else machine.sender_progress.value,
+        workload.two_way,
+        "adapter" if puts is None else puts.value,
+    )
 
 
 def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:

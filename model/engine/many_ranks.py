@@ -14,28 +14,31 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from pready.model import abilities, metrics
+from pready.model import abilities, arrivals, metrics, plain_run
 from pready.model.arrays import Array, Replaced
 from pready.model.arrival_models import NoArrivals
-from pready.model.arrivals import exchange_seed
+from pready.model.arrivals import deterministic, exchange_seed
 from pready.model.at_once import both
 from pready.model.begin import begin
 from pready.model.costs import Costs
 from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.beside import Beside
+from pready.model.engine.beside import Beside, Draws, Placed
 from pready.model.engine.layout import of_a_step, part
 from pready.model.engine.pattern import exchanges
-from pready.model.engine.plan import Plan, Priced, listed_price, plan, priced, without_spread
+from pready.model.engine.plan import Priced, listed_price, without_spread
 from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
-from pready.model.evaluate import deterministic, interval
+from pready.model.engine.simulate import run as run_plan
 from pready.model.interfaces import BULK, Approach, Interface
+from pready.model.interval import interval
 from pready.model.machine import Machine
+from pready.model.plain_run import Alone
 from pready.model.prediction import ApproachPrediction
+from pready.model.rules import Setting, setting_of
 from pready.model.sampling import Sampler
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
@@ -51,6 +54,11 @@ RACED = 6
 CLOSE = 0.05
 """An approach has lost if it takes so much longer than another of its interface with the parameters at their
 values: far more than what other arrivals or another choice among equals could turn."""
+NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 128, 40, 8
+"""The same of exchanges from rest: intervals of η move by about 1 % of their width between seeds."""
+SAMPLES = 16
+"""Exchanges from rest per size, where many sizes are looked at."""
+SENDER, RECEIVER = 0, 1
 WARM_UP = 3
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 MOST_MESSAGES = 1_200_000
@@ -104,7 +112,7 @@ def row(
     before_join = spread + to_join if splits else 0.0
     return ApproachPrediction(
         approach=run.approach,
-        messages=round(run.messages / run.iterations / run.exchanges / int(np.prod(run.grid))),
+        messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
         time_s=time,
         time_low_s=time_low,
         time_high_s=time_high,
@@ -244,31 +252,29 @@ def all_cores() -> int:
 
 
 @dataclass
-class ManyRanks:
+class Evaluation:
     """All that approaches share for one machine and workload; simulations are made on request.
 
-    The ranks are `layout.part`. Axes of halos are cut to 4 ranks: of the shipped halo3d example,
-    50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on
-    16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and a run time of -10.0 % on each; the parameters' interval is
-    7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks, 1.30 on 16 × 8 and
-    1.31 on 16 × 16, run times -17, -16 and -18 %.
+    Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to iteration,
+    because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`. Axes of halos
+    are cut to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between
+    seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration -10.0 % on each;
+    the parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks,
+    1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
 
-    Draw i of the machine's parameters is that of the timeline's `Evaluation`; each draw has arrivals of
-    its own.
-
-    `predict_all` races: all approaches are simulated with the parameters at their values, for as many
-    iterations. Bulk and those within `CLOSE` of the fastest of their interface, with or without what beginning
-    takes, then have all `draws`, the others the first `RACED` of them, from which their wider intervals are. What
-    is advised, or shown as the best of an interface, is thus what it is without a race, and so are its interval
-    and every row's values.
+    `predict_all` races: all approaches are simulated with the parameters at their values, for as many iterations. Bulk
+    and those within `CLOSE` of the fastest of their interface, with or without set-up costs, then have all `draws`, the
+    others the first `RACED` of them, from which their wider intervals are. What is advised, or shown as the best of an
+    interface, is thus what it is without a race, and so are its interval and every row's values.
     """
 
-    abreast: ClassVar[bool] = True
     machine: Machine
     workload: Workload
     seed: int = 0
     draws: int | None = None
-    """Absent: `DRAWS` or `FEW_DRAWS`."""
+    """Of the machine's parameters; absent: `DRAWS` or `FEW_DRAWS`, from rest `DRAWS_ALONE`."""
+    alone: bool | None = None
+    """Exchanges from rest, of ranks in step; absent: of pairs."""
     race: bool = True
     """Few draws for approaches that have lost."""
     cores: int | None = None
@@ -278,28 +284,33 @@ class ManyRanks:
     step's."""
     number: int = 0
     """Of `workload` among them."""
+    samples: int = NOMINAL_ALONE
+    """Exchanges from rest with the parameters at their values."""
     kept: KeptTimes = field(default_factory=KeptTimes, repr=False, compare=False)
     """Ready times that were drawn, also for what `replace` makes of this."""
 
     def __post_init__(self) -> None:
-        abilities.check(self.workload, "engine")
-        self._beside = Beside.of(self.machine, self.step, self.number, self.seed)
-        cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
-        # This exchange's sizes may be others than the step's.
-        self._layout = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
-        self._pattern = self._layout.pattern(self.workload)
+        self.rest = self.workload.pattern == "pt2pt" if self.alone is None else self.alone
+        abilities.check(self.workload, "timeline" if self.rest else "engine")
+        self._beside = Beside.of(self.machine, self.step, self.number, self.seed, rest=self.rest)
+        cut = None
+        if not self.rest:
+            cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
+            # This exchange's sizes may be others than the step's.
+            cut = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
+        self._placed = Placed(self.machine, self.workload, cut, self.number)
+        self._pattern = self._placed.pattern()
         some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
-        self._draws = some if self.draws is None else self.draws
+        self._draws = (DRAWS_ALONE if self.rest else some) if self.draws is None else self.draws
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
         self._prices: dict[tuple[float, bool], Costs] = {}
         self._values: dict[tuple[float, bool], Costs] = {}
-        self._plans: dict[Approach, Plan] = {}
-        self._priced_all: dict[Approach, Priced] = {}
+        self._priced_all: dict[object, Priced] = {}
         self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Drawn] = {}
-        self._over: dict[tuple[Approach, float], tuple[float, float]] = {}
+        self._over: dict[tuple[Approach, float, int], tuple[float, float]] = {}
         self._cores = self.cores or all_cores()
 
     @property
@@ -308,15 +319,27 @@ class ManyRanks:
         return self._pattern.grid
 
     @property
+    def _alike(self) -> bool:
+        return deterministic(self.workload) and self._beside.deterministic
+
+    @property
     def per_draw(self) -> int:
-        """Iterations with each draw of the parameters."""
+        """Iterations, or exchanges from rest, with each draw of the parameters."""
+        if self.rest:
+            return 1 if self._alike else PER_DRAW_ALONE
         return self._iterations(PER_DRAW)
 
     @property
     def iterations(self) -> int:
-        """Iterations at the parameters' values."""
-        alike = deterministic(self.workload) and self._beside.deterministic
-        return self.per_draw if alike else self._iterations(NOMINAL)
+        """The same at the parameters' values."""
+        if self.rest:
+            return 1 if self._alike else self.samples
+        return self.per_draw if self._alike else self._iterations(NOMINAL)
+
+    @property
+    def studied(self) -> int:
+        """The same where inputs are moved."""
+        return self.iterations if self.rest else self.per_draw
 
     @property
     def _messages(self) -> int:
@@ -325,7 +348,7 @@ class ManyRanks:
 
     @property
     def _steps(self) -> int:
-        return self._pattern.exchanges(self.workload.blocks)
+        return 1 if self.rest else self._pattern.exchanges(self.workload.blocks)
 
     def _iterations(self, exchanges: int) -> int:
         messages = self._messages * self._steps
@@ -344,11 +367,11 @@ class ManyRanks:
         """β of the closed forms: what one large message reaches on the workload's path, in B/s."""
         return 1 / self.machine.path(self.workload.path).segments[-1].G.value
 
-    def on(self, machine: Machine) -> ManyRanks:
+    def on(self, machine: Machine) -> Evaluation:
         """The same on another machine."""
         return replace(self, machine=machine)
 
-    def at_buffer(self, size: float, *, drawn: bool = True) -> ManyRanks:
+    def at_buffer(self, size: float, *, drawn: bool = True) -> Evaluation:
         """The same with another buffer, in bytes per peer; `drawn`: with draws of the machine, if this has any."""
         return replace(self, workload=self.workload.at_buffer(size), draws=self.draws if drawn else 0)
 
@@ -382,57 +405,49 @@ class ManyRanks:
     def _own_seed(self, draw: int = 0) -> int:
         return exchange_seed(self._seed(draw), self.number)
 
-    def _plan(self, approach: Approach) -> Plan:
-        """At the parameters' values, made once."""
-        if approach not in self._plans:
-            values = [self._value(s, i) for s, i in zip(self.message_sizes(approach), self._inside, strict=True)]
-            self._plans[approach] = replace(self._all_rows(approach).plan, costs=tuple(values))
-        return self._plans[approach]
-
-    def _all_rows(self, approach: Approach) -> Priced:
-        """The approach at the parameters' values, then with each draw of them, made once."""
-        if approach not in self._priced_all:
-            each = self.message_sizes(approach)
-            by_class = [self._priced_rows(s, i) for s, i in zip(each, self._inside, strict=True)]
-            seeds = [self._own_seed(draw) for draw in range(1 + self._draws)]
-            self._priced_all[approach] = self._priced(self.workload, approach, each, by_class, seeds)
-        return self._priced_all[approach]
+    def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
+        """The approach with the parameters at their values, or some costs replaced."""
+        if not replaced and not self.rest:
+            return self._all_rows(approach).rows(range(1))
+        kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+        values = [replace(self._value(size, inside), **replaced) for size, inside in kinds]
+        return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
-        """The approach with each of these draws of the parameters."""
-        return self._all_rows(approach).rows(draws)
+        """The approach with each of these draws of the parameters, from 1 on."""
+        if not self.rest:
+            return self._all_rows(approach).rows(draws)
+        return self._all_rows(approach).rows(range(draws.start - 1, draws.stop - 1))
 
-    def _planned(self, approach: Approach, replaced: dict[str, Replaced]) -> Plan:
-        return plan(
-            self.machine,
-            self.workload,
-            approach,
-            self._pattern,
-            seed=self._own_seed(),
-            blocks=self._layout.blocks,
-            buffers=self._layout.buffers(self.workload, self._pattern),
-            thread_grid=self._layout.thread_grid,
-            price=partial(self._price, replaced),
-        )
+    def _all_rows(self, approach: Approach) -> Priced:
+        """The approach at the parameters' values, then with each draw of them, made once; from rest, the draws alone."""
+        if approach not in self._priced_all:
+            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+            by_class = [self._priced_rows(size, inside) for size, inside in kinds]
+            if self.rest:
+                by_class = [c.rows(slice(1, None)) for c in by_class]
+            rows = range(1 if self.rest else 0, 1 + self._draws)
+            self._priced_all[approach] = self._placed.priced(approach, by_class, self.arrivals_of(rows, self.per_draw))
+        return self._priced_all[approach]
 
-    def _priced(
-        self, workload: Workload, approach: Approach, each: list[float], by_class: list[Costs], seeds: list[int]
-    ) -> Priced:
-        return priced(
-            self.machine,
-            workload,
-            approach,
-            self._pattern,
-            each,
-            by_class,
-            seeds=seeds,
-            blocks=self._layout.blocks,
-            thread_grid=self._layout.thread_grid,
-        )
+    def arrivals_of(self, rows: Sequence[int], iterations: int) -> Draws:
+        """Rows of the sampler, for so many iterations, or exchanges from rest, which go on where the row before ends."""
+        if not self.rest:
+            return Draws(rows, [*map(self._seed, rows)])
+        firsts = [0 if row == 0 else self.iterations + (row - 1) * self.per_draw for row in rows]
+        return Draws(rows, [self.seed] * len(rows), iterations, firsts)
+
+    def _job(self, own: Priced, draws: Draws, iterations: int, sampler: Sampler | None = None, **how: bool) -> Job:
+        """A step's simulation, iterations that go before included."""
+        return self._beside.around(own, draws, sampler, **how), self.length(iterations)
+
+    def length(self, iterations: int) -> int:
+        """Of a simulation of so many iterations; exchanges from rest go side by side."""
+        return 1 if self.rest else self.first(iterations) + iterations
 
     def first(self, iterations: int) -> int:
         """Iterations that go before so many."""
-        return warm_up(self.workload, iterations, self._steps)
+        return 0 if self.rest else warm_up(self.workload, iterations, self._steps)
 
     @property
     def sampler(self) -> Sampler:
@@ -440,58 +455,47 @@ class ManyRanks:
         return self._sampler
 
     @property
-    def drawn_rows(self) -> tuple[list[int], list[int]]:
-        """Rows of the sampler with drawn machines, and the seed of each."""
-        rows = list(range(1, self._draws + 1))
-        return rows, [*map(self._seed, rows)]
+    def drawn_rows(self) -> Draws:
+        """Rows of the sampler with drawn machines, and their arrivals."""
+        return self.arrivals_of(range(1, self._draws + 1), self.per_draw)
 
     @property
     def all_cores(self) -> int:
         """That simulations may use."""
         return self._cores
 
-    def _simulate(self, made: Sequence[Plan], iterations: Sequence[int], *, calm: bool = False) -> list[Simulation]:
+    def _simulate(self, made: Sequence[Priced], iterations: int, *, calm: bool = False) -> list[Simulation]:
         """Each plan for so many iterations, without those that go before."""
-        firsts = [self.first(n) for n in iterations]
-        jobs = [
-            (self._beside.around(Priced(p, {}, (p.seed,)), calm=calm), f + n)
-            for p, f, n in zip(made, firsts, iterations, strict=True)
-        ]
-        out = run_all(jobs, self._cores, self.kept)
-        return [rows[0][self.number].after(f) for rows, f in zip(out, firsts, strict=True)]
+        draws = self.arrivals_of([0], iterations)
+        out = run_all([self._job(p, draws, iterations, calm=calm) for p in made], self._cores, self.kept)
+        return [rows[0][self.number].after(self.first(iterations)) for rows in out]
 
-    def _means(self, own: Sequence[Priced], draws: range | None, first: int) -> list[Array]:
+    def _means(self, own: Sequence[tuple[Priced, Draws]], sampler: Sampler | None, iterations: int) -> list[Array]:
         """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""
-        iterations = first + self.per_draw
-        jobs = []
-        for of in own:
-            rows = [0] * len(of.seeds) if draws is None else list(draws)[: len(of.seeds)]
-            jobs.append((self._beside.around(of, self._sampler, rows, [*map(self._seed, rows)]), iterations))
-        return means_s(jobs, [first] * len(jobs), self._cores, self.number, self.kept)
+        jobs = [self._job(of, draws, iterations, sampler) for of, draws in own]
+        return means_s(jobs, [self.first(iterations)] * len(jobs), self._cores, self.number, self.kept)
 
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
-        if not wanted:
-            return
-        out = self._simulate([self._plan(a) for a in wanted], [self.iterations] * len(wanted))
-        self._nominal.update(zip(wanted, out, strict=True))
+        if wanted:
+            made = [self._at_values(a, self.iterations) for a in wanted]
+            self._nominal.update(zip(wanted, self._simulate(made, self.iterations), strict=True))
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
-        if not wanted:
-            return
-        made = [without_spread(self._plan(a), self.machine) for a in wanted]
-        out = self._simulate(made, [1] * len(made), calm=True)
-        self._quiet.update(zip(wanted, out, strict=True))
+        if wanted:
+            plans = [without_spread(self._at_values(a, 1).plan, self.machine) for a in wanted]
+            made = [Priced(p, {}, (p.seed,)) for p in plans]
+            self._quiet.update(zip(wanted, self._simulate(made, 1, calm=True), strict=True))
 
     def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
         """Draws that are not yet there, up to so many by approach."""
         there = {a: len(drawn.communication) for a, drawn in self._drawn.items()}
         wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
-        first, most = self.first(self.per_draw), max(wanted.values(), default=0)
-        jobs = [self._at_draws(a, range(1, n + 1)) for a, n in wanted.items()]
-        for approach, times in zip(wanted, self._means(jobs, range(1, most + 1), first), strict=True):
+        rows = [range(1, n + 1) for n in wanted.values()]
+        jobs = [(self._at_draws(a, r), self.arrivals_of(r, self.per_draw)) for a, r in zip(wanted, rows, strict=True)]
+        for approach, times in zip(wanted, self._means(jobs, self._sampler, self.per_draw), strict=True):
             self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
 
     def nominal(self, approach: Approach) -> Simulation:
@@ -532,7 +536,8 @@ class ManyRanks:
         """`predict` of each, in one race (see the class)."""
         base = self.workload.baseline
         self.prepare([base, *approaches])
-        leading = self._leading(approaches) if self.race else {base, *approaches}
+        raced = self.race and not self.rest
+        leading = self._leading(approaches) if raced else {base, *approaches}
         few = min(RACED, self._draws)
         draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
         both(lambda: self._prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
@@ -543,7 +548,7 @@ class ManyRanks:
         base = self.workload.baseline
         draws = dict.fromkeys((base, approach), self._draws)
         for a in draws:
-            self._plan(a)  # for both of what follows
+            self._all_rows(a)  # for both of what follows
         both(lambda: self._prepare_drawn(draws), lambda: self.prepare(draws))
         value, low, _ = saved_percent(
             self.nominal(approach),
@@ -562,20 +567,21 @@ class ManyRanks:
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages, by kind."""
-        return [approach.message_size(b) for b in self._layout.buffers(self.workload, self._pattern)]
+        return [approach.message_size(b) for b in self._placed.buffers(self._pattern)]
 
     def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
         """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2).
 
-        Over as many iterations as with a draw of the parameters, the same arrivals in all of them.
+        Over `studied` iterations, the same arrivals in all of them.
         """
-        first, seeds = self.first(self.per_draw), [self.seed] * (sampler.lead + sampler.draws)
-        jobs: list[Job] = []
+        n, own = sampler.lead + sampler.draws, list[tuple[Priced, Draws]]()
+        draws = Draws(range(n), [self.seed] * n, self.studied, [0] * n)
         price = listed_price(sampler, self.workload)
         for approach in approaches:
-            each = self.message_sizes(approach)
-            by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
-            jobs.append(([self._priced(self.workload, approach, each, by_class, seeds)], first + self.per_draw))
+            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+            own.append((self._placed.priced(approach, [price(*kind) for kind in kinds], draws), draws))
+        first = self.first(self.studied)
+        jobs: list[Job] = [([of], self.length(self.studied)) for of, _ in own]
         return means_s(jobs, [first] * len(jobs), self._cores, kept=self.kept)
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
@@ -587,8 +593,9 @@ class ManyRanks:
             # Baseline and approach come one after the other, and share costs.
             if there is self or there.machine is not machine or there.workload is not workload:
                 there = replace(self, machine=machine, workload=workload, draws=0)
-            firsts.append(there.first(there.per_draw))
-            jobs.append(([Priced(there._plan(approach), {}, (self.seed,))], firsts[-1] + there.per_draw))
+            n = there.studied
+            firsts.append(there.first(n))
+            jobs.append(([there._at_values(approach, n)], there.length(n)))
         return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
@@ -605,12 +612,13 @@ class ManyRanks:
         """Mean communication time, optionally with some costs replaced."""
         if not replaced:
             return exchange_s(self.nominal(approach))
-        return exchange_s(self._simulate([self._planned(approach, replaced)], [self.iterations])[0])
+        made = self._at_values(approach, self.iterations, **replaced)
+        return exchange_s(self._simulate([made], self.iterations)[0])
 
     def late(self, approach: Approach) -> float:
         """Seconds of the mean communication time that a rank waits for late neighbours."""
         out = self.nominal(approach)
-        return float(out.causes_s["late_neighbour"].mean()) / out.exchanges
+        return 0.0 if self.rest else float(out.causes_s["late_neighbour"].mean()) / out.exchanges
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""
@@ -632,45 +640,124 @@ class ManyRanks:
             self._begins[approach] = begin(self._sampler, self.workload, approach)
         return self._begins[approach]
 
-    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int = SAMPLES) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
 
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
-        sizes of their own keep them.
+        sizes of their own keep them. From rest, each is the mean of so many exchanges.
         """
-        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes)] for a in (self.workload.baseline, approach))
+        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
         return metrics.eta(bulk, fine)
 
     def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """Share of an iteration that one approach saves for several buffer sizes, likewise."""
-        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes)] for a in (self.workload.baseline, approach))
+        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes, SAMPLES)] for a in (self.workload.baseline, approach))
         return metrics.speedup_percent(bulk, fine) / 100
 
-    def _over_sizes(self, approach: Approach, sizes: Sequence[float]) -> list[tuple[float, float]]:
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
         """Mean times of an exchange's communication and of an iteration."""
-        wanted = [(a, float(s)) for a in (self.workload.baseline, approach) for s in sizes]
-        self._prepare_sizes([w for w in dict.fromkeys(wanted) if w not in self._over])
-        return [self._over[approach, float(s)] for s in sizes]
+        wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
+        self._prepare_sizes([w[:2] for w in dict.fromkeys(wanted) if w not in self._over], samples)
+        return [self._over[approach, float(s), samples] for s in sizes]
 
-    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]]) -> None:
+    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]], samples: int) -> None:
         """Simulate approaches at buffer sizes."""
         sampler = Sampler(self.machine)
-        alike: dict[tuple[Approach, object], list[tuple[float, Workload, list[float], list[Costs]]]] = {}
+        alike: dict[tuple[Approach, object], list[tuple[float, Placed, list[Costs]]]] = {}
         for approach, size in wanted:
             there = self.workload.at_buffer(size)
-            each = [approach.message_size(b) for b in part(there).buffers(there, self._pattern)]
-            price = listed_price(sampler, there)
-            by_class = [price(s, i) for s, i in zip(each, self._inside, strict=True)]
+            layout = None
+            if self._placed.layout is not None:
+                layout = replace(self._placed.layout, sizes=there.sizes, neighbour_sizes=there.neighbour_sizes)
+            here = Placed(self.machine, there, layout, self.number)
+            price, buffers = listed_price(sampler, there), here.buffers(self._pattern)
+            by_class = [price(approach.message_size(b), i) for b, i in zip(buffers, self._inside, strict=True)]
             # One plan at several prices, as long as protocols and arrivals are the same.
             rate = getattr(there.arrivals, "delay_rate", None)
             kind = (*(bool(c.asks(approach.interface)) for c in by_class), there.thread_time, rate and size)
-            alike.setdefault((approach, kind), []).append((size, there, each, by_class))
-        first, jobs = self.first(self.per_draw), list[Priced]()
+            alike.setdefault((approach, kind), []).append((size, here, by_class))
+        iterations = (1 if self._alike else samples) if self.rest else self.per_draw
+        own = []
         for (approach, _), some in alike.items():
-            _, there, each, _ = some[0]
-            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(each))]
-            jobs.append(self._priced(there, approach, each, rows, [self._own_seed()] * len(some)))
-        for (approach, _), some, times in zip(alike, alike.values(), self._means(jobs, None, first), strict=True):
+            n, (_, here, first) = len(some), some[0]
+            draws = Draws([0] * n, [self.seed] * n, iterations, [0] * n)
+            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(first))]
+            own.append((here.priced(approach, rows, draws), draws))
+        for (approach, _), some, times in zip(alike, alike.values(), self._means(own, None, iterations), strict=True):
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
                 once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
-                self._over[approach, size] = exchange, iteration + once / self.workload.iterations
+                self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations
+
+    # One exchange from rest, message by message
+
+    @cached_property
+    def ready(self) -> Array:
+        """When the sender's partitions are ready, shape (1 + iterations, N_part); row 0 has no spread."""
+        return self._drawn_times(SENDER)
+
+    def _drawn_times(self, rank: int) -> Array:
+        drawn = arrivals.draw(self.workload, self.iterations, self._own_seed(), rank=rank)
+        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    @cached_property
+    def _receiver_ready(self) -> Array | None:
+        """The receiver's own ready times, as `ready`; None if it waits in MPI."""
+        return None if self.workload.receiver == "waiting" else self._drawn_times(RECEIVER)
+
+    @property
+    def setting(self) -> Setting:
+        """What an exchange depends on besides times and costs."""
+        return setting_of(self.machine, self.workload)
+
+    def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
+        """Costs of the approach's messages to each peer, parameters at their values."""
+        each = [self._value(approach.message_size(b), inside=False) for b in self.workload.sends]
+        return [replace(c, **replaced) for c in each]
+
+    def exchange(self, approach: Approach, row: int) -> Alone:
+        """The exchange from rest with the arrivals of this row of `ready`, message by message."""
+        theirs = self._receiver_ready
+        return plain_run.alone(
+            self.ready[row].tolist(),
+            self.costs_by_peer(approach),
+            approach,
+            self.setting,
+            receiver_times=None if theirs is None else theirs[row].tolist(),
+        )
+
+    def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
+        """An exchange from rest with given ready times, message by message.
+
+        Parameters
+        ----------
+        times
+            When the sender's partitions are ready, seconds after the start of the iteration.
+        receiver_join
+            When the receiver enters MPI, likewise. Absent: it waits there.
+        """
+        return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
+
+    def each(self, approach: Approach, **replaced: Replaced) -> Array:
+        """Communication time of every exchange from rest, shape (iterations,), parameters at their values."""
+        made = self._at_values(approach, self.iterations, **replaced).plan
+        ends = run_plan(made, 1, record=True).ends_s
+        assert ends is not None
+        return np.asarray(ends[0] - self.ready[1:].max(axis=1))
+
+    def each_drawn(self, approach: Approach) -> Array:
+        """Iteration time of every exchange from rest with each draw of the machine, shape (draws, per_draw)."""
+        rows = [self._at_draws(approach, range(i, i + 1)).plan for i in range(1, self._draws + 1)]
+        ends = [run_plan(made, 1, record=True).ends_s for made in rows]
+        return np.concatenate([e for e in ends if e is not None])
+
+
+def gain_over_sizes(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    sizes: Sequence[float],
+    seed: int = 0,
+    samples: int = SAMPLES,
+) -> Array:
+    """η of one approach for several buffer sizes at once, of exchanges from rest; see `Evaluation.gain_over_sizes`."""
+    return Evaluation(machine, workload, seed, draws=0, alone=True).gain_over_sizes(approach, sizes, samples)

@@ -19,7 +19,6 @@ from pready.model.engine._kernel import FIELDS
 from pready.model.engine.mapping import Mapping, mapped
 from pready.model.engine.pattern import KINDS, Pattern
 from pready.model.errors import PreadyError
-from pready.model.evaluate import setting_of
 from pready.model.interfaces import Approach, Interface
 from pready.model.machine import Machine
 from pready.model.rules import (
@@ -36,6 +35,7 @@ from pready.model.rules import (
     latest_by_thread,
     marked_by_threads,
     receivers,
+    setting_of,
     taken_in,
 )
 from pready.model.sampling import Sampler

@@ -48,6 +48,8 @@ class Simulation:
 
     pattern: str
     grid: tuple[int, int, int]
+    ranks: int
+    """Whose times count: all, or of exchanges from rest those who send."""
     approach: Approach
     seed: int
     iterations: int
@@ -336,6 +338,7 @@ def _simulation(
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
+        ranks=made.pattern.counted,
         approach=made.approach,
         seed=made.seed,
         iterations=done,

@@ -11,9 +11,9 @@ import numpy as np
 from pready.model import abilities
 from pready.model.arrays import Array
 from pready.model.begin import begin
-from pready.model.engine.beside import Other
-from pready.model.engine.layout import Layout, of_a_step, part
-from pready.model.engine.many_ranks import Drawn, ManyRanks, row, warm_up
+from pready.model.engine.beside import Draws, Other, Placed, placed
+from pready.model.engine.layout import Layout, of_a_step
+from pready.model.engine.many_ranks import Drawn, Evaluation, row, warm_up
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import Simulation, means_of_steps, run_all, run_step, together
 from pready.model.interfaces import BULK, Approach, whole
@@ -30,7 +30,7 @@ class WholeStep:
     machine: Machine
     workload: Workload
     seed: int
-    like: ManyRanks
+    like: Evaluation
     """One of its exchanges."""
 
     def predict(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
@@ -38,10 +38,9 @@ class WholeStep:
         base = [w.baseline for w in self.workload.parts]
         each = [base, list(approaches)] if list(approaches) != base else [base]
         like, barrier = self.like, self.machine.threads.barrier.at(self.workload.threads)
-        first = like.first(like.iterations)
-        runs = [self._run(a, first + like.iterations).after(first) for a in each]
-        quiet = [self._run(a, like.first(1) + 1, calm=True).after(like.first(1)) for a in each]
-        alone = self._run([BULK] * len(approaches), like.first(1) + 1, calm=True).after(like.first(1))
+        runs = [self._run(a, like.iterations) for a in each]
+        quiet = [self._run(a, 1, calm=True) for a in each]
+        alone = self._run([BULK] * len(approaches), 1, calm=True)
         drawn = [self._drawn(a, r) for a, r in zip(each, runs, strict=True)]
         begins = [_begin(like.sampler, self.workload, a) for a in each]
         return [
@@ -50,24 +49,22 @@ class WholeStep:
         ]
 
     def _others(self, approaches: Sequence[Approach]) -> list[Other]:
-        layouts = of_a_step(self.workload, part)
-        return [
-            Other(self.machine, w, of, i, a)
-            for i, (w, of, a) in enumerate(zip(self.workload.parts, layouts, approaches, strict=True))
-        ]
+        exchanges = placed(self.machine, self.workload, rest=self.like.rest)
+        return [Other(p, a) for p, a in zip(exchanges, approaches, strict=True)]
 
     def _run(self, approaches: Sequence[Approach], iterations: int, *, calm: bool = False) -> Simulation:
-        sampler = Sampler(self.machine)
-        step = [o.priced(sampler, (0,), (self.seed,), calm=calm) for o in self._others(approaches)]
-        return together(run_all([(step, iterations)], self.like.all_cores)[0][0], whole(approaches))
+        like, sampler = self.like, Sampler(self.machine)
+        draws = like.arrivals_of([0], iterations)
+        step = [o.priced(sampler, draws, calm=calm) for o in self._others(approaches)]
+        ((out,),) = run_all([(step, like.length(iterations))], like.all_cores)
+        return together(out, whole(approaches)).after(like.first(iterations))
 
     def _drawn(self, approaches: Sequence[Approach], run: Simulation) -> Drawn:
-        rows, seeds = self.like.drawn_rows
-        if not rows:
+        like, draws = self.like, self.like.drawn_rows
+        if not draws.rows:
             return Drawn(np.array([float(run.communication_s.mean())]), np.array([float(run.mean_s.mean())]))
-        step = [o.priced(self.like.sampler, rows, seeds) for o in self._others(approaches)]
-        first = self.like.first(self.like.per_draw)
-        (times,) = means_of_steps([(step, first + self.like.per_draw)], first, self.like.all_cores)
+        step = [o.priced(like.sampler, draws) for o in self._others(approaches)]
+        (times,) = means_of_steps([(step, like.length(like.per_draw))], like.first(like.per_draw), like.all_cores)
         return Drawn(times[:, 0], times[:, 1])
 
 
@@ -89,7 +86,7 @@ def plans(
     """The plans of a step's exchanges, on all ranks unless `layouts` says less, parameters at their values."""
     sampler = Sampler(machine)
     return [
-        Other(machine, w, of, i, a).priced(sampler, (0,), (seed,), calm=calm).plan
+        Other(Placed(machine, w, of, i), a).priced(sampler, Draws((0,), (seed,)), calm=calm).plan
         for i, (w, of, a) in enumerate(zip(workload.parts, layouts or of_a_step(workload), approaches, strict=True))
     ]
 
