@@ -29,10 +29,12 @@ from pready.model import arrivals, machine
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, Normal
 from pready.model.costs import costs
-from pready.model.engine import Simulation, export_goal, simulate
+from pready.model.engine import simulate
+from pready.model.engine.goal import export_goal
+from pready.model.engine.simulate import Simulation
 from pready.model.exchange import ComputeTime
+from pready.model.fifo import fifo_starts
 from pready.model.interfaces import BY_KEY, Approach
-from pready.model.line import fifo_starts
 from pready.model.machine import Machine
 from pready.model.sampling import Sampler
 from pready.model.workload import Workload

@@ -1,4 +1,4 @@
-"""What each engine can simulate of a workload's newer fields, one row each; who cannot says who can."""
+"""Which engine can simulate what of a workload, one row each; an engine that cannot names those that can."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ASKED_BY: dict[Simulator, str] = {
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a workload may ask for."""
+    """A feature that a workload may use."""
 
     name: str
     asked: Callable[[Workload], bool]
@@ -67,18 +67,18 @@ def _lacking(workload: Workload, engine: Simulator) -> Need | None:
 
 
 def beyond(workload: Workload, engine: Simulator) -> str | None:
-    """What a workload needs, any of its exchanges included, that an engine cannot; None if there is nothing."""
+    """The first need of a workload or of one of its exchanges that an engine does not meet; None: it meets all."""
     need = _lacking(workload, engine)
     return None if need is None else need.name
 
 
 def check(workload: Workload, engine: Simulator) -> None:
-    """Refuse what an engine cannot simulate.
+    """Refuse a workload that an engine cannot simulate.
 
     Raises
     ------
     PreadyError
-        Naming what it is, and the engines that can do all that the workload asks for.
+        Names the feature, and the engines that can simulate the whole workload.
     """
     need = _lacking(workload, engine)
     if need is not None:

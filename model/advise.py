@@ -1,9 +1,7 @@
-"""From predictions to advice: what to do, how, from which size on, and which term decides.
+"""From predictions to advice: the verdict, the settings, the buffer sizes, and the reason.
 
-Everything is asked of the engine that made the predictions, break-even and what-if included: the advice
-does not mix two models.
-
-How firm the advice is, `verdict.py` says.
+Everything comes from the engine that made the predictions, break-even included: the advice does not mix two models.
+The rule of the verdict is in `verdict.py`.
 """
 
 from __future__ import annotations
@@ -26,19 +24,19 @@ from pready.model.verdict import MIN_GAIN, Stands, best_port, candidates, from_i
 from pready.model.workload import Workload
 
 NOTABLE = 1e-3
-"""Share of an approach's time below which a cost is not spoken of."""
+"""Share of an approach's time below which a cost is not named."""
 LATE = 0.1
-"""Share of the time spent waiting for late neighbours that is worth a word."""
+"""Share of the time spent waiting for late neighbours from which on it is named."""
 
 
 class Evaluated(Protocol):
-    """A workload on a machine, as an engine sees it: `Evaluation` or `ManyRanks`."""
+    """A workload on a machine, evaluated by an engine: `Evaluation` or `ManyRanks`."""
 
     machine: Machine
     workload: Workload
     seed: int
     abreast: ClassVar[bool]
-    """Does it simulate outside the interpreter's lock, so that two of it are faster at once?"""
+    """Does it run outside the interpreter's lock, so that two are faster in parallel?"""
 
     @property
     def delay(self) -> float:
@@ -51,13 +49,13 @@ class Evaluated(Protocol):
         """Evaluate these together, where that is faster than one after the other."""
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
-        """How each stands against what the application does today, at the parameters' values."""
+        """Each against the baseline, at the parameters' values."""
 
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """Time, η and metrics of each approach, with 95 % intervals."""
 
     def saved(self, approach: Approach) -> tuple[float, float]:
-        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        """The share of an iteration that one approach saves, and its lower bound, as in its prediction."""
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages."""
@@ -66,7 +64,7 @@ class Evaluated(Protocol):
         """Mean communication time, optionally with some costs replaced."""
 
     def late(self, approach: Approach) -> float:
-        """How much of it a rank waits for neighbours that are late (of a sweep: upstream)."""
+        """Seconds of it that a rank waits for late neighbours (of a sweep: upstream)."""
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
         """η for several buffer sizes."""
@@ -79,7 +77,7 @@ class Evaluated(Protocol):
 
 
 def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN) -> ApproachPrediction:
-    """The row to advise; what cannot be had never wins."""
+    """The row to advise, among those that are available."""
     now = next(p for p in rows if p.approach == workload.baseline)
     return best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
 
@@ -114,7 +112,7 @@ def advise(
 
 
 def _pays(evaluation: Evaluated, best: ApproachPrediction, min_gain: float) -> tuple[list[Range], list[Range]]:
-    """For which buffers the best approach is worth porting to, and for which of them that is certain."""
+    """Buffers for which the best approach is worth porting to, and those for which that is certain."""
     sizes = over_sizes(evaluation, best.approach, min_gain)
     pays = sizes.ranges()
     known = {evaluation.workload.buffer: (best.speedup_percent / 100, best.speedup_low_percent / 100)}
@@ -157,9 +155,9 @@ def _over_sizes(evaluation: Evaluated, approach: Approach, glance: Glance, look:
 
 
 def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:
-    """How much of the approach's time each cost explains: seconds saved if it were zero.
+    """Seconds that the approach would save if a cost were zero, largest first.
 
-    A measurement on the model, not a sum: overlapping costs hide each other.
+    They do not add up: overlapping costs hide each other.
     """
     costs, total = evaluation.costs(approach), evaluation.mean_time(approach)
     saved = [(name, total - evaluation.mean_time(approach, **without(costs, rows))) for name, rows in by_name().items()]
@@ -183,13 +181,13 @@ def _because(
     if verdict == "port":
         parts.append(
             f"{best.name} takes {format_time(best.time_s)} after the last partition is ready{waits}, "
-            f"{took}: {best.arrived_early_percent:.0f} % of it has arrived when the threads join"
+            f"{took}: {best.arrived_early_percent:.0f} % of it has arrived before the threads join"
         )
     else:
         starts, few = from_iterations(best, now, min_gain), evaluation.workload.iterations
         if starts is not None and starts > few:
             parts.append(
-                f"{best.name}, η {best.eta:.2f}, saves {best.speedup_percent:.2g} % of a run: beginning takes "
+                f"{best.name}, η {best.eta:.2f}, saves {best.speedup_percent:.2g} % of a run: set-up takes "
                 f"{format_time(best.begin_s)}, so it pays from {starts} iterations on, not in {few}"
             )
         else:
@@ -197,7 +195,7 @@ def _because(
         alike = {t.name for t in TERMS if t.bulk_alike}
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
-            parts.append("what eats the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
+            parts.append("costs that take the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
         if _arrivals_matter(evaluation, approach):
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
@@ -209,12 +207,12 @@ def _because(
 
 
 def called(today: Approach) -> str:
-    """What a reader calls the baseline."""
+    """The baseline in words."""
     return "bulk" if today == BULK else f"today's {today.name}"
 
 
 def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> str:
-    """Why the best is not worth porting to, in terms of an iteration."""
+    """Why the best approach is not worth a port, in terms of the iteration."""
     percent, name = best.speedup_percent, f"{best.name}, η {best.eta:.2f}"
     if verdict == "undecided":
         low, high = best.speedup_low_percent, best.speedup_high_percent
@@ -225,7 +223,7 @@ def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> 
 
 
 def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> list[str]:
-    """What the two-sided approaches lose because nobody answers a rendezvous during the computation."""
+    """What two-sided approaches lose because a receiver that computes sends no CTS."""
     if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
         return []
     two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
@@ -242,11 +240,11 @@ def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> li
     gain = helped.mean_time(helped.workload.baseline) / time
     size = format_size(same.message_size(evaluation.workload.buffer))
     return [
-        f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits until the receiver enters MPI "
+        f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits for the receiver to enter MPI "
         f"(a progress thread would make {same.name} with {size} messages {gain:.2f}×)"
     ]
 
 
 def _arrivals_matter(evaluation: Evaluated, approach: Approach) -> bool:
-    """True where the spread of arrivals is too small to hide even one message."""
+    """Is the spread of arrivals too small to hide even one message?"""
     return evaluation.delay < 0.01 * evaluation.mean_time(evaluation.workload.baseline)

@@ -10,7 +10,7 @@ from pready.model.workload import Workload
 
 
 def approach_named(text: str, workload: Workload, where: str = "approach") -> Approach:
-    """Interface, transport partitions (all, if it does not say), VCIs (1).
+    """Interface, transport partitions (default: all), VCIs (default: 1).
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
     Raises
     ------
     PreadyError
-        An unknown interface, or numbers that are none.
+        An unknown interface, or counts that are not integers of at least 1.
     """
     key, *numbers = text.split(":")
     if key not in BY_KEY:
@@ -54,14 +54,14 @@ def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach
     key
         Of the interface, such as "single", "part", "many", "rma-many-passive".
     transport_partitions
-        Messages per peer; it is for the user partitions of a workload to be divided by it.
+        Messages per peer; they have to divide the user partitions of the workload.
     vcis
         That the messages are spread over.
 
     Raises
     ------
     PreadyError
-        An unknown interface, or numbers that it cannot have.
+        An unknown interface, or counts that it cannot have.
     """
     if key not in BY_KEY:
         raise PreadyError(f"approach = {shown(key)}{did_you_mean(key, BY_KEY)}", valid=", ".join(BY_KEY))

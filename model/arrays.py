@@ -1,6 +1,6 @@
 """Arrays of the model, and draws of a machine's values.
 
-Apart from the values themselves: who lists or checks machine files needs no NumPy.
+Apart from the values themselves, so that listing or checking machine files needs no NumPy.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.values import Z95
+from pready.model.normal import Z95
 
 Array = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Replaced = NDArray[Any]
-"""A cost, or whether it applies, in place of a machine's."""
+"""A cost in place of a machine's."""
 
 
 FEW = 32
-"""Values up to which NumPy finds their maximum several times faster across rows than along them."""
+"""Length up to which NumPy's maximum is several times faster across rows than along them."""
 
 
 def latest(times: Array) -> Array:
@@ -32,7 +32,7 @@ def latest(times: Array) -> Array:
 
 
 def mean(values: Array) -> float:
-    """The mean of a vector: NumPy's own to the last bit, in half its time."""
+    """The mean of a vector: equal to NumPy's to the last bit, in half the time."""
     return float(np.add.reduce(values) / len(values))
 
 

@@ -1,4 +1,4 @@
-"""When threads are ready: the models of arrivals that a Workload may name, and how wide each is.
+"""Models of arrivals that a Workload may name: when threads are ready, and how far their times spread.
 
 ::
 
@@ -26,10 +26,10 @@ class NoArrivals(Strict):
 
 
 class Drawn(Strict):
-    """Arrivals whose width one of several fields gives.
+    """Arrivals with a width, given by one of several fields.
 
-    `spread` means the same in all of them: the relative standard deviation of the time that a thread takes for its
-    partitions, over threads and iterations. The others are a paper's own parameters.
+    `spread` means the same in all models: the relative standard deviation of a thread's time for its partitions, over
+    threads and iterations. The other fields are parameters of the papers.
     """
 
     widths: ClassVar[tuple[str, ...]]
@@ -49,7 +49,7 @@ class Drawn(Strict):
 
     @property
     def relative(self) -> bool:
-        """Does the width scale with the compute time?"""
+        """Is the width relative to the compute time?"""
         return any(getattr(self, n, None) is not None for n in ("spread", "late_by", "up_to", "epsilon"))
 
 
@@ -138,7 +138,7 @@ class Gaussian(Drawn):
         return self
 
     def parameters(self, partitions_per_thread: int) -> tuple[float, float]:
-        """ε and δ; where `spread` is given, those that make a thread of so many partitions spread that much."""
+        """ε and δ; with `spread`, those that give a thread of so many partitions that spread."""
         if self.spread is not None:
             # A thread's θ partitions are drawn apart: its relative standard deviation is σ / √θ.
             return 2 * self.spread * math.sqrt(partitions_per_thread), 0.0
@@ -159,5 +159,5 @@ class Measured(Strict):
 
 
 WIDTHS = frozenset(("delta", *(w for m in (Laggard, Uniform, Normal, Gaussian) for w in m.widths)))
-"""All fields that say how wide arrivals are."""
+"""All fields that give a width."""
 Arrivals = Annotated[NoArrivals | Laggard | Uniform | Normal | Gaussian | Measured, Field(discriminator="model")]

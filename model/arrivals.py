@@ -29,11 +29,11 @@ Array = NDArray[np.float64]
 TO_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 STREAM_TIMES, STREAM_LATE = 0, 1
 EXCHANGE = 0xD1B54A32D192ED03
-"""Between the seeds of a step's exchanges: large and odd, so that none draws what another does."""
+"""Step between the seeds of exchanges: large and odd, so that no two draw the same."""
 
 
 def exchange_seed(seed: int, number: int) -> int:
-    """The seed from which exchange `number` of a step draws; that of the first is the run's own."""
+    """The seed of exchange `number` of a step; the first has the run's own."""
     return (seed + number * EXCHANGE) % 2**64
 
 
@@ -79,7 +79,7 @@ def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: i
 
 @lru_cache(maxsize=8)
 def _uniforms(seed: int, rank: int, first: int, samples: int, n: int, stream: int = STREAM_TIMES) -> Array:
-    """Draws of iterations in a row, kept: one prediction asks for the same at many buffer sizes."""
+    """Draws of consecutive iterations, cached: one prediction needs the same at many buffer sizes."""
     drawn = uniforms(seed, rank, np.arange(first, first + samples), n, stream)
     drawn.flags.writeable = False
     return drawn
@@ -90,7 +90,7 @@ def _laggard(workload: Workload, model: Laggard, first: int, samples: int, seed:
     delay = model.seconds(n, base, workload.partition_size)
     ready = np.full((samples, n, theta), base)
     if model.late == "partition":
-        # The last partition, as in gillis2023 4.3: the position is part of the model.
+        # The last partition, as in gillis2023 4.3.
         ready[:, -1, -1] += delay
     else:
         who = (_uniforms(seed, rank, first, samples, 1, STREAM_LATE)[:, 0] * n).astype(np.intp)
@@ -116,7 +116,7 @@ def truncated_normal(mean: float, sd: float, u: Array) -> Array:
     return np.asarray(mean + sd * normal.inverse(cut + u * (1 - cut)), dtype=np.float64)
 
 
-def _kde(times: Array, pick: Array, jitter: Array) -> Array:
+def _kde(times: Array, pick: Array, within: Array) -> Array:
     """Draws from a Gaussian kernel density estimate (Scott's rule), cut off at 0 like the normal."""
     if len(times) < 2:
         raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
@@ -128,7 +128,7 @@ def _kde(times: Array, pick: Array, jitter: Array) -> Array:
     from scipy.special import ndtr
 
     cut = ndtr(-centre / width)
-    return np.asarray(centre + width * normal.inverse(cut + jitter * (1 - cut)), dtype=np.float64)
+    return np.asarray(centre + width * normal.inverse(cut + within * (1 - cut)), dtype=np.float64)
 
 
 def _replay(times: Array, workload: Workload, model: Measured, iterations: NDArray[np.int64], rank: int) -> Array:

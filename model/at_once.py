@@ -1,6 +1,6 @@
-"""What does not wait for each other, by a thread each: simulations run outside the interpreter's lock.
+"""Independent calls in threads of their own: simulations run outside the interpreter's lock.
 
-The timeline's small steps do not: threads of these take a third longer than one after the other.
+The timeline's small NumPy steps do not; in threads they take a third longer than one after the other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ U = TypeVar("U")
 
 
 def at_once(value: Callable[[T], U], of: Sequence[T], *, abreast: bool = True) -> list[U]:
-    """A value of each, abreast or in turn; the first error of them is raised when all have ended."""
+    """The value of each, in threads or one by one; the first error is raised once all have ended."""
     if len(of) < 2 or not abreast:
         return [value(one) for one in of]
     with ThreadPoolExecutor() as pool:
@@ -24,7 +24,7 @@ def at_once(value: Callable[[T], U], of: Sequence[T], *, abreast: bool = True) -
 
 
 def both(one: Callable[[], T], other: Callable[[], U], *, abreast: bool = True) -> tuple[T, U]:
-    """What two calls give, abreast or in turn; `one` is called by this thread."""
+    """The results of two calls, in threads or one by one; this thread calls `one`."""
     if not abreast:
         return one(), other()
     with ThreadPoolExecutor(1) as pool:

@@ -1,7 +1,7 @@
-"""What it costs a rank to begin: requests, windows and communicators that are set up once, before the first iteration.
+"""Set-up cost of a rank: requests, windows and communicators, once before the first iteration.
 
-What is set up, the interface says: a request for each message and peer at both ends, a window per rank or thread,
-a communicator per VCI. Sends that are made anew in every iteration set up nothing.
+By interface: a request for each message and peer at both ends, a window per rank or thread, a communicator per VCI.
+Nonblocking and blocking sends have none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pready.model.workload import Workload
 
 
 def begin(sampler: Sampler, workload: Workload, approach: Approach) -> Array:
-    """Seconds of one rank, up to and with what the first iteration takes longer: shape () or (rows,)."""
+    """Seconds of one rank, the longer first iteration included: shape () or (rows,)."""
     costs, interface = sampler.machine.begin, approach.interface
     if costs is None:
         return np.asarray(0.0)

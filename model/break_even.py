@@ -1,10 +1,10 @@
-"""For which buffers something pays: the ranges of sizes, and for which of them that is certain.
+"""For which buffer sizes an approach pays, as ranges, and for which of them that is certain.
 
-Nothing says that what pays at one size pays at the next larger one: where bulk changes its protocol before the
-parts do, there may be a gain between two losses. So the answer is a set of ranges.
+A gain at one size does not imply a gain at the next larger one: where bulk changes its protocol before the parts do,
+there may be a gain between two losses. So the answer is a set of ranges.
 
-Many sizes are glanced at, with few arrivals. Wherever that could decide, single sizes are looked at as a prediction
-for them would: the ends are those of its own verdict. Sizes that do not wait for each other are looked at at once.
+A glance covers many sizes with few arrivals each. Sizes near a change or near the limit get a look: the value that a
+prediction of that size would give, so that the ends agree with its verdict. Independent looks run in parallel.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from pready.model.at_once import at_once
 
 LARGEST_BUFFER = 2.0**30
 COARSE = 33
-"""Sizes over all buffers that are glanced at."""
+"""Number of sizes of a glance."""
 CLOSE = 0.25
-"""What a glance finds within this share of the limit is looked at."""
+"""A glance within this share of the limit asks for a look."""
 DOUBT = 2.0
-"""What is so many times as far above the limit as the nearest known value lies above its lower bound is certain."""
+"""A value is certain if it lies this many times as far above the limit as the nearest known value lies above its lower
+bound."""
 EXACT, CERTAIN = 1.005, 1.05
-"""How closely ends are known, as a ratio of two sizes: of what is expected, and of what is certain."""
+"""Resolution of the ends of ranges, as a ratio of two sizes: of expected and of certain ranges."""
 STEP = 1e-6
-"""How closely below a border is looked at, relatively."""
+"""Relative distance below a border at which the value is taken, too."""
 
 Glance = Callable[[Sequence[float]], Array]
-"""A value for several buffers at once."""
+"""Values for several buffers, roughly."""
 Look = Callable[[float], float]
-"""The same for one buffer, as its prediction says it."""
+"""The value for one buffer, as its prediction has it."""
 Bound = tuple[float, float]
-"""That, and what it is at least."""
+"""A value and its lower bound."""
 Bounds = Callable[[float], Bound]
 
 
@@ -47,7 +48,7 @@ class Range:
     low: float
     """0 if from one byte per partition on."""
     high: float
-    """Infinite if up to the largest buffer looked at."""
+    """Infinite if up to the largest buffer of the search."""
 
     def __contains__(self, size: float) -> bool:
         return self.low <= size <= self.high
@@ -59,7 +60,7 @@ class Range:
 
 @dataclass
 class OverSizes:
-    """A value over buffer sizes, and where it is above a limit."""
+    """A value over buffer sizes, and the sizes at which it is above a limit."""
 
     glance: Glance
     look: Look
@@ -69,7 +70,7 @@ class OverSizes:
     borders: Iterable[float] = ()
     """Sizes where the value may jump."""
     abreast: bool = True
-    """Looks at once are faster than one after the other."""
+    """Run independent looks in parallel."""
     _sizes: list[float] = field(init=False)
     _values: list[float] = field(init=False)
     _looked: dict[float, float] = field(init=False, default_factory=dict)
@@ -79,7 +80,7 @@ class OverSizes:
         some = np.geomspace(self.lowest, self.highest, COARSE).tolist() if self.lowest < self.highest else [self.lowest]
         self._sizes = sorted({*some, *inside})
         self._values = self.glance(self._sizes).tolist()
-        while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._decides(i)]:
+        while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._unsure(i)]:
             values = at_once(self._value, [self._sizes[i] for i in wanted], abreast=self.abreast)
             for i, value in zip(wanted, values, strict=True):
                 self._values[i] = value
@@ -89,8 +90,8 @@ class OverSizes:
             self._looked[size] = self.look(size)
         return self._looked[size]
 
-    def _decides(self, i: int) -> bool:
-        """Is it beside a change, or so close to the limit that a glance cannot tell?"""
+    def _unsure(self, i: int) -> bool:
+        """Does the value cross the limit next to this size, or lie so close that a glance cannot tell?"""
         beside = self._values[max(i - 1, 0) : i + 2]
         return min(beside) <= self.limit < max(beside) or self._close(self._values[i])
 
@@ -98,7 +99,7 @@ class OverSizes:
         return abs(value - self.limit) < CLOSE * abs(self.limit)
 
     def _jump(self, size: float) -> float:
-        """By how much the value jumps there: where that is, is uncertain, too."""
+        """By how much the value jumps at a border: its position is uncertain, too."""
         here = [v for s, v in zip(self._sizes, self._values, strict=True) if abs(s - size) <= 2 * STEP * size]
         return max(here) - min(here) if here else 0.0
 
@@ -115,12 +116,12 @@ class OverSizes:
     def certain(
         self, bounds: Bounds, found: Iterable[Range], known: Mapping[float, tuple[float, float]]
     ) -> list[Range]:
-        """Where its lower bound is, too: parts of the ranges that were found.
+        """Parts of the ranges in which the lower bound is above the limit, too.
 
         Parameters
         ----------
         known
-            What `bounds` says of some sizes.
+            Values and bounds that are known already, by size.
         """
         return [part for one in found for part in self._certain(bounds, one, known)]
 
@@ -142,7 +143,7 @@ class OverSizes:
 
         if not lows:
             low(sizes[len(sizes) // 2])
-        # Where the value itself crosses the limit, its lower bound is below: that needs no look.
+        # Where the value itself crosses the limit, its lower bound is below it: no look needed.
         crossing = {s for s in ends if s not in (*lows, self._sizes[0], self._sizes[-1]) and self._close(values[s])}
         while True:
             sure = [s not in crossing and (low(s) if s in lows else guessed(s, DOUBT)) > self.limit for s in sizes]
@@ -165,7 +166,7 @@ class OverSizes:
 def _ranges(
     above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float], abreast: bool
 ) -> list[Range]:
-    """Runs of sizes that are above; `end` is between one that is and one beside it that is not."""
+    """Ranges of consecutive sizes above the limit; `end` finds the size between one above and its neighbour below."""
     runs = [list(run) for is_above, run in groupby(range(len(above)), key=above.__getitem__) if is_above]
     beside = [(run[0], run[0] - 1) for run in runs] + [(run[-1], run[-1] + 1) for run in runs]
     beside = [(inner, outer) for inner, outer in beside if 0 <= outer < len(above)]
@@ -174,9 +175,9 @@ def _ranges(
 
 
 def _end(value: Look, limit: float, inner: float, outer: float, ratio: float, there: float) -> float:
-    """The largest distance from `inner`, where the value is above, to which it is towards `outer`, where it is not.
+    """The size nearest to `outer`, where the value is below the limit, up to which it is above it, from `inner` on.
 
-    `there` is the value at `outer`. By the rule of false position in the logarithm of the size, in Illinois's form.
+    `there` is the value at `outer`. False position in the logarithm of the size, in the Illinois form.
     """
     above, below = value(inner) - limit, there - limit
     kept = 0  # which end the step before moved
@@ -192,5 +193,5 @@ def _end(value: Look, limit: float, inner: float, outer: float, ratio: float, th
 
 
 def nearest(found: Sequence[Range], size: float) -> Range | None:
-    """The range that holds a size, else the next larger one."""
+    """The range that contains a size, else the next larger one."""
     return next((r for r in found if r.high >= size), None)

@@ -1,11 +1,10 @@
-"""The most loaded link of a network: how long an exchange takes at least, which no prediction without congestion knows.
+"""The most loaded link of a network: a lower bound of the time of an exchange, which predictions leave out.
 
-Ranks lie on nodes in linear order, one per node unless the workload says more; what stays within a node loads no cable.
-On a tapered fat tree the links out of an edge switch carry
-what leaves it (and, as many, what enters it) in equal parts, the best that any routing can do; on a torus each
-message goes the shorter way around, one axis after the other, as merlin's does. Bytes over the link's rate are
-then a lower bound of the time of an exchange, whoever is late. It has no latency, no blocking and no unequal
-spread over parallel links: `pready sst run` has, and is what a warning sends its reader to.
+Ranks lie on nodes in linear order, one per node unless the workload says more; messages within a node load no cable.
+On a tapered fat tree the uplinks of an edge switch share its traffic evenly, the best that any routing can do; on a
+torus each message goes the shorter way around, axis by axis, as in merlin. Bytes over the link's rate bound the time of
+an exchange from below, with or without late ranks. It leaves out latency, blocking and unequal spread over parallel
+links, which `pready sst run` has: a warning refers to it.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from pready.model.workload import Workload
 Ranks = NDArray[np.int64]
 
 WORTH_A_WORD = 0.1
-"""A share of the gain that is worth a warning when congestion takes it."""
+"""Share of the gain lost to congestion from which on a warning is given."""
 MOST_FLOWS = 30_000_000
-"""Pairs of ranks that are looked at."""
+"""Largest number of pairs of ranks."""
 
 
 @dataclass(frozen=True)
 class Flows:
-    """Who sends how many bytes to whom in one exchange; arrays of shape (pairs,)."""
+    """Sender, receiver and bytes of one exchange; arrays of shape (pairs,)."""
 
     source: Ranks
     destination: Ranks
@@ -75,7 +74,7 @@ def flows(workload: Workload, ranks: Pattern, buffers: tuple[float, ...]) -> Flo
 def torus_loads(extents: tuple[int, ...], moved: Flows) -> Array:
     """Bytes on every link of a torus, shape (axes, 2 directions, nodes), one cable each way between neighbours.
 
-    Axis after axis, the first one first, the shorter way around, half way around upwards.
+    Axis by axis from the first, the shorter way around; halfway around goes upwards.
     """
     strides = np.cumprod([1, *extents[:-1]])
     out = np.zeros((len(extents), 2, math.prod(extents)))
@@ -103,15 +102,15 @@ def uplink_loads(nodes_per_switch: int, uplinks: float, moved: Flows) -> Array:
 
 
 def bound(machine: Machine, workload: Workload) -> Bound | None:
-    """The bound for one exchange on the machine's network; None where there is nothing to say.
+    """The bound for one exchange on the machine's network.
 
-    Nothing is said without a network, of ranks on one node, of a sweep (its waves meet no one), and of
-    neighbours that are only counted.
+    None without a network, for ranks on one node, for a sweep (its waves meet no other traffic), and for neighbours
+    that are only counted.
 
     Raises
     ------
     PreadyError
-        More ranks than the network has nodes, or more pairs of ranks than can be looked at.
+        More ranks than the network has nodes, or more pairs of ranks than `MOST_FLOWS`.
     """
     network = machine.network
     if network is None or workload.path == "intra" or workload.pattern == "sweep3d":
@@ -144,29 +143,29 @@ def _loads(network: Network, moved: Flows) -> tuple[Array, str]:
 
 
 def _link(machine: Machine) -> float:
-    """Seconds per byte of a cable: what many messages in flight reach."""
+    """Seconds per byte of a cable with many messages in flight."""
     large = machine.inter.segments[-1].G_link
     return 1 / machine.inter.link_bandwidth.value if large is None else large.value
 
 
 def share_taken(bulk: float, time: float, link: float) -> float:
-    """How much of the gain η − 1 = bulk / time − 1 a link takes that is busy for `link` of each exchange; seconds.
+    """Share of the gain η − 1 = bulk / time − 1 that is lost if a link is busy for `link` of each exchange; in seconds.
 
-    Bulk cannot be shorter than that. By what it is longer than without congestion, the approach is longer too:
-    both wait for the same backlog, x = max(0, link − bulk). Then (bulk + x) / (time + x) − 1 is time / (time + x)
-    of the gain. SST on a torus and on tapered fat trees adds the same to both within 15 % (tests).
+    Bulk takes at least `link`, so x = max(0, link − bulk) longer, and the approach as much, since both wait for the
+    same traffic. (bulk + x) / (time + x) − 1 is time / (time + x) of the gain. SST on a torus and on tapered fat trees
+    adds the same to both within 15 % (tests).
     """
     x = max(0.0, link - bulk)
     return x / (time + x) if bulk > time else 0.0
 
 
 def warnings(machine: Machine, workload: Workload, bulk: ApproachPrediction, advised: ApproachPrediction) -> list[str]:
-    """What to say of congestion about a prediction that leaves it out: nothing, or one line."""
+    """A warning of congestion, which a prediction leaves out: none or one line."""
     network = machine.network
     try:
         found = bound(machine, workload)
     except PreadyError as error:
-        return [f"congestion is not looked at: {error}"]
+        return [f"congestion is not estimated: {error}"]
     if found is None or network is None:
         return []
     taken = share_taken(bulk.time_s, advised.time_s, found.link)

@@ -50,7 +50,7 @@ class Costs:
     hold: Array
     """o_s: holding the VCI's lock for one message."""
     setup: Array
-    """What of it a send saves whose request was set up before the loop."""
+    """The part of it that a persistent send saves."""
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
@@ -72,9 +72,9 @@ class Costs:
     cold: Array
     """What the first message after computing takes longer."""
     active: Array
-    """What an active message takes longer than a send, copies aside."""
+    """What an active message costs beyond a send and its copies."""
     receive: Array
-    """As `unmatched`, and the constant part of matching."""
+    """`unmatched` and the constant part of matching."""
     unmatched: Array
     """o_r + O_r m."""
     per_entry: Array
@@ -82,15 +82,15 @@ class Costs:
     control: Array
     """A message without payload, from call to call."""
     copy_out: Array
-    """m over the copy bandwidth: what an active message adds on each side."""
+    """m over the copy bandwidth: the copy of an active message, on each side."""
     pready: Array
     barrier: Array
     poll: Array
     epoch: Array
     flush: Array
-    """As `epoch`, for passive synchronisation."""
+    """`epoch` for passive synchronisation."""
     window: Array
-    """As `epoch`, for each window after the first."""
+    """`epoch` for each window after the first."""
     contention: Array
     """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
     share."""
@@ -98,16 +98,13 @@ class Costs:
     """The same for puts."""
 
     def asks(self, interface: Interface) -> BoolArray:
-        """Does a message go only when its receiver, inside MPI, has answered?
-
-        A rendezvous does, and an active message whose data its receiver fetches.
-        """
+        """Does a message wait for its receiver in MPI? A rendezvous does, and a fetched active message."""
         if interface.active_message:
             return np.asarray(self.size >= interface.fetched_from)
         return np.asarray(np.logical_and(interface.shakes, self.handshake > 0))
 
     def half_shake(self, interface: Interface) -> Array:
-        """From a request to the receiver, and as long back. Of an active message it is in what that takes longer."""
+        """One way of the handshake; 0 for an active message, whose cost contains it."""
         asks = self.asks(interface) & (not interface.active_message)
         return np.where(asks, 0.5 * self.handshake, 0.0)
 
@@ -121,7 +118,7 @@ class Costs:
         return Costs(**{f.name: one(f.name) for f in fields(Costs)})
 
     def rows(self, some: slice) -> Costs:
-        """The costs of some rows; what is the same in all of them stays one number."""
+        """The costs of some rows; a cost that is the same in all rows stays a scalar."""
 
         def those(name: str) -> NDArray[Any]:
             value: NDArray[Any] = getattr(self, name)
@@ -130,7 +127,7 @@ class Costs:
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
     def each_repeated(self, rows: int, times: int) -> Costs:
-        """The first `rows` rows, each so many times, one below the other; what is the same in all of them as well."""
+        """The first `rows` rows, each `times` times in a row; scalars, too."""
 
         def one(name: str) -> NDArray[Any]:
             value: NDArray[Any] = getattr(self, name)
@@ -142,7 +139,7 @@ class Costs:
 
     @staticmethod
     def abreast(parts: Sequence[Costs]) -> Costs:
-        """Costs by peer, or of any peer if there is one part: for messages of shape (rows, VCIs, partitions, peers).
+        """Costs by peer, or of all peers if there is one part: for messages of shape (rows, VCIs, partitions, peers).
 
         Every field is of shape (rows or 1, 1, 1, parts); those of `BY_SHARING` are the first's.
         """
@@ -165,7 +162,7 @@ class Costs:
 
 
 class _Abreast(Costs):
-    """Costs by peer: each arranged when it is first asked for, as an exchange asks for half of them."""
+    """Costs by peer: each arranged on first use, since an exchange uses half of them."""
 
     def __init__(self, parts: Sequence[Costs]) -> None:
         object.__setattr__(self, "_parts", parts)
@@ -196,19 +193,19 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     segment = path.segments[index]
     shared = (workload.path, workload.cache, workload.threads)
     alike = sampler.once(shared, lambda: _of_all_sizes(sampler, workload, path))
-    line = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
+    fitted = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
     copy = size / alike["copy"]
-    stream = size * line["G"]
-    # A line of large messages may have a negative L; no draw of it makes a message arrive before it has left.
-    wire = np.maximum(line["L"], -stream)
-    link = np.minimum(size * line["G_link"] if "G_link" in line else size / alike["link_bandwidth"], stream)
-    unmatched = line["o_r"] + _received(sampler, workload, path, size, copy)
+    stream = size * fitted["G"]
+    # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
+    wire = np.maximum(fitted["L"], -stream)
+    link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
+    unmatched = fitted["o_r"] + _received(sampler, workload, path, size, copy)
     return Costs(
         size=np.asarray(float(size)),
-        hold=line["o_s"],
+        hold=fitted["o_s"],
         copy_in=_copy(segment, segment.O_s, size, copy),
-        handshake=line["handshake"],
-        gap=line["g"],
+        handshake=fitted["handshake"],
+        gap=fitted["g"],
         stream=stream,
         link=link,
         wire=wire,
@@ -230,7 +227,7 @@ _ALIKE = (
 
 
 def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
-    """`_ALIKE`, and the rates of which others are made."""
+    """`_ALIKE`, and the rates that other costs are made of."""
     m, at = sampler.machine, workload.path
     barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
@@ -255,15 +252,15 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
 
 
 def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dict[str, Array]:
-    """The values of a segment that messages of its sizes use."""
+    """The values of a segment."""
     segment, label = path.segments[index], f"{at}.segments[{index}]"
-    line = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
-    line["handshake"] = np.asarray(0.0)
+    fitted = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
+    fitted["handshake"] = np.asarray(0.0)
     if segment.handshake is not None:
-        line["handshake"] = np.maximum(sampler(f"{label}.handshake", segment.handshake), SHORTEST_HANDSHAKE)
+        fitted["handshake"] = np.maximum(sampler(f"{label}.handshake", segment.handshake), SHORTEST_HANDSHAKE)
     if segment.G_link is not None:
-        line["G_link"] = sampler(f"{label}.G_link", segment.G_link)
-    return line
+        fitted["G_link"] = sampler(f"{label}.G_link", segment.G_link)
+    return fitted
 
 
 def _completes(path: NetworkPath, size: float) -> Completes:
@@ -281,12 +278,12 @@ def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
 
 
 def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
-    """A parameter that a machine may not have: then it costs nothing."""
+    """A parameter that a machine may leave out: then it costs nothing."""
     return np.asarray(0.0) if value is None else sampler(name, value)
 
 
 def _contention_put(sampler: Sampler, threads: int) -> Array:
-    """Of puts; where nothing is said of them, with the draws of sends."""
+    """Of puts; by default, that of sends with the same draws."""
     own = sampler.machine.threads.contention_put
     if own is None:
         return sampler.sharing("contention", sampler.machine.threads.contention, threads)
@@ -294,21 +291,21 @@ def _contention_put(sampler: Sampler, threads: int) -> Array:
 
 
 def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
-    """CPU time around an epoch, as for active synchronisation where there is nothing else; no draw is below 0."""
+    """CPU time around an epoch, by default that of active synchronisation; no draw is below 0."""
     if value is None:
         value, name = sampler.machine.one_sided.epoch, "epoch"
     return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:
-    """The CPU's copy of a message: as the segment says, else the node's copy for bcopy, else none."""
+    """The CPU's copy of a message: the segment's, else the node's copy for bcopy, else none."""
     if per_byte is not None:
         return np.asarray(size * per_byte.value)
     return copy if segment.protocol == "bcopy" else np.asarray(0.0)
 
 
 def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
-    """O_r m: what finds room in the cache at O_r, the rest at O_r_beyond; a mean over the messages of an exchange."""
+    """O_r m: bytes that fit into the cache at O_r, the rest at O_r_beyond; the mean over an exchange's messages."""
     index = path.place(size)
     segment = path.segments[index]
     within = _copy(segment, segment.O_r, size, copy)
@@ -320,12 +317,12 @@ def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: flo
 
 
 def beyond_the_cache(sampler: Sampler, workload: Workload) -> Array:
-    """The share of what a rank receives in an exchange that finds no room in its last-level cache.
+    """The share of the bytes that a rank receives in an exchange beyond its last-level cache.
 
-    What comes first fills the cache. What comes then displaces it, which is written to memory meanwhile.
+    The first bytes fill the cache. Later ones displace them, which are written to memory meanwhile.
     """
     memory = sampler.machine.memory
     if memory.cache is None:
         return np.asarray(0.0)
-    room = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
-    return np.maximum(1 - room / workload.received, 0.0)
+    held = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
+    return np.maximum(1 - held / workload.received, 0.0)

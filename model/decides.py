@@ -1,7 +1,7 @@
-"""What decides: each input moved by itself, and what that does to the iteration that the advice would save.
+"""Sensitivity: each input moved by itself, and how that changes what the advised approach saves.
 
-A value of the machine goes to the ends of its interval, all values of one term together; a field of the workload
-goes a stated step either way. Approach and draws stay as they are, so that what changes is the input's doing.
+A value of the machine goes to the ends of its interval, all values of one term together; a field of the workload goes
+a stated step either way. Approach and draws stay the same.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from pready.model.evaluate import Evaluation
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine, Progress
+from pready.model.normal import Z95
 from pready.model.prediction import Lever
 from pready.model.sampling import Sampler
 from pready.model.terms import TERMS, of_value
-from pready.model.values import Z95
 from pready.model.workload import Workload
 
 T = TypeVar("T")
 
 STEP = 2.0
-"""What a field of the workload is divided and multiplied by."""
+"""A field of the workload is divided and multiplied by it."""
 NOTABLE_PERCENT = 0.01
-"""Of an iteration: an input that moves less decides nothing."""
+"""Of an iteration: inputs that move less are not listed."""
 
 
 def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: float) -> list[Lever]:
-    """All inputs that move an approach's saving, the one that moves it most first.
+    """All inputs that move an approach's saving, the largest swing first.
 
-    The values as they stand are those of the prediction; what an input moves is added to them.
+    Changes are added to the figures of the prediction.
     """
     found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
     machine, workload = evaluation.machine, evaluation.workload
@@ -51,7 +51,7 @@ def decides(evaluation: Evaluation | ManyRanks, approach: Approach, min_gain: fl
 
 
 def levers(found: Iterable[Moved], here_eta: float, here: float, min_gain: float) -> list[Lever]:
-    """What was moved, added to η and the percent saved of the prediction, the largest swing first."""
+    """Changes, added to η and the percent saved of the prediction, the largest swing first."""
     out: list[Lever] = []
     for name, kind, said, etas, saved in found:
         percent = here + saved[0], here + saved[1]
@@ -62,7 +62,7 @@ def levers(found: Iterable[Moved], here_eta: float, here: float, min_gain: float
 
 
 Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float, float], tuple[float, float]]
-"""Name, kind, steps; then for both ends what η is multiplied by, and what the saving changes by."""
+"""Name, kind, steps; for both ends the factor of η and the change of the saving."""
 
 
 def gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
 
 
 def _run(means: Array, sampler: Sampler, workload: Workload, approach: Approach) -> Array:
-    """Mean times of an exchange and an iteration, shape (2,) or (rows, 2), the latter with its share of beginning."""
+    """Mean times of an exchange and an iteration, shape (2,) or (rows, 2), the latter with its share of set-up."""
     once = begin(sampler, workload, approach) / workload.iterations
     return np.stack([means[..., 0], means[..., 1] + once], axis=-1)
 
@@ -83,7 +83,7 @@ class Ends(Sampler):
     Parameters
     ----------
     groups
-        The group of each value, by the name it is drawn by; others stay.
+        The group of each value, by the name it is drawn by; other values stay.
     """
 
     def __init__(self, machine: Machine, groups: dict[str, str]) -> None:
@@ -93,7 +93,7 @@ class Ends(Sampler):
 
     @property
     def rows(self) -> int:
-        """How many machines these are."""
+        """Number of machines."""
         return self.lead + self.draws
 
     def normals(self, name: str) -> Array:
@@ -106,24 +106,24 @@ class Ends(Sampler):
 
 
 class Asked(Sampler):
-    """Keeps the names of the values that are drawn."""
+    """Records the names of the values that costs are made of."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine, draws=1)
         self.names: dict[str, None] = {}
 
     def normals(self, name: str) -> Array:
-        """Nothing drawn."""
+        """No draw; only the name is kept."""
         self.names[name] = None
         return np.zeros(1)
 
     def ends(self) -> Ends:
-        """The machines at the ends of what was drawn."""
+        """The machines at the ends of the values that were asked for."""
         return Ends(self.machine, {name: group for name in self.names if (group := _group(name)) is not None})
 
 
 def _group(drawn: str) -> str | None:
-    """The term that a value makes, by the name it is drawn by; what threads share is drawn by its last name."""
+    """The term of a value, by the name it is drawn by; values of `threads` are drawn by their last name."""
     for label in (drawn, f"threads.{drawn}"):
         term = of_value(label)
         if term is not None:
@@ -146,7 +146,7 @@ def _machine(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterator
 
 
 def at_ends(ends: Ends, base: Array, fine: Array) -> Iterator[Moved]:
-    """What each group of values moves, from the times of the baseline and of the approach on all machines of `ends`."""
+    """The effect of each group of values, from the times of baseline and approach on all machines of `ends`."""
     eta, saved = metrics.eta(base[:, 0], fine[:, 0]), metrics.speedup_percent(base[:, 1], fine[:, 1])
     for place, name in enumerate(ends.groups):
         low, high = 1 + 2 * place, 2 + 2 * place
@@ -169,7 +169,7 @@ def _workload(evaluation: Evaluation | ManyRanks, approach: Approach) -> Iterato
 
 
 def at_steps(moves: Sequence[tuple[str, tuple[str, str]]], there: Sequence[Array]) -> Iterator[Moved]:
-    """What each step moves: times of the baseline and of the approach, as it is and at both ends of each."""
+    """The effect of each step, from the times of baseline and approach, unmoved and at both ends of each step."""
     gains = [gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
     here_eta, as_is = gains[0]
     for place, (name, said) in enumerate(moves):
@@ -186,7 +186,7 @@ THREADS = "threads, each with as much work"
 def steps(
     machine: Machine, workload: Workload, approach: Approach
 ) -> Iterator[tuple[str, tuple[str, str], tuple[Case, Case]]]:
-    """What is moved of a workload and of a machine's choices, and to where; both ends have to be possible."""
+    """Steps of a workload's fields and of a machine's choices; both ends have to be possible."""
     halves = f"÷ {STEP:g}", f"× {STEP:g}"
     for name, scaled in (("spread of arrivals", _wider), ("compute time", _longer), ("buffer", _larger)):
         ends = _both(partial(scaled, workload))
@@ -235,7 +235,7 @@ def _longer(workload: Workload, by: float) -> Workload | None:
 
 
 def _threads(machine: Machine, workload: Workload, approach: Approach, by: float) -> Case | None:
-    """Other threads, each with its part of the buffer's messages; a file that is replayed has a time for these only."""
+    """Other numbers of threads, each with its part of the messages; not for a trace, which has times of these only."""
     threads = by * workload.threads
     if threads != int(threads) or (isinstance(workload.arrivals, Measured) and workload.arrivals.model == "trace"):
         return None

@@ -1,7 +1,4 @@
-"""What decides for a step of several exchanges: each input moved in all of them, and what that does to the step.
-
-As `decides` does of one exchange: what is moved, and how far, is the same, and so is what stays.
-"""
+"""Sensitivity of a step of several exchanges: each input moved in all of them (as `decides` does for one exchange)."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from pready.model.workload import Workload
 
 @dataclass(frozen=True)
 class _Case:
-    """A step somewhere: the machine, its exchanges, and how each is sent."""
+    """A step: the machine, its exchanges, and how each is sent."""
 
     machine: Machine
     parts: tuple[Workload, ...]
@@ -37,11 +34,11 @@ class _Case:
 
     @property
     def today(self) -> _Case:
-        """The same as it is sent today."""
+        """The same with every exchange as its baseline."""
         return replace(self, ways=tuple(w.baseline for w in self.parts))
 
     def others(self, step: Workload) -> list[Other]:
-        """Its exchanges on the ranks that are simulated of `step`."""
+        """Its exchanges on the ranks that stand for `step`."""
         layouts = [
             replace(of, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
             for of, w in zip(of_a_step(step, part), self.parts, strict=True)
@@ -50,7 +47,7 @@ class _Case:
         return [Other(self.machine, w, of, i, a) for i, (w, of, a) in enumerate(each)]
 
     def begin(self, sampler: Sampler) -> Array:
-        """What beginning takes all exchanges."""
+        """Set-up cost of all exchanges."""
         each = [begin(sampler, w, a) for w, a in zip(self.parts, self.ways, strict=True)]
         return np.asarray(sum(each), dtype=np.float64)
 
@@ -58,21 +55,21 @@ class _Case:
 def decides_step(
     step: WholeStep | StepByStep, ways: Sequence[Approach], best: ApproachPrediction, min_gain: float
 ) -> list[Lever]:
-    """All inputs that move what a step saves, the one that moves it most first.
+    """All inputs that move the saving of a step, the largest swing first.
 
     Parameters
     ----------
     ways
         How each exchange is sent.
     best
-        What that gives, to which what an input moves is added.
+        The row of that; changes are added to its figures.
     """
     here = _Case(step.machine, step.workload.parts, tuple(ways))
     return levers([*_machine(step, here), *_workload(step, here)], best.eta, best.speedup_percent, min_gain)
 
 
 def _times(step: WholeStep | StepByStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
-    """Mean times of the step's communication and of a step with its share of beginning, by case of shape (rows, 2)."""
+    """Mean times of communication and of a whole step with its share of set-up, by case of shape (rows, 2)."""
     if isinstance(step, StepByStep):
         means = [step.means(c.machine, c.parts, c.ways, s) for c, s in zip(cases, samplers, strict=True)]
     else:
@@ -84,7 +81,7 @@ def _times(step: WholeStep | StepByStep, cases: Sequence[_Case], samplers: Seque
 
 
 def _simulated(step: WholeStep, cases: Sequence[_Case], samplers: Sequence[Sampler]) -> list[Array]:
-    """The same without beginning, by the engine."""
+    """The same without the set-up cost, by the engine."""
     like, jobs = step.like, []
     first = like.first(like.per_draw)
     for case, sampler in zip(cases, samplers, strict=True):
@@ -121,7 +118,7 @@ def _workload(step: WholeStep | StepByStep, here: _Case) -> Iterator[Moved]:
 
 
 def _moves(here: _Case) -> Iterator[tuple[str, tuple[str, str], tuple[_Case, _Case]]]:
-    """What `decides.steps` moves of any exchange, in all that have it; threads only if every exchange can."""
+    """The steps of `decides.steps`, in all exchanges that have them; threads only if every exchange does."""
     each = [
         {name: (said, ends) for name, said, ends in steps(here.machine, w, a)}
         for w, a in zip(here.parts, here.ways, strict=True)

@@ -24,8 +24,9 @@ from pready.model.errors import PreadyError
 from pready.model.interfaces import BULK, Approach
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction
+from pready.model.rules import Setting, joined
 from pready.model.sampling import Sampler
-from pready.model.timeline import Setting, Timeline, joined, run
+from pready.model.timeline import Timeline, run
 from pready.model.verdict import Stands
 from pready.model.workload import Workload
 
@@ -45,7 +46,7 @@ def deterministic(workload: Workload) -> bool:
 
 @dataclass(frozen=True)
 class Times:
-    """What the timelines of an exchange, or of a step's exchanges together, say of each row: shape (rows,)."""
+    """Results of the timelines of an exchange, or of a step's exchanges together: shape (rows,)."""
 
     end: Array
     """Seconds after the last partition is ready."""
@@ -59,7 +60,7 @@ class Times:
 
     @staticmethod
     def together(each: Sequence[Times]) -> Times:
-        """Of a step: what its exchanges take, one after the other."""
+        """Of a step: its exchanges one after the other."""
 
         def total(name: str) -> Array:
             return np.asarray(sum(getattr(t, name) for t in each), dtype=np.float64)
@@ -78,7 +79,7 @@ class Times:
 
 @dataclass
 class Evaluation:
-    """All that approaches share for one machine and workload; timelines are made on request."""
+    """What approaches share for one machine and workload; timelines are made on request."""
 
     abreast: ClassVar[bool] = False
     machine: Machine
@@ -88,8 +89,8 @@ class Evaluation:
     draws: int = DRAWS
     per_draw: int = PER_DRAW
     step: Workload | None = None
-    """Of several exchanges, of which `workload` is one; all others are sent as today. Times of an iteration are the
-    step's."""
+    """A step of several exchanges of which `workload` is one; the others are sent as their baseline. Times of an
+    iteration are the step's."""
     number: int = 0
     """Of `workload` among them."""
 
@@ -120,7 +121,7 @@ class Evaluation:
 
     @cached_property
     def _receiver_ready(self) -> Array | None:
-        """The receiver's own ready times, shape (rows, N_part); None if it waits inside MPI."""
+        """The receiver's own ready times, shape (rows, N_part); None if it waits in MPI."""
         if self.workload.receiver == "waiting":
             return None
         drawn = arrivals.draw(self.workload, len(self.ready) - 1, self._own_seed, rank=RECEIVER)
@@ -134,7 +135,7 @@ class Evaluation:
 
     @cached_property
     def setting(self) -> Setting:
-        """What the timeline needs besides times and costs."""
+        """What an exchange depends on besides times and costs."""
         return setting_of(self.machine, self.workload)
 
     @property
@@ -191,7 +192,7 @@ class Evaluation:
         return replace(self, workload=self.workload.at_buffer(size), draws=self.draws if drawn else 0)
 
     def late(self, approach: Approach) -> float:
-        """Seconds that a rank waits for late neighbours: in a single exchange there are none from before."""
+        """Seconds that a rank waits for late neighbours: none in a single exchange."""
         return 0.0
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
@@ -205,7 +206,7 @@ class Evaluation:
         return metrics.speedup_percent(beside + today.iteration, beside + fine.iteration) / 100
 
     def times(self, approach: Approach) -> Times:
-        """What the approach's timeline says of all rows, on its own."""
+        """Results of the approach's timeline, of all rows."""
         if approach not in self._times:
             line = self.timeline(approach)
             joined_ = np.minimum(line.join, line.end)
@@ -215,7 +216,7 @@ class Evaluation:
 
     @cached_property
     def _beside(self) -> Array:
-        """Seconds of the step's other exchanges, shape (rows,); where there are none, a 0."""
+        """Seconds of the step's other exchanges, shape (rows,), or 0 without any."""
         parts = () if self.step is None else self.step.parts
         others = [replace(self, workload=w, number=i) for i, w in enumerate(parts) if i != self.number]
         return np.asarray(sum((o.times(o.workload.baseline).iteration for o in others), start=np.zeros(())))
@@ -245,7 +246,7 @@ class Evaluation:
         return [self.predict(a) for a in approaches]
 
     def saved(self, approach: Approach) -> tuple[float, float]:
-        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        """The share of an iteration that one approach saves, and its lower bound, as in its prediction."""
         row = self.predict(approach)
         return row.speedup_percent / 100, row.speedup_low_percent / 100
 
@@ -285,14 +286,14 @@ class Evaluation:
         """`means` on other machines and of other workloads, with the same seed."""
         out, there = [], self
         for machine, workload, approach in cases:
-            # Baseline and approach come one after the other, and share arrivals and costs.
+            # Baseline and approach are consecutive, and share arrivals and costs.
             if there is self or there.machine is not machine or there.workload is not workload:
                 there = replace(self, machine=machine, workload=workload, draws=0)
             out.append(there.means(approach))
         return out
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
-        """How each stands against what the application does today, as `predict` says it."""
+        """Each against the baseline, as in `predict`."""
         today, rows = self.mean_time(self.workload.baseline), self._nominal_rows
         out = []
         for a in approaches:
@@ -312,7 +313,7 @@ class Evaluation:
         return self.row(approach, self.workload, mine, today, self.times(BULK), begins)
 
     def _begin(self, approach: Approach) -> Array:
-        """What beginning takes, by row."""
+        """Set-up cost, by row."""
         if approach not in self._begins:
             self._begins[approach] = begin(self.sampler, self.workload, approach)
         return self._begins[approach]
@@ -327,7 +328,7 @@ class Evaluation:
         line, today, bulk
             Of the approach, the baseline, and bulk.
         begins
-            What beginning takes the approach and the baseline, by row.
+            Set-up cost of the approach and of the baseline, by row.
         """
         rows, barrier = self._nominal_rows, self.machine.threads.barrier.at(workload.threads)
         t, t_today = line.end[rows], today.end[rows]
@@ -372,7 +373,7 @@ class Evaluation:
 
 
 def setting_of(machine: Machine, workload: Workload) -> Setting:
-    """What the timeline needs of a machine and a workload, besides times and costs."""
+    """What an exchange depends on besides times and costs, of a machine and a workload."""
     puts = machine.one_sided.puts
     return Setting(
         workload.threads,
@@ -387,16 +388,16 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
 
 
 def _by_peer(workloads: Sequence[Workload]) -> list[tuple[float, ...]]:
-    """Bytes for each peer, by workload: for one if all of them send as many bytes to all of theirs."""
+    """Bytes for each peer, by workload; for one peer if every workload sends as many bytes to all of its peers."""
     sends = [w.sends for w in workloads]
     return [s[:1] for s in sends] if all(len(set(s)) == 1 for s in sends) else sends
 
 
 def interval(drawn: Array, value: float) -> tuple[float, float]:
-    """Where the truth lies with 95 % probability, if it is one more of such draws; widened to hold the value itself.
+    """The 95 % interval of one more such draw, widened to contain `value`.
 
-    By Student's t, in the logarithm where all are positive: percentiles of some ten draws lie within them, and held
-    the truth in 85 % of synthetic cases.
+    By Student's t, in the logarithm if all are positive: percentiles of some ten draws contained the truth in 85 % of
+    synthetic cases only.
     """
     n = len(drawn)
     least = np.minimum.reduce(drawn)
@@ -432,7 +433,7 @@ class OverSizes:
     time: Array
     """After the last partition is ready."""
     iteration: Array
-    """With a share of what beginning takes."""
+    """With its share of the set-up cost."""
 
 
 def over_sizes(

@@ -1,4 +1,4 @@
-"""One exchange of a step: whom a rank sends to, how many bytes, and what its threads compute before."""
+"""One exchange of a step: neighbours, bytes, and the computation before it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Three = tuple[units.Size, units.Size, units.Size]
 
 
 class SizedNeighbour(Strict):
-    """A neighbour with its own number of bytes."""
+    """A neighbour with a size of its own."""
 
     to: Rank
     """The neighbour's rank."""
     size: units.Size
-    """Of what is sent there."""
+    """Bytes that are sent to it."""
 
 
 Neighbour = Annotated[
@@ -78,7 +78,7 @@ class ComputeRate(Strict):
 
 
 def _compute_kind(data: Any) -> str:
-    """A plain union would report both alternatives' errors; decide by what is there."""
+    """A plain union would report the errors of both alternatives; decide by the fields that are given."""
     flops = {"arithmetic_intensity", "communication_intensity", "frequency", "flops_per_cycle"}
     given = set(data) if isinstance(data, dict) else set()
     by_rate = isinstance(data, ComputeRate) or (given & flops and "time" not in given)
@@ -92,10 +92,10 @@ Compute = Annotated[
 
 
 class Exchange(Strict):
-    """One exchange of a step; what it does not say of pattern and partitions is as at the top of the file."""
+    """One exchange of a step; pattern and partitions are by default those at the top of the file."""
 
     name: str = ""
-    """As tables and JSON call it; absent: its number."""
+    """For tables and JSON; absent: its number."""
     pattern: Pattern | None = None
     partitions_per_thread: Count | None = None
     transport_partitions: tuple[Count, ...] | None = None
@@ -112,19 +112,19 @@ class Exchange(Strict):
     neighbour_list: NeighbourList | None = None
     blocks: Count = 1
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
-    """Before this exchange; absent: nothing, its partitions are ready when the exchange before has ended."""
+    """Before this exchange; absent: none, its partitions are ready when the exchange before has ended."""
     arrivals: Arrivals = NoArrivals()
 
 
 AS_AT_THE_TOP = (
     "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver",
 )  # fmt: skip
-"""What an exchange takes from the top of the file where it says nothing itself."""
+"""Fields that an exchange takes from the top of the file by default."""
 EACH_ITS_OWN = (
     "buffer", "faces", "edge", "edges", "corner", "both_ways", "neighbours", "neighbour_list", "blocks", "compute",
     "arrivals",
 )  # fmt: skip
-"""What every exchange of a step says for itself: beside them, it does not stand at the top of the file."""
+"""Fields of every exchange; not allowed at the top of a file with exchanges."""
 
 
 def as_in_file(fields: dict[str, Any]) -> dict[str, Any]:
@@ -139,9 +139,9 @@ def as_in_file(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def largest_size(data: dict[str, Any]) -> float | None:
-    """The largest size of a workload's or an exchange's fields that say no buffer; None where there are none.
+    """The largest size among a workload's or an exchange's fields; None without any.
 
-    What is no size counts as a byte: its own field says so.
+    An invalid size counts as one byte; its own field reports it.
     """
 
     def size(value: Any) -> float:

@@ -1,11 +1,11 @@
-"""The equations and the steps with a user's numbers put in: what `pready explain` shows.
+"""The equations and the steps with a user's numbers: what `pready explain` shows.
 
-Equations first (Eq. 1-9 of gillis2023 as far as the workload has their terms), then the steps of bulk and of one
-approach, of the engine that `predict` takes. The timeline's telescope: each says when the last message has passed
-it, so that what they add sums up to the predicted time exactly, overlap and all. Of many ranks the steps are what a
-rank waits for after its own last partition, its neighbours' share included; they sum up to the predicted time, too.
+Equations first (Eq. 1-9 of gillis2023, if the workload has their terms), then the steps of the baseline and of one
+approach, by the engine that `predict` uses. Each step of the timeline says when the last message has passed it, so that
+the differences add up to the predicted time, overlap included. For many ranks the steps are what a rank waits for
+after its own last partition; they add up to the predicted time, too.
 
-Nothing is drawn from intervals here: the parameters are taken as they stand, as in the nominal part of a prediction.
+Parameters are at their values, as in the nominal part of a prediction.
 """
 
 from __future__ import annotations
@@ -22,16 +22,13 @@ from pready.model.costs import Costs, beyond_the_cache
 from pready.model.engine.many_ranks import ManyRanks
 from pready.model.evaluate import Evaluation, deterministic
 from pready.model.exchange import ComputeRate
+from pready.model.forms import rendered
 from pready.model.gain import DOI, Equation
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine
 from pready.model.machine_path import Segment
 from pready.model.predict import Engine, evaluator, predict, with_library
-from pready.model.rendering import rendered
-from pready.model.sampling import Sampler
-from pready.model.terms import BY_COST
-from pready.model.timeline import (
-    Timeline,
+from pready.model.rules import (
     acknowledgement,
     answers_inside,
     confirmed,
@@ -40,8 +37,10 @@ from pready.model.timeline import (
     late_puts,
     received_between,
     receivers,
-    run,
 )
+from pready.model.sampling import Sampler
+from pready.model.terms import BY_COST
+from pready.model.timeline import Timeline, run
 from pready.model.vcis import issuing_threads, vci_members
 from pready.model.workload import Workload
 
@@ -53,7 +52,7 @@ class Filled:
     equation: Equation
     values: tuple[float, ...]
     note: str = ""
-    """Where the numbers come from, and any departure made for this workload."""
+    """Where the numbers come from, and departures for this workload."""
 
     @property
     def value(self) -> float:
@@ -74,7 +73,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Amount:
-    """What a step uses of a term: its symbol as text and as LaTeX, and seconds."""
+    """A term in a step: its symbol as text and as LaTeX, and seconds."""
 
     symbol: str
     latex: str
@@ -90,9 +89,9 @@ class Step:
     """What happens, in words."""
     terms: tuple[Amount, ...]
     passed_s: float
-    """When the last message has passed, after the last partition was ready; mean over the arrivals drawn."""
+    """When the last message has passed it, after the last partition was ready; mean over the arrivals drawn."""
     added_s: float
-    """That less the step before; negative where a segment's L is."""
+    """The difference to the step before; negative if a segment's L is."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +103,11 @@ class Way:
     protocol: str
     steps: tuple[Step, ...]
     begin_s: float = 0.0
-    """What is paid once, before the first iteration, and is no part of the sum."""
+    """Set-up cost, once before the first iteration; no part of the sum."""
 
     @property
     def time_s(self) -> float:
-        """T of Eq. 1: what the steps sum up to."""
+        """T of Eq. 1, the sum of the steps."""
         return self.steps[-1].passed_s
 
 
@@ -122,10 +121,10 @@ class Explanation:
     seed: int
     equations: tuple[Filled, ...]
     bulk: Way
-    """What the application does today."""
+    """The baseline."""
     way: Way
     departures: tuple[str, ...]
-    """Where equations or steps depart from the papers."""
+    """Departures of equations or steps from the papers."""
 
     @property
     def eta(self) -> float:
@@ -156,13 +155,13 @@ def explain(
     Parameters
     ----------
     approach
-        What to explain beside what the application does today; absent, what `predict` advises.
+        The approach to explain beside the baseline; absent, the one that `predict` advises.
     library
         Name of a library profile, for the advice; absent, the machine's own.
     seed
-        Of the arrivals; the same seed gives `predict`'s numbers.
+        Of the arrivals; as of `predict`.
     engine
-        As of `predict`. "timeline" shows the terms of each step, of one exchange alone.
+        As of `predict`; "timeline" shows the terms of each step of one exchange.
 
     Raises
     ------
@@ -221,11 +220,11 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
             "which the timeline sees too"
         )
     if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
-        yield "sizes differ between neighbours: messages and terms are shown of the buffer, steps take each its own"
+        yield "sizes differ between neighbours: messages and terms are those of the buffer, steps those of each message"
     if isinstance(evaluation, ManyRanks):
         yield (
-            "the steps are means over the ranks and iterations that predict simulates, whose late neighbours delay "
-            "bulk and approach alike; --engine timeline takes one exchange apart, term by term"
+            "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
+            "approach alike; --engine timeline shows one exchange term by term"
         )
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the timeline adds overheads, contention, "
@@ -234,17 +233,17 @@ def _departures(evaluation: Evaluation | ManyRanks) -> Iterator[str]:
 
 
 WAITS: Mapping[str, str] = {
-    "late_neighbour": "until the last neighbour has its last partition ready",
-    "issue": "until the neighbours have issued what they send to this rank: epochs, barriers and locks",
-    "nic": "until the last of it has left their adapters: handshakes and bandwidth",
-    "wire": "until it has arrived: the last message's own bytes, and latency",
-    "receive": "until it is received from ports that others share, epochs are closed and the threads have met",
+    "late_neighbour": "until the last partition of the last neighbour is ready",
+    "issue": "until the neighbours have issued their messages to this rank: epochs, barriers and locks",
+    "nic": "until these have left the adapters: handshakes and bandwidth",
+    "wire": "until the last has arrived: its own bytes, and latency",
+    "receive": "until all are received through the shared port, epochs are closed and the threads have met",
 }
-"""What a rank waits for after its own last partition, by the engine's causes."""
+"""What a rank waits for after its own last partition, by cause."""
 
 
 def _simulated_way(evaluation: Evaluation | ManyRanks, approach: Approach) -> Way:
-    """An approach as many ranks see it: where a rank's time goes after its own last partition is ready."""
+    """An approach among many ranks: what a rank waits for after its own last partition is ready."""
     assert isinstance(evaluation, ManyRanks)
     run = evaluation.nominal(approach)
     passed, steps = 0.0, []
@@ -298,7 +297,7 @@ Rule = tuple[str, str, list[Amount]]
 
 
 def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> Iterator[Rule]:
-    """Each step's name, what happens in it for this approach, and the terms it uses."""
+    """Name, rule and terms of each step for this approach."""
     i, setting = approach.interface, evaluation.setting
     members = vci_members(approach, setting.threads, setting.contexts)
     fewest, most = min(map(len, members)), max(map(len, members))
@@ -311,7 +310,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
     terms = term("pready") if i.counts else []
     if any(counted(approach, setting.threads, setting.partitions_per_thread)):
-        ready.append("the last of several threads is known by a counter that they share")
+        ready.append("threads that fill a message together share a counter")
         terms += term("pready")
     if i.joins:
         ready.append("the threads meet in a barrier")
@@ -333,10 +332,11 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     queue = f"{most}" if fewest == most else f"{fewest}-{most}"
     peers = f" to each of {setting.peers} peers" if setting.peers > 1 else ""
     vcis = f"{len(members)} VCI{'s' * (len(members) > 1)}"
-    rule = f"{vcis} with {queue} message{'s' * (most > 1)}{peers} each, serialised"
+    each = " each" if len(members) > 1 else ""
+    rule = f"{queue} message{'s' * (most > 1)}{peers} through {vcis}{each}{', serialised' * (most > 1)}"
     terms = term("put" if i.one_sided else "hold")
     if taken and most > 1:
-        rule += f"; {sharing} threads contend for a VCI, each message that waits for its lock costs c more"
+        rule += f"; {sharing} threads contend, each blocked message costs c extra"
         terms.append(Amount(BY_COST[contended].symbol, BY_COST[contended].latex, taken))
     if i.persistent and np.any(costs.setup):
         rule += "; requests were set up before, which saves part of o_s"
@@ -350,21 +350,21 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("active")
     between = float(received_between(costs, approach, len(members), setting))
     if between and most > 1:
-        rule += "; between two partitions that queue, the rank receives as many messages as the first of them sent"
+        rule += "; between two partitions that queue, as many messages are received as the first of them sent"
         terms.append(Amount("one received", r"t_\mathrm{receive}", between))
     yield "issue", rule, terms
 
     yield "protocol", *_protocol(evaluation, approach, costs, segment)
 
     terms = term("gap") + term("link")
-    rule = "a message waits for those before it, this far apart each"
+    rule = "messages leave in order, at least this far apart"
     yield "NIC", rule, terms
-    yield "link", "its bytes stream out", term("stream")
+    yield "link", "the last message streams out", term("stream")
     yield "wire", "latency", term("wire")
 
     by = receivers(i, setting)
     if by == "none":
-        yield "receive", "the adapter does it", []
+        yield "receive", "by the adapter", []
     else:
         who = "one thread" if by == "master" else "each VCI's own thread"
         terms = term("receive" if i.matches else "unmatched")
@@ -377,7 +377,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         beyond = float(beyond_the_cache(Sampler(evaluation.machine), evaluation.workload))
         slower = ""
         if segment.O_r_beyond is not None and beyond:
-            slower = f"; {100 * beyond:.0f} % of what comes finds no room in the cache"
+            slower = f"; {100 * beyond:.0f} % of the bytes do not fit into the cache"
         yield "receive", f"{who}, one message after the other{puts}{slower}", terms
 
     finish, terms = [], []
@@ -389,7 +389,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
         )
         finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
-        ends = confirmed(costs, i, setting)
+        ends = bool(confirmed(costs, i, setting))
         heard = not ends and bool(delivered(costs, i, setting)) and setting.two_way
         if heard:
             finish.append("MPI_Win_complete returns when the targets, in MPI, have what was put")
@@ -402,7 +402,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("window", windows - 1)
         terms += term("control")
     if i.receivers == "threads":
-        finish.append("the threads, each of which has completed its own messages, meet")
+        finish.append("the threads meet, each having completed its own messages")
         terms += term("barrier")
     finish.append("not before the sender's threads have met")
     if evaluation.workload.receiver == "computing":
@@ -411,7 +411,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
 
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
-    """Who has to answer before the payload may go."""
+    """What has to happen before the payload may go."""
     i, setting = approach.interface, evaluation.setting
     if i.opens and not costs.asks(i):
         return "none: the clear-to-send or the exposure epoch has come", []

@@ -1,4 +1,4 @@
-"""The fields of our files, read from the tables that check them: for the reference, and for a shell's completion."""
+"""The fields of our files, from the tables that check them: for the reference and for shell completion."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class FileField:
 
     name: str
     takes: str
-    """What is valid, in words."""
+    """Valid values, in words."""
     default: str | None
-    """As a file has it; None: the field has to be there, empty: absent."""
+    """As in a file; None: the field is required, empty: absent."""
     meaning: str
     tables: tuple[type[BaseModel], ...] = ()
-    """What stands in it, if that is a table or one of several."""
+    """The tables that it may contain."""
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """One table of a file: its dotted name, empty at the top, and which of several it is."""
+    """One table of a file: its dotted name, empty at the top, and its variant if there are several."""
 
     name: str
     variant: str
@@ -43,7 +43,7 @@ class FileTable:
 
 
 def file_tables(top: type[BaseModel]) -> list[FileTable]:
-    """Every table of a file in the order in which a reader meets it; one that occurs twice is described once."""
+    """Every table of a file, in order, each once."""
     out: list[FileTable] = []
     seen: set[type[BaseModel]] = set()
 
@@ -64,7 +64,7 @@ def file_tables(top: type[BaseModel]) -> list[FileTable]:
 
 
 def dotted_names(top: type[BaseModel]) -> list[str]:
-    """Every field that holds a value, with the tables it is in: ``arrivals.spread``; each once."""
+    """The dotted name of every field that holds a value, ``arrivals.spread``, each once."""
 
     def names(table: type[BaseModel], before: str) -> list[str]:
         out = []
@@ -90,7 +90,7 @@ def _fields(table: type[BaseModel]) -> tuple[FileField, ...]:
 
 @cache
 def _docstrings(table: type[BaseModel]) -> dict[str, str]:
-    """What stands below each field in the source, its base's too."""
+    """The docstring below each field in the source, those of bases included."""
     out: dict[str, str] = {}
     for cls in reversed(table.__mro__):
         if not (issubclass(cls, BaseModel) and cls.__module__.startswith("pready.")):

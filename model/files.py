@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pready.model.errors import PreadyError, did_you_mean, printable, shown
-from pready.model.limits import cannot_say
-from pready.model.other_names import called_here
+from pready.model.misspelt import called_here, cannot_say
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -76,7 +75,7 @@ def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
 
 
 def _no_toml(message: str, text: str) -> tuple[str, str]:
-    """What tomllib found, with the line in question, and what TOML wants there."""
+    """The error of tomllib with the line in question, and what TOML expects."""
     found = re.search(r"at line (\d+)", message)
     lines = text.splitlines()
     if found is None or int(found[1]) > len(lines):
@@ -88,7 +87,7 @@ def _no_toml(message: str, text: str) -> tuple[str, str]:
 
 
 def _check_printable(data: object, source: str, field: str = "") -> None:
-    """Refuse texts that would move a terminal's cursor; only `PROSE` has more than one line."""
+    """Refuse texts that would move a terminal's cursor; only fields of `PROSE` may have several lines."""
     if isinstance(data, dict):
         for name, value in data.items():
             _check_printable(name, source, "a field's name")
@@ -187,7 +186,7 @@ _PLAIN = (
     ("greater than or equal to", "at least"),
     ("less than or equal to", "at most"),
 )
-"""Pydantic's words in plain ones."""
+"""Pydantic's messages in plain words."""
 
 
 def _quoted(choices: str) -> list[str]:
@@ -205,7 +204,8 @@ def _dotted(loc: tuple[int | str, ...], model: type[BaseModel], *, unknown: bool
 def _spelt(
     model: type[BaseModel], loc: tuple[int | str, ...], *, unknown: bool = False
 ) -> tuple[list[int | str], list[type[BaseModel]]]:
-    """`loc` without the tags that pydantic adds for unions, and the tables that it ends in; is it `unknown` there?"""
+    """`loc` without the tags that pydantic adds for unions, and the tables that it ends in; `unknown`: the last part is
+    no field there."""
     here: list[type[BaseModel]] = [model]
     kept: list[int | str] = []
     for part in loc:

@@ -18,45 +18,45 @@ Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
 
 @dataclass(frozen=True, kw_only=True)
 class Interface:
-    """One row of the table of interfaces. What is true of an interface is said here, and nowhere by its key."""
+    """One row of the table of interfaces. Code reads these fields and never compares keys."""
 
     key: str
     name: str
     """As the papers' figures call it."""
     call: Literal["MPI_Psend", "MPI_Send", "MPI_Put"]
-    """Who hands messages over: partitioned operations, (persistent) sends, or RMA."""
+    """The call that hands messages over: partitioned, (persistent) send, or RMA."""
     splits: bool
     """One message per transport partition; otherwise the whole buffer in one."""
     joins: bool = False
     """The threads meet in a barrier before the message goes."""
     persistent: bool = False
-    """Its requests were set up before the loop (MPI_Send_init), and are only started in it."""
+    """Requests are set up before the loop (MPI_Send_init) and started in it."""
     one_by_one: bool = False
-    """A message is issued when the one before has left: sends that block."""
+    """Sends that block: a message is issued when the one before is complete."""
     counts: bool = False
-    """Every user partition is marked ready (MPI_Pready or a counter of the user's own)."""
+    """Every user partition is marked ready (MPI_Pready, or a user's counter)."""
     matches: bool = False
     """The receiver searches a queue for each message."""
     receivers: Literal["master", "threads", "none"] = "none"
     """Who completes messages: one thread for all VCIs, each thread its own, or the adapter."""
     mechanism: Mechanism = "none"
-    """What exposes parallelism to the library."""
+    """How parallelism is exposed to the library."""
     sync: Sync = "none"
     """RMA synchronisation that ends the exchange."""
     windows_per_thread: bool = False
     active_message: bool = False
-    """Travels as an active message: copied on both sides, after a clear-to-send per iteration."""
+    """Sent as an active message: copied on both sides, after a clear-to-send per iteration."""
     fetched_from: float = math.inf
-    """Bytes from which on the receiver of an active message fetches its data, and so has to be inside MPI."""
+    """Bytes from which on the receiver, in MPI, fetches the data of an active message."""
     sender_returns: bool = False
-    """The call that hands a message over returns at once: nobody at the sender is inside MPI until
-    the threads have joined. Otherwise a thread waits there for its message."""
+    """The call that hands a message over returns at once: no thread of the sender is in MPI until the threads have
+    joined. Otherwise a thread waits there for its message."""
     two_sided_rendezvous: bool = False
-    """Whoever comes second starts the transfer; no handshake is left to progress (jammer2022 III.C)."""
+    """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
-    """What would have to exist for it; empty: MPI libraries do this as they are."""
+    """What would have to exist for it; empty: MPI libraries can do it."""
     motif: str | None = None
-    """What the SST motifs call it; None: they do not do it."""
+    """Its name in the SST motifs; None: not there."""
 
     def __hash__(self) -> int:
         return hash(self.key)  # asked for thousands of times in a prediction: all fields take ten times as long
@@ -68,7 +68,7 @@ class Interface:
 
     @property
     def opens(self) -> bool:
-        """Does it wait for the receiver's go-ahead of this iteration: an exposure epoch, or a clear-to-send?"""
+        """Does it wait, each iteration, for the receiver's exposure epoch or clear-to-send?"""
         return self.one_sided or self.active_message
 
     @property
@@ -78,7 +78,7 @@ class Interface:
 
     @property
     def partitioned(self) -> bool:
-        """Is it behind ``MPI_Psend_init``? Which one is, the library decides."""
+        """Is it behind ``MPI_Psend_init``? The library decides which one."""
         return self.call == "MPI_Psend"
 
     def messages(self, transports: int) -> int:
@@ -86,7 +86,7 @@ class Interface:
         return transports if self.splits else 1
 
     def windows(self, threads: int) -> int:
-        """Windows, and so epochs, of a rank with so many threads."""
+        """Windows, and epochs, of a rank with so many threads."""
         return threads if self.windows_per_thread else 1
 
     def into(self, transports: int, vcis: int = 1) -> Approach:
@@ -106,11 +106,10 @@ PART = Interface(
     sender_returns=True,
     motif="partitioned",
 )
-# The active-message path of released MPICH (gillis2023 3.1): the data go when the clear-to-send of
-# this iteration has been seen. MPI_Pready makes no progress, so with every thread computing that
-# is in MPI_Wait, after the threads have joined. What is larger than libfabric takes at once
-# (MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE) is read by the receiver: to one that is away from MPI for 200 ms, 16000 B are
-# there when it comes back, and of 40000 B nothing.
+# The active-message path of released MPICH (gillis2023 3.1): the data go once the clear-to-send of this iteration is
+# seen. MPI_Pready makes no progress, so that is in MPI_Wait, after the threads have joined. Beyond
+# MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE the receiver reads the data: of a receiver outside MPI for 200 ms, 16000 B had
+# arrived when it came back, and of 40000 B nothing.
 PART_AM = Interface(
     key="part-am",
     name="Pt2Pt part",
@@ -132,9 +131,9 @@ SINGLE = Interface(
     receivers="master",
     motif="bulk",
 )
-# The smallest port there is.
+# The smallest port.
 PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True, motif=None)
-# Receives are posted before; MPI_Send to each peer in turn.
+# Receives are posted before; MPI_Send to one peer after the other.
 BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, motif=None)
 MANY = Interface(
     key="many",
@@ -147,7 +146,7 @@ MANY = Interface(
     mechanism="communicators",
     motif="many",
 )
-# What a code does today whose threads each send their own part.
+# A code whose threads each send their own part.
 PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False, motif=None)
 RMA_SINGLE_ACTIVE = Interface(
     key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
@@ -173,7 +172,7 @@ RMA_MANY_PASSIVE = Interface(
     mechanism="windows",
     windows_per_thread=True,
 )
-# A research compiler pass, in no library (jammer2022).
+# A research compiler pass (jammer2022), in no library.
 PERSISTENT_MATCHED = Interface(
     key="persistent-matched",
     name="Persistent matched",
@@ -196,19 +195,18 @@ INTERFACES: tuple[Interface, ...] = (
     RMA_MANY_PASSIVE,
     PERSISTENT_MATCHED,
 )
-"""What one may port to, simplest to program first."""
+"""Interfaces to port to, simplest to program first."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
-"""Of a step with several exchanges: every one as it is advised. No interface of its own, and not to be asked for."""
+"""Stands for a step of several exchanges, each sent as advised; users cannot name it."""
 BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
-"""For the border: what users, files and benchmarks call an interface."""
+"""By the key that users, files and benchmarks name."""
 
 
 @dataclass(frozen=True)
 class Approach:
     """An interface with its transport partitions and VCIs.
 
-    `vcis` is what the user asks for; `hardware` is what the adapter has. Requests beyond it share,
-    round-robin (zambre2021 5.3).
+    VCIs beyond the adapter's hardware contexts share them round-robin (zambre2021 5.3).
     """
 
     interface: Interface
@@ -235,7 +233,7 @@ BULK = Approach(SINGLE)
 
 
 def whole(approaches: Sequence[Approach]) -> Approach:
-    """What stands for the approaches of all exchanges of a step: theirs, if it is one."""
+    """One approach for all exchanges of a step: theirs if they are the same, else `EACH`."""
     return approaches[0] if len(set(approaches)) == 1 else Approach(EACH)
 
 
@@ -247,10 +245,10 @@ TODAY: Mapping[Today, Interface] = {
     "one message per thread": PER_THREAD,
     "rma": RMA_SINGLE_ACTIVE,
 }
-"""What applications do before anything is ported."""
+"""Baselines: what applications do before a port."""
 
 
 def baseline(today: Today, threads: int) -> Approach:
-    """What everything is compared with: what the application does today."""
+    """The baseline of comparisons."""
     interface = TODAY[today]
     return interface.into(threads if interface is PER_THREAD else 1)

@@ -1,7 +1,7 @@
-"""What a workload leaves open, and whether the answer hangs on it.
+"""Defaults that matter: choices that a workload does not state, and that would change the answer.
 
-A default is silent where it decides nothing. Where the other choice would turn the verdict, or move η out of its
-interval, the prediction says what it took.
+A prediction names the default that it assumed where the other choice would turn the verdict, or move η out of its
+interval.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ Evaluate = Callable[[Workload, Sequence[Approach]], list[ApproachPrediction]]
 
 @dataclass(frozen=True)
 class Choice:
-    """A field that was not given."""
+    """A field that the workload does not state."""
 
     field: str
     taken: str
     other: str
     workload: Workload
-    """The same with the other."""
+    """The same workload with the other value."""
 
 
 def choices(workload: Workload) -> Iterator[Choice]:
-    """What has two answers, and was not answered."""
+    """Fields with two values, of which the workload states none."""
     if "receiver" not in workload.model_fields_set:
         other = "computing" if workload.receiver == "waiting" else "waiting"
         yield Choice("receiver", workload.receiver, other, workload.model_copy(update={"receiver": other}))
@@ -49,14 +49,14 @@ def said(
     min_gain: float,
     evaluate: Evaluate,
 ) -> list[str]:
-    """A line for each open choice that decides.
+    """A line for each default that changes the answer.
 
     Parameters
     ----------
     rows
-        Of the workload as it was taken.
+        Of the workload with its defaults.
     advised
-        The one of them that the advice names.
+        The row that the advice names.
     """
     some = [r.approach for r in rows if r.available]
     out = []
@@ -72,7 +72,7 @@ def said(
         if turned or not within:
             would = f" ({'port' if _pays(instead, min_gain) else 'do not port'})" if turned else ""
             out.append(
-                f'{choice.field} is not given, "{choice.taken}" was taken: with {choice.field.rpartition(".")[2]} = '
+                f'{choice.field} is not given, "{choice.taken}" is assumed: with {choice.field.rpartition(".")[2]} = '
                 f'"{choice.other}" the best is {instead.name}, {instead.eta:.2f}×{would}'
             )
     return out

@@ -1,4 +1,4 @@
-"""What MPI libraries really do with partitioned communication, and which settings they have.
+"""How MPI libraries implement partitioned communication, and which settings they have.
 
 Read in the libraries' sources (MPICH ``src/mpid/ch4/src/mpidig_part*.h``, Open MPI
 ``ompi/mca/part/persist``), pull requests pmodels/mpich#6314 and open-mpi/ompi#13039, and MPIPCL.
@@ -32,34 +32,34 @@ class LibraryProfile:
     max_vcis: int
     """VCIs that communicators and windows can use."""
     why: str
-    """What the table's reader needs to know, one sentence."""
+    """The behaviour in one sentence, for the table."""
     warnings: tuple[str, ...] = ()
     needs: str = ""
-    """What one has to build oneself to have it; empty: it can be installed."""
+    """What has to be built from source; empty: it can be installed."""
     installable: str = ""
-    """Which library can be installed in its place."""
+    """The library that can be installed in its place."""
     family: Literal["MPICH", "Open MPI", "any"] = "any"
-    """Whose code moves its messages and puts."""
+    """The code base that moves its messages and puts."""
 
     @property
     def part(self) -> Interface | None:
-        """The interface behind ``MPI_Psend_init``; None where the library has none to offer."""
+        """The interface behind ``MPI_Psend_init``; None without partitioned operations."""
         if self.messages == "none":
             return None
         return PART if self.early else PART_AM
 
     def transports(self, candidates: list[int], threads: int, n_partitions: int) -> list[int]:
-        """Which transport partition counts ``MPI_Pready`` can produce here."""
+        """The transport partition counts that ``MPI_Pready`` can produce."""
         if not self.early:
             return [1]
         if self.messages == "per partition":
-            # No aggregation; but a thread may mark fewer, larger partitions of its own.
+            # No aggregation, but a thread may mark fewer and larger partitions.
             theta = n_partitions // threads
             return [t for t in candidates if t >= threads and t % threads == 0 and theta % (t // threads) == 0]
         return candidates
 
     def settings(self, approach: Approach, buffer: float, threads: int, n_partitions: int) -> list[str]:
-        """What to set and call so that this library does `approach`; only what it really has."""
+        """Settings and calls that make this library do `approach`; only those that it has."""
         t, interface = approach.transport_partitions, approach.interface
         out: list[str] = []
         size = int(buffer / t)
@@ -85,7 +85,7 @@ class LibraryProfile:
     def _vci_settings(self, approach: Approach, threads: int) -> list[str]:
         vcis = approach.vcis
         out = [f"MPIR_CVAR_CH4_NUM_VCIS={vcis}"]
-        who = "thread" if approach.transport_partitions >= threads else "message"  # as `approach.lane` spreads them
+        who = "thread" if approach.transport_partitions >= threads else "message"  # as `vcis.lane` spreads them
         lanes = min(approach.transport_partitions, threads)
         whose = f"one per {who}" if vcis >= lanes else f"{who} i uses number i mod {vcis}"
         if approach.interface.mechanism == "communicators":

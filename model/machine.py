@@ -1,11 +1,10 @@
 """The Machine: what communication costs on one cluster, and how sure each number is.
 
-A machine is a TOML file. Every value in it is a table ``{ value, interval?, source, why }``, so that
-a reader sees at the number whether it was measured, read in a paper or assumed. Shipped profiles
-lie in ``profiles/``; `load` reads either a profile by name or a file.
+A machine is a TOML file. Every value in it is a table ``{ value, interval?, source, why }``, so that a reader sees at
+the number whether it was measured, read in a paper or assumed. `load` reads a shipped profile by name, or a file.
 
-The parameters are those of LogGP (Alexandrov et al., 1995, https://doi.org/10.1145/215399.215427),
-per segment of message sizes, plus what threads and protocols add.
+The parameters are those of LogGP (Alexandrov et al., 1995, https://doi.org/10.1145/215399.215427), per segment of
+message sizes (`machine_path`), plus threads (`machine_threads`), RMA (`machine_rma`) and protocols.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pready.model.errors import PreadyError, did_you_mean, shown
 from pready.model.files import read_toml, validated
 from pready.model.machine_path import NetworkPath, PathName, SendCompletes, SizeCurve
 from pready.model.machine_rma import OneSided
-from pready.model.machine_threads import TeamCurve, Threads
+from pready.model.machine_threads import TeamTimes, Threads
 from pready.model.values import Provenance, Strict, Value
 
 Progress = Literal["hardware", "thread", "on-call"]
@@ -43,14 +42,14 @@ class Matching(Strict):
 
 
 class Requests(Strict):
-    """What a request costs, before the loop and in it."""
+    """What persistent requests save."""
 
     setup: Value[units.Time] | None = None
-    """What of o_s a send saves whose request was set up before (MPI_Send_init); absent: nothing."""
+    """The part of o_s that a persistent send saves (MPI_Send_init before the loop); absent: nothing."""
 
 
 class Begin(Strict):
-    """What it costs a rank to begin, once: setting something up, and what its first use takes longer than the next."""
+    """Set-up cost of a rank, once: each set-up, and how much longer its first use takes than the next."""
 
     persistent: Value[units.Time]
     """A persistent request (MPI_Send_init or MPI_Recv_init)."""
@@ -70,22 +69,22 @@ class Memory(Strict):
     copy_hot: Value[units.Bandwidth]
     copy_cold: Value[units.Bandwidth]
     cache: Value[units.Size] | None = None
-    """The last-level cache of the core that receives: of a socket, or of a part of one. What a rank receives beyond it
-    in an exchange costs a segment's `O_r_beyond`. Absent: it holds all."""
+    """The last-level cache of the receiving core: of a socket, or of a part of one. Bytes that a rank receives beyond
+    it in an exchange cost a segment's `O_r_beyond`. Absent: unlimited."""
     caches: Value[Annotated[int, Field(ge=1)]] | None = None
-    """How many of them a node has; ranks of a node share them evenly, but no rank receives into two. Absent: one."""
+    """Caches of a node; its ranks share them evenly, but no rank receives into two. Absent: one."""
 
     def part(self, ranks: int) -> float:
-        """What of a cache is for a rank, of so many that share a node."""
+        """The share of a cache for each of so many ranks of a node."""
         return min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
 
 
 class Network(Provenance):
-    """What lies between the nodes, for what a prediction says of congestion; nodes are filled in order."""
+    """The network between the nodes, for warnings of congestion; ranks fill nodes in order."""
 
     topology: Literal["torus", "fattree"]
     extents: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=6)] | None = None
-    """Of a torus: nodes along each axis, the first one's neighbours next to each other."""
+    """Of a torus: nodes along each axis, the first axis varying fastest."""
     nodes_per_switch: Annotated[int, Field(ge=1)] | None = None
     """Of a fat tree: nodes on an edge switch."""
     taper: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
@@ -107,7 +106,7 @@ class Network(Provenance):
 
     @property
     def nodes(self) -> int | None:
-        """How many; None: as many as are needed."""
+        """Number of nodes; None: unlimited."""
         return None if self.extents is None else math.prod(self.extents)
 
     @property
@@ -117,7 +116,7 @@ class Network(Provenance):
 
     @property
     def sst_name(self) -> str:
-        """What ``pready sst run --topology`` calls it."""
+        """Its name for ``pready sst run --topology``."""
         if self.extents is not None:
             return "torus:" + "x".join(map(str, self.extents))
         return f"fattree:{self.taper:g}:{self.nodes_per_switch}"
@@ -150,13 +149,13 @@ class Machine(Strict):
     """The tool and version, or who wrote it from which paper."""
     library: Library
     fabric: Fabric | None = None
-    """Which network; decides, with the library, how puts move where the file does not say it (`pready.model.puts`)."""
+    """The network; with the library it gives the default of `one_sided.puts` (`pready.model.puts`)."""
     progress: Value[Progress]
-    """When a rendezvous moves: without the CPU, by a progress thread, or only inside MPI calls."""
+    """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls."""
     sender_progress: Value[Progress] | None = None
-    """When the sender's half of a rendezvous moves; absent, without the sender (the receiver reads)."""
+    """When the sender's half of a rendezvous moves; absent: without the sender (the receiver reads)."""
     contexts: Value[Annotated[int, Field(ge=1)]]
-    """Hardware contexts of the adapter: VCIs beyond them share round-robin (zambre2021 5.3)."""
+    """Hardware contexts of the adapter; VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath
     intra: NetworkPath | None = None
     threads: Threads
@@ -164,15 +163,15 @@ class Machine(Strict):
     one_sided: OneSided
     memory: Memory
     requests: Requests | None = None
-    """What setting up requests costs; absent: nothing."""
+    """What persistent requests save; absent: nothing."""
     begin: Begin | None = None
-    """What it costs to begin; absent: nothing."""
+    """Set-up cost; absent: nothing."""
     network: Network | None = None
-    """What lies between the nodes; absent: nothing is said of congestion."""
+    """The network between the nodes; absent: no warnings of congestion."""
     active_message: SizeCurve | None = None
-    """What ``MPI_Psend`` over active messages takes longer than a send, copies aside; absent: nothing."""
+    """What ``MPI_Psend`` over active messages costs beyond a send and its copies; absent: nothing."""
     cold: SizeCurve | None = None
-    """What the first message after computing takes longer, code and data having left the caches; absent: nothing."""
+    """Extra time of the first message after computing, its code and data having left the caches; absent: nothing."""
 
     @model_validator(mode="after")
     def _cache_with_what_is_beyond(self) -> Machine:
@@ -181,7 +180,7 @@ class Machine(Strict):
         if beyond != (self.memory.cache is not None):
             raise PreadyError(
                 "O_r_beyond without memory.cache" if beyond else "memory.cache without O_r_beyond in any segment",
-                valid="both, or neither: what is received beyond the cache, and how large that is",
+                valid="both or neither: O_r_beyond of a segment, and the size of the cache",
             )
         if self.memory.caches is not None and not beyond:
             raise PreadyError("memory.caches without memory.cache", valid="how large each of them is")
@@ -210,16 +209,16 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
+    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamCurve | SizeCurve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, SendCompletes, TeamCurve, SizeCurve)):
+        if isinstance(item, (Value, SendCompletes, TeamTimes, SizeCurve)):
             yield label, item
         elif isinstance(item, Strict):
             yield from _walk(item, f"{label}.")

@@ -36,12 +36,11 @@ class Segment(Strict):
     g: Value[units.Time]
     G: Value[units.TimePerByte]
     G_link: Value[units.TimePerByte] | None = None
-    """G when many messages are in flight; absent, what the path's link bandwidth says."""
+    """G with many messages in flight; absent: by the path's link bandwidth."""
     O_s: Value[units.TimePerByte] | None = None
     O_r: Value[units.TimePerByte] | None = None
     O_r_beyond: Value[units.TimePerByte] | None = None
-    """O_r of bytes that the cache of `[memory]` has no room for: of all that a rank receives in an exchange. Absent,
-    as of others."""
+    """O_r of the bytes that a rank receives in an exchange beyond the cache of `[memory]`; absent: O_r."""
     handshake: Value[units.Time] | None = None
 
     @model_validator(mode="after")
@@ -87,7 +86,7 @@ class SizeCurve(Provenance):
 
     def at(self, size: float) -> float:
         """The time of messages of `size` bytes."""
-        import numpy as np  # not for who only lists machines
+        import numpy as np  # listing machines does without it
 
         return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
@@ -106,7 +105,7 @@ class SendCompletes(Provenance):
 
 
 class NetworkPath(Strict):
-    """One way between two ranks: its segments by message size, and what many messages reach."""
+    """A path between two ranks: its segments by message size, and the bandwidth of many messages."""
 
     segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
     link_bandwidth: Value[units.Bandwidth]
@@ -138,5 +137,5 @@ class NetworkPath(Strict):
         return self.segments[self.place(size)]
 
     def place(self, size: float) -> int:
-        """Where that is among the segments."""
+        """The index of that segment."""
         return bisect_right([s.from_ for s in self.segments], size) - 1

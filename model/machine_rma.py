@@ -11,16 +11,16 @@ Puts = Literal["adapter", "processor", "deferred"]
 
 
 class OneSided(Strict):
-    """What RMA adds (gillis2023 2.3.3): opening and closing epochs, one by one per window."""
+    """Costs of RMA (gillis2023 2.3.3): puts, and opening and closing epochs, window by window."""
 
     put: Value[units.Time]
     """Overhead of one MPI_Put, in place of o_s."""
     epoch: Value[units.Time]
     """CPU time to open and close an epoch on one window, on top of its messages."""
     flush: Value[units.Time] | None = None
-    """The same for passive synchronisation; absent, as for active."""
+    """The same for passive synchronisation; absent: as for active."""
     window: Value[units.Time] | None = None
-    """The same for each further window; absent, as for the first."""
+    """The same for each further window; absent: as for the first."""
     puts: Value[Puts] | None = None
     """How MPI_Put moves its data: by the adapter; taken in by the target's processor, one thread in MPI, o_r + O_r m
     each, where the library makes active messages of puts; or deferred to the origin's call that ends the epoch. Absent:

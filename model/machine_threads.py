@@ -13,11 +13,11 @@ from pready.model.errors import PreadyError
 from pready.model.values import Provenance, Strict, Value
 
 
-class TeamCurve(Provenance):
+class TeamTimes(Provenance):
     """A time by team size, linear between measured teams."""
 
     of: ClassVar[str]
-    """What it is the time of, for messages."""
+    """The name of the time, for messages."""
     threads: tuple[int, ...]
     time: tuple[units.Time, ...]
     interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -55,7 +55,7 @@ class TeamCurve(Provenance):
         return float(np.interp(threads, xs, self.time))
 
     def up_to(self, threads: int) -> list[float]:
-        """The times of teams of 1 to `threads`, as `at` says them."""
+        """The times of teams of 1 to `threads`, each as of `at`."""
         import numpy as np
 
         self.at(threads)
@@ -63,16 +63,16 @@ class TeamCurve(Provenance):
         return each
 
 
-class Barrier(TeamCurve):
+class Barrier(TeamTimes):
     """Time of a barrier of k threads."""
 
     of = "barrier"
 
 
-class Contention(TeamCurve):
-    """What it costs a message to find its VCI's lock taken when k threads share it; nothing for k = 1.
+class Contention(TeamTimes):
+    """Extra time of a message that waits for its VCI's lock when k threads share it; nothing for k = 1.
 
-    The lock and what it protects move to another core. Who finds the lock free pays nothing.
+    The lock and the data that it protects move to another core. A message that finds the lock free pays nothing.
     """
 
     of = "contention"
@@ -80,18 +80,18 @@ class Contention(TeamCurve):
     @model_validator(mode="after")
     def _alone(self) -> Self:
         if self.time[0] != 0:
-            raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: nobody to wait for")
+            raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: no other thread holds the lock")
         return self
 
 
 class Threads(Strict):
-    """What threads add: marking partitions ready, meeting in a barrier, sharing and polling VCIs."""
+    """Costs of threads."""
 
     pready: Value[units.Time]
-    """One MPI_Pready, or one decrement of a counter that the user keeps."""
+    """One MPI_Pready, or one decrement of a user's counter."""
     vci_poll: Value[units.Time]
-    """What each further VCI adds when one thread completes messages on all of them (zambre2021 5.1)."""
+    """Each further VCI, if one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
     contention: Contention
     contention_put: Contention | None = None
-    """The same for MPI_Put; absent, as for sends."""
+    """The same for MPI_Put; absent: as for sends."""

@@ -19,7 +19,7 @@ def eta(t_bulk: ArrayLike, t_part: ArrayLike) -> Array:
 
 
 def speedup_percent(bulk: ArrayLike, fine: ArrayLike) -> Array:
-    """(BSP − FINE) / BSP · 100 of run times, compute included (marts2024 IV.A.2)."""
+    """(BSP − FINE) / BSP · 100 of iteration times, compute included (marts2024 IV.A.2)."""
     return np.asarray((np.asarray(bulk) - np.asarray(fine)) / np.asarray(bulk) * 100, dtype=np.float64)
 
 
@@ -46,7 +46,7 @@ def early_bird_percent(t_before_join: ArrayLike, t_part: ArrayLike) -> Array:
 
 
 def projected_speedup(share: float, communication_speedup: float) -> float:
-    """Run time speedup if the share of it spent communicating gets faster (temucin2022 4.8, SNAP).
+    """Speedup of a run if the share of it spent communicating gets faster (temucin2022 4.8, SNAP).
 
     Amdahl's law: 1 / (1 − share + share / speedup).
 

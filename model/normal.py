@@ -1,8 +1,8 @@
 """The inverse of the normal distribution, in arithmetic that every engine can repeat.
 
-Algorithm AS 241, PPND16 (Wichura, Applied Statistics 37(3), 1988, https://doi.org/10.2307/2347330):
-rational approximations with about 16 digits. Ours and not SciPy's because the C++ engine draws the
-same numbers from the same counters, operation by operation; SciPy is its oracle in the tests.
+Algorithm AS 241, PPND16 (Wichura, Applied Statistics 37(3), 1988, https://doi.org/10.2307/2347330): rational
+approximations with about 16 digits. Not SciPy's, because the C++ engine draws the same numbers from the same counters,
+operation by operation, and because its import takes as long as a prediction; SciPy is the oracle in the tests.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from pready.model.arrays import Array
 from pready.model.errors import PreadyError
-from pready.model.values import Z95
+
+Z95 = 1.959963984540054
+"""Half-width of a 95 % interval in standard deviations."""
 
 # Coefficients from the highest power down, numerator then denominator.
 CENTRAL = (
@@ -86,7 +87,7 @@ TAIL = (
 )
 
 
-def inverse(p: ArrayLike) -> Array:
+def inverse(p: ArrayLike) -> NDArray[np.float64]:
     """The standard normal quantile of each `p` in the open interval (0, 1)."""
     probability = np.asarray(p, dtype=np.float64)
     q = probability - 0.5
@@ -96,7 +97,7 @@ def inverse(p: ArrayLike) -> Array:
     return np.where(np.abs(q) <= 0.425, central, np.copysign(tail, q))
 
 
-def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
+def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: NDArray[np.float64]) -> NDArray[np.float64]:
     over, under = (np.asarray(np.polyval(c, x), dtype=np.float64) for c in coefficients)
     return np.asarray(over / under, dtype=np.float64)
 
@@ -111,7 +112,6 @@ def student95(freedom: int) -> float:
     """Half-width of Student's 95 % interval in standard deviations, by Cornish and Fisher's expansion.
 
     Abramowitz and Stegun 26.7.5, to the third order; within 1 % of the exact value from 3 degrees of freedom on.
-    SciPy's own takes longer to import than a prediction to compute.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What `predict` says of a workload, in brief: the best approach and the verdict.
+"""A prediction in brief, for tables of many points: the best approach and the verdict.
 
-The figures are those of `predict`, from the same draws; what a row of a table does not show is not simulated.
+The figures are those of `predict`, from the same draws; what a table does not show is not simulated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pready.model.workload import Workload
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best approach of one prediction, and what it is worth."""
+    """The best approach of one prediction, and its verdict."""
 
     library: str
     engine: str
@@ -28,13 +28,13 @@ class Outcome:
     best: ApproachPrediction
     verdict: Verdict
     rows: tuple[ApproachPrediction, ...]
-    """Of all approaches, `best` among them; empty: only the best was asked for."""
+    """All approaches, `best` among them; empty if only the best was asked for."""
     pays: tuple[Range, ...] | None
-    """Buffers per peer for which the best saves enough of an iteration; None: nobody asked."""
+    """Buffers per peer for which the best saves enough of an iteration; None if not asked for."""
     here: Range | None
-    """Of `pays`, what holds the workload's buffer, else the next larger."""
+    """The range of `pays` that contains the workload's buffer, else the next larger."""
     ways: str = ""
-    """Of a step with several exchanges: how each is sent as advised."""
+    """For a step of several exchanges: how each is sent, in words."""
 
 
 def outcome(
@@ -49,16 +49,16 @@ def outcome(
     sizes: bool = False,
     cores: int | None = None,
 ) -> Outcome:
-    """What `predict` would advise; arguments and errors as there, and
+    """The advice of `predict`; arguments and errors as there, and
 
     Parameters
     ----------
     every
-        Also all other approaches.
+        All approaches, too.
     sizes
-        Also for which buffers the best one pays.
+        The buffers for which the best one pays, too.
     cores
-        That the engine may use; absent, all.
+        For the engine; absent, all.
     """
     if workload.exchanges is not None:
         step = predict_step(
@@ -99,7 +99,7 @@ def outcome(
 
 
 def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:
-    """Of several exchanges: each as advised. For which buffers that pays is not asked: a step has several."""
+    """A step of several exchanges, each as advised. It has no single buffer, so no ranges."""
     return Outcome(
         library=made.library,
         engine=made.engine,

@@ -1,7 +1,7 @@
 """The main job: Machine + Workload → Prediction.
 
-Two ranks are predicted by the timeline. Patterns of more are simulated by the engine, because a late
-neighbour delays both bulk and the approach, and its own neighbours an iteration later.
+The timeline predicts two ranks. The engine simulates patterns of more, because a late neighbour delays both bulk and
+the approach, and its own neighbours an iteration later.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ Engine = Literal["timeline", "engine"]
 def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
     """The library profile to predict for.
 
-    A library named by the user is taken at its profile's word. If none is named it is the machine's own,
-    corrected by what was measured there ("does MPI_Pready send early?"); where that cannot be installed, what can
-    be in its place.
+    Of a library named by the user, the profile holds. The default is the machine's own, corrected by what was measured
+    there ("does MPI_Pready send early?"); if that cannot be installed, the one that can be in its place.
     """
     profile = library_by_name(name or machine.library.name)
     if name is None and profile.installable:
@@ -54,7 +53,7 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     does = "sends" if measured.value else "does not send"
     said = f"measured on {machine.name}: MPI_Pready {does} early ({measured.why})"
     if name is None and profile.part is None:
-        # Its name is not known to have partitioned operations, yet they were called: as the releases do it.
+        # Its profile has no partitioned operations, but they were measured: as in the released libraries.
         like = OPENMPI_PERSIST if measured.value else MPICH_RELEASE
         return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
     if profile.part is None or profile.name != machine.library.name or measured.value == profile.early:
@@ -63,13 +62,13 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
 
 
 def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:
-    """A machine as the library to predict for uses it (`effective_library`, `puts.with_puts`), and that library."""
+    """A machine as used by the library to predict for (`effective_library`, `puts.with_puts`), and that library."""
     profile = effective_library(machine, name)
     return with_puts(machine, profile), profile
 
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
-    """Every approach to evaluate, first what the application does today."""
+    """Every approach to evaluate, the baseline first."""
     n = workload.n_partitions
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
     contexts = machine.contexts.value
@@ -86,7 +85,7 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
 
 
 def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:
-    """What the machine's own library would add to one that can be installed, and what it needs for that."""
+    """Approaches that the machine's own library adds to the installable one, and what they need."""
     own = library_by_name(machine.library.name)
     if library is not None or not own.installable:
         return []
@@ -101,16 +100,16 @@ def evaluator(
     draws: int | None = None,
     cores: int | None = None,
 ) -> tuple[Evaluation | ManyRanks, list[str]]:
-    """What answers for a workload, and what to say if it is not what the pattern asks for.
+    """The evaluation of a workload, and notes where it is not the one that the pattern needs.
 
     Parameters
     ----------
     engine
         Absent: the timeline for two ranks, the engine for more, where it can.
     draws
-        Of the machine's parameters; absent, as many as the engine needs.
+        Of the machine's parameters; absent, the engine's default.
     cores
-        That the engine may use; absent, all.
+        For the engine; absent, all.
 
     Raises
     ------
@@ -135,17 +134,17 @@ def evaluator(
 
 
 def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list[str]:
-    """What to say where a timeline stands for many ranks."""
+    """Notes for a timeline that stands for many ranks."""
     notes: list[str] = []
     if workload.pattern != "pt2pt":
-        notes.append(f"{because}: predicted from one exchange, without waiting for late neighbours")
+        notes.append(f"{because}: predicted from one exchange, without late neighbours")
     if workload.thread_grid is not None:
-        notes.append("the timeline takes every neighbour's buffer as one to which all threads contribute")
+        notes.append("the timeline ignores thread_grid: all threads fill every neighbour's buffer")
     return notes
 
 
 def stands_for(workload: Workload, many: ManyRanks) -> list[str]:
-    """What to say where fewer ranks or iterations were simulated than the workload has."""
+    """A note if fewer ranks or iterations were simulated than the workload has."""
     less = cut(workload)
     return [less] if less is not None else _stand_for(workload, many)
 
@@ -156,8 +155,8 @@ def _stand_for(workload: Workload, many: ManyRanks) -> list[str]:
         return []
     some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.grid, whole))
     return [
-        f"{some} ranks in {many.iterations} iterations stand for {all_} in {workload.iterations} "
-        "(pready simulate takes them all)"
+        f"simulated {some} ranks, {many.iterations} iterations, instead of {all_}, {workload.iterations} "
+        "('pready simulate' runs the full size)"
     ]
 
 
@@ -171,7 +170,7 @@ def predict(
     draws: int | None = None,
     min_gain: float = MIN_GAIN,
 ) -> Prediction:
-    """What every way of sending the buffer costs on a machine, and what to do.
+    """What every approach costs on a machine, and the advice.
 
     Parameters
     ----------
@@ -184,8 +183,7 @@ def predict(
     engine
         "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
     draws
-        Of the machine's parameters, for the intervals; 0: none, the intervals are the values, and what decides is
-        not looked for.
+        Of the machine's parameters, for the intervals; 0: no intervals and no sensitivity.
     min_gain
         Share of an iteration that a port has to save to be advised.
 
@@ -224,7 +222,7 @@ def _answered(
     *,
     deciding: bool,
 ) -> Prediction:
-    """The prediction of what one exchange's evaluation says; `deciding`: what decides is looked for, too."""
+    """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
     rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
@@ -232,7 +230,7 @@ def _answered(
     if profile.name != machine.library.name and library is None:
         notes.insert(
             0,
-            f"{machine.name} was described with {library_by_name(machine.library.name).title}, which nobody ships: "
+            f"{machine.name} was described with {library_by_name(machine.library.name).title}, which is not released: "
             f"predicted for {profile.title} (--library {machine.library.name} asks for the other)",
         )
     rate = evaluation.delay / workload.partition_size
@@ -276,7 +274,7 @@ def predict_step(
 ) -> Prediction:
     """Each exchange of a step with the others in bulk, and the step with each as advised.
 
-    Arguments and errors as of `predict`; `deciding`: what decides for the step is looked for, too.
+    Arguments and errors as of `predict`; `deciding`: with the sensitivity of the step.
     """
     machine, profile = with_library(machine, library)
     abilities.check(workload, engine or "engine")
@@ -344,7 +342,7 @@ def predict_step(
 def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:
     """The approach of each exchange of a step.
 
-    One that saves too little to be ported for its own sake may be worth it beside others.
+    One that saves too little by itself may be worth porting with the others.
     """
     return [
         e.advised.approach if e.advised.speedup_percent > 0 else w.baseline

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from pready.model.break_even import Range
-from pready.model.frames import to_pandas, to_polars
+from pready.model.forms import rendered, to_pandas, to_polars
 from pready.model.interfaces import Approach, baseline
-from pready.model.rendering import rendered
 
 Verdict = Literal["port", "do not port", "undecided"]
 
@@ -31,9 +30,9 @@ class ApproachPrediction:
     eta_low: float
     eta_high: float
     iteration_s: float
-    """A whole iteration: the computation, and what of the exchange it does not hide."""
+    """A whole iteration: the computation and the part of the exchange that it does not hide."""
     speedup_percent: float
-    """By how much of the baseline's a run of the workload's iterations is shorter, beginning included
+    """How much shorter a run of the workload's iterations is than the baseline's, set-up included
     (marts2024 IV.A.2 without)."""
     speedup_low_percent: float
     speedup_high_percent: float
@@ -46,15 +45,15 @@ class ApproachPrediction:
     arrived_early_percent: float
     """Share of the messages that had arrived when the sender's threads met."""
     begin_s: float = 0.0
-    """Of a rank, once, before the first iteration: what is set up, and what its first use takes longer."""
+    """Set-up cost of a rank, once before the first iteration, the longer first use included."""
     begin_per_iteration_s: float = 0.0
     """That over the workload's iterations."""
     needs: str = ""
-    """What would have to exist for it; empty: it can be had."""
+    """What would have to exist for it; empty: available."""
 
     @property
     def gain(self) -> float:
-        """η with what beginning takes: by it approaches are ranked."""
+        """η with the set-up cost included; approaches are ranked by it."""
         return self.eta * self.time_s / (self.time_s + self.begin_per_iteration_s)
 
     @property
@@ -69,17 +68,17 @@ class ApproachPrediction:
 
     @property
     def transport_partitions(self) -> int:
-        """Of the approach."""
+        """Messages per peer."""
         return self.approach.transport_partitions
 
     @property
     def vcis(self) -> int:
-        """Of the approach."""
+        """VCIs that the messages are spread over."""
         return self.approach.vcis
 
     @property
     def available(self) -> bool:
-        """Can it be had as it is?"""
+        """Is it available today?"""
         return not self.needs
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,24 +99,24 @@ class Advice:
 
     verdict: Verdict
     best: ApproachPrediction
-    """What is advised, or would be if anything were."""
+    """The approach advised, or the best one if none is."""
     min_gain: float
     """Share of an iteration that a port has to save to be worth it."""
     here: Range | None
-    """Of `pays`, what holds the workload's buffer, else the next larger."""
+    """The range of `pays` that contains the workload's buffer, else the next larger."""
     pays: list[Range]
-    """Buffers per peer for which `best` saves that much, parameters at their values; empty also where nobody asked."""
+    """Buffers per peer for which `best` saves that much, parameters at their values; empty also if not asked for."""
     certain: list[Range]
-    """Parts of them: for which it does so with 95 % certainty, as a verdict "port" asks for."""
+    """Parts of `pays` with 95 % certainty, as for a verdict "port"."""
     from_iterations: int | None
-    """Number of iterations from which `best` saves that much in spite of what beginning takes; None: never."""
+    """Number of iterations from which `best` saves that much, set-up cost included; None: never."""
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
 
     @property
     def break_even_bytes(self) -> float | None:
-        """Where `best` starts to pay at or above the workload's buffer: 0 from the smallest on, None nowhere."""
+        """The size from which `best` pays, at or above the workload's buffer: 0 from the smallest, None nowhere."""
         return None if self.here is None else self.here.low
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,24 +143,24 @@ class Advice:
 
 @dataclass(frozen=True)
 class Lever:
-    """One input moved by itself, and what the advised approach then saves of an iteration."""
+    """Sensitivity to one input: moved by itself, what the advised approach then saves of an iteration."""
 
     name: str
-    """A cost term's, or what a workload says."""
+    """Of a cost term, or of a workload's field."""
     kind: Literal["machine", "workload"]
     steps: tuple[str, str]
-    """Where it goes, in words; a machine's values go to the ends of their intervals."""
+    """Both ends, in words; a machine's values go to the ends of their intervals."""
     here_percent: float
-    """What is saved with the input as it is, in percent of the baseline's iteration."""
+    """The saving with the input unmoved, in percent of the baseline's iteration."""
     speedup_percent: tuple[float, float]
     """The same at either end."""
     eta: tuple[float, float]
     turns: bool
-    """Is it worth a port with the input at one of the three, and not at another?"""
+    """Does the input change whether a port is worth it?"""
 
     @property
     def swing(self) -> float:
-        """Percentage points between the least and the most that is saved."""
+        """Percentage points between the smallest and the largest saving."""
         some = (self.here_percent, *self.speedup_percent)
         return max(some) - min(some)
 
@@ -196,18 +195,18 @@ class Prediction:
     engine: str = "timeline"
     """One exchange of a rank ("timeline"), many ranks iteration after iteration ("engine"), or SST ("sst")."""
     ranks: tuple[int, ...] = ()
-    """Grid of ranks that were simulated, or their number; empty: none but the two of an exchange."""
+    """Grid of the simulated ranks, or their number; empty for the two ranks of the timeline."""
     network: str = ""
-    """Topology that was simulated; empty: none, the ranks' own ports are all that is shared."""
+    """Topology that was simulated; empty: none, ranks share nothing but their ports."""
     iterations: int = 1
-    """Simulated, with the machine's parameters at their values."""
+    """Number of simulated iterations, with the machine's parameters at their values."""
     decides: list[Lever] = field(default_factory=list)
-    """Inputs by how much they move what is saved, the first moves it most; empty also where nobody asked."""
+    """Sensitivity to each input, the largest swing first; empty also if not asked for."""
     exchanges: tuple[Prediction, ...] = ()
-    """Of a step with several: what each could gain while the others are sent in bulk; iterations are whole steps.
-    `approaches` are then of the step: all in bulk, and each as advised."""
+    """For a step of several exchanges: each with the others in bulk; iterations are whole steps. `approaches` are then
+    those of the step: all in bulk, and each as advised."""
     share: float | None = None
-    """Of the whole run, what these steps take, if the workload says."""
+    """Share of the run that these steps take, if the workload states it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
@@ -222,7 +221,7 @@ class Prediction:
 
     @property
     def run_speedup_percent(self) -> float | None:
-        """By how much the whole run gets shorter if what is advised is ported; None where `share` is not known."""
+        """How much shorter the whole run gets with the advised approach; None without `share`."""
         return None if self.share is None else self.share * self.advised.speedup_percent
 
     def to_pandas(self) -> Any:
@@ -241,7 +240,7 @@ class Prediction:
 
     @property
     def bulk(self) -> ApproachPrediction:
-        """The baseline: what the application does today, ``Pt2Pt single`` unless it says otherwise."""
+        """The baseline, ``Pt2Pt single`` unless the workload states another."""
         base = baseline(self.workload["today"], self.workload["threads"])
         return next(p for p in self.approaches if p.approach == base)
 

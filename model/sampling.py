@@ -14,8 +14,9 @@ from pready.model.arrays import Array, spread
 from pready.model.machine import Machine
 from pready.model.machine_path import SizeCurve
 from pready.model.machine_threads import Contention
+from pready.model.normal import Z95
 from pready.model.random_draws import uniforms
-from pready.model.values import Z95, Value
+from pready.model.values import Value
 
 STREAM_PARAMETERS = 1 << 31
 
@@ -75,7 +76,7 @@ class Sampler:
         return spread(value, (value * (1 - interval), value * (1 + interval)), self.normals(name))
 
     def once(self, of: tuple[object, ...], made: Callable[[], dict[str, Array]]) -> dict[str, Array]:
-        """What messages of many sizes share, drawn for the first of them."""
+        """Costs that messages of many sizes share, drawn for the first of them."""
         if of not in self._alike:
             self._alike[of] = made()
         return self._alike[of]
@@ -96,6 +97,6 @@ class Sampler:
 
 @lru_cache(maxsize=1024)
 def _normals(seed: int, name: str, draws: int) -> Array:
-    """Standard normal draws of one named parameter: the same for every buffer, library and machine that is asked."""
+    """Standard normal draws of one named parameter: the same for every buffer, library and machine."""
     u = uniforms(seed, 0, np.arange(draws), 1, STREAM_PARAMETERS | (crc32(name.encode()) >> 1))[:, 0]
     return normal.inverse(u)

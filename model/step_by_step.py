@@ -1,4 +1,4 @@
-"""A step with several exchanges by timelines: one exchange after the other, of ranks that are in step."""
+"""A step of several exchanges by timelines: one exchange after the other, of ranks in step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pready.model.workload import Workload
 class StepByStep:
     """A step's rows of a prediction, from the timelines of its exchanges.
 
-    Each begins when the one before has ended, with adapters at rest.
+    Each exchange begins when the one before has ended, with idle adapters.
     """
 
     machine: Machine
@@ -35,7 +35,7 @@ class StepByStep:
         self.exchanges = [replace(like, workload=w, number=i) for i, w in enumerate(self.workload.parts)]
 
     def predict(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
-        """All exchanges as they are today, and each in its own of `approaches`."""
+        """All exchanges as their baselines, and each by its own of `approaches`."""
         base = [w.baseline for w in self.workload.parts]
         today, bulk = self._times(base), self._times([BULK] * len(base))
         once_today = self._begin(base)
@@ -47,12 +47,12 @@ class StepByStep:
         ]
 
     def means(self, machine: Machine, parts: Sequence[Workload], ways: Sequence[Approach], sampler: Sampler) -> Array:
-        """Mean times of a step's communication and of a step with each of a sampler's machines, shape (rows, 2).
+        """Mean times of communication and of a whole step with each of a sampler's machines, shape (rows, 2).
 
         Parameters
         ----------
         parts, ways
-            Exchanges that take the place of these, and how each is sent.
+            Exchanges in place of the step's, and how each is sent.
         """
         each = [replace(e, machine=machine, workload=w, draws=0) for e, w in zip(self.exchanges, parts, strict=True)]
         moved = [e.moved([a], sampler)[0] for e, a in zip(each, ways, strict=True)]

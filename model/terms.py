@@ -1,10 +1,9 @@
-"""The table of cost terms: what each is called, what it stands for, and where it comes from.
+"""The table of cost terms: the name of each, its meaning, and its values in a machine file.
 
-One row says all there is to know of a term. Advice, explanations, suspects of a validation, the listing of
-a machine and its sensitivity read it; nobody else keeps a list of terms.
+Advice, explanations, suspects of a validation, the listing of a machine and the sensitivity read this one list.
 
-A term is a few fields of `Costs` (seconds of one message) made from a few values of a `Machine`. Terms
-that a reader would call by one name share it: `by_name` has them together.
+A term is a few fields of `Costs` (seconds of one message) made from a few values of a `Machine`. Rows with one name are
+one cost to a reader: `by_name` groups them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pready.model.costs import Costs
 from pready.model.units import Unit
 
 Step = Literal["begin", "ready", "issue", "protocol", "NIC", "link", "wire", "receive", "finish"]
-"""Of a run: once, then those of the timeline in order."""
+"""Set-up, then the steps of the timeline in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,26 +28,26 @@ class Term:
     """One row."""
 
     name: str
-    """What a reader calls it; rows of one name are one cost to him."""
+    """As a reader knows it; rows of one name are one cost."""
     symbol: str
     latex: str
     says: str
-    """What it is, in a sentence."""
+    """Its meaning, in a sentence."""
     costs: tuple[str, ...]
-    """Fields of `Costs`; none of what an exchange does not pay."""
+    """Fields of `Costs`; empty for a cost that no exchange pays."""
     values: Mapping[str, Unit | None] = field(default_factory=dict)
-    """Values of a machine file that make it, by `canonical` name, with what they measure."""
+    """Its values in a machine file, by `canonical` name, with their units."""
     steps: tuple[Step, ...]
     bulk_alike: bool = False
-    """Bulk pays it as well, so that it is not what takes a gain."""
+    """Bulk pays it as well, so that it does not take a gain."""
 
 
 TERMS: tuple[Term, ...] = (
     Term(
-        name="beginning",
+        name="set-up cost",
         symbol="t_begin",
         latex=r"t_\mathrm{begin}",
-        says="requests, windows and communicators, set up once before the first iteration, and their first use",
+        says="requests, windows and communicators, once before the first iteration, their first use included",
         costs=(),
         values={
             "begin.persistent": Unit.TIME,
@@ -78,7 +77,7 @@ TERMS: tuple[Term, ...] = (
         steps=("ready", "finish"),
     ),
     Term(
-        name="the receiver's go-ahead",
+        name="clear-to-send or exposure epoch",
         symbol="control",
         latex=r"t_\mathrm{control}",
         says="a message without payload from call to call, such as an exposure epoch or a clear-to-send",
@@ -125,7 +124,7 @@ TERMS: tuple[Term, ...] = (
         name="message overhead o_s",
         symbol="o_setup",
         latex=r"o_\mathrm{setup}",
-        says="what of o_s a send saves whose request was set up before the loop (MPI_Send_init)",
+        says="the part of o_s that a persistent send saves (MPI_Send_init before the loop)",
         costs=("setup",),
         values={"requests.setup": Unit.TIME},
         steps=("issue",),
@@ -156,7 +155,7 @@ TERMS: tuple[Term, ...] = (
         name="the active message",
         symbol="copy",
         latex=r"t_\mathrm{copy}",
-        says="one copy of the whole message, which an active message makes on each side",
+        says="the copy of the whole message, on each side of an active message",
         costs=("copy_out",),
         steps=("issue", "receive"),
     ),
@@ -164,7 +163,7 @@ TERMS: tuple[Term, ...] = (
         name="the active message",
         symbol="active message",
         latex=r"t_\mathrm{active}",
-        says="what an active message takes longer than a send, copies aside",
+        says="what an active message costs beyond a send and its copies",
         costs=("active",),
         values={"active_message": Unit.TIME},
         steps=("issue",),
@@ -173,7 +172,7 @@ TERMS: tuple[Term, ...] = (
         name="the rendezvous handshake",
         symbol="handshake",
         latex=r"t_\mathrm{handshake}",
-        says="request and answer of a large message, which move only while both sides make progress",
+        says="RTS and CTS of a large message, which move only while both sides make progress",
         costs=("handshake",),
         values={"path.segments[].handshake": Unit.TIME},
         steps=("protocol",),
@@ -182,7 +181,7 @@ TERMS: tuple[Term, ...] = (
         name="the gap between messages",
         symbol="g",
         latex="g",
-        says="the least time between two messages of one adapter, that leave or that come (LogGP's g)",
+        says="the least time between two messages through one adapter, in or out (LogGP's g)",
         costs=("gap",),
         values={"path.segments[].g": Unit.TIME},
         steps=("NIC",),
@@ -262,7 +261,7 @@ TERMS: tuple[Term, ...] = (
         name="polling several VCIs",
         symbol="t_poll",
         latex=r"t_\mathrm{poll}",
-        says="what each further VCI adds where one thread completes messages on all (zambre2021 5.1)",
+        says="each further VCI, if one thread completes messages on all (zambre2021 5.1)",
         costs=("poll",),
         values={"threads.vci_poll": Unit.TIME},
         steps=("finish",),
@@ -298,7 +297,7 @@ TERMS: tuple[Term, ...] = (
         name="RMA synchronisation",
         symbol="acknowledgement",
         latex=r"t_\mathrm{ack}",
-        says="an adapter's word that a put has arrived, on its way back",
+        says="L of the message that tells the sender of an arrival",
         costs=("ack",),
         steps=("finish",),
     ),
@@ -312,7 +311,7 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "memory.caches": None,
     "one_sided.puts": None,
 }
-"""Values of a machine file that decide what happens, and take no time themselves; with what they measure."""
+"""Values of a machine file that select a rule and take no time themselves."""
 
 BY_COST: Mapping[str, Term] = {c: t for t in TERMS for c in t.costs}
 _BY_VALUE: Mapping[str, Term] = {v: t for t in TERMS for v in t.values}
@@ -324,18 +323,18 @@ def canonical(label: str) -> str:
 
 
 def of_value(label: str) -> Term | None:
-    """The term that a machine's value makes; None for one of `NO_COSTS`."""
+    """The term of a machine's value; None for one of `NO_COSTS`."""
     return _BY_VALUE.get(canonical(label))
 
 
 def unit_of(label: str) -> Unit | None:
-    """What a machine's value measures; None: it is a count, a choice or a yes or no."""
+    """The unit of a machine's value; None for a count, a choice, or true and false."""
     name = canonical(label)
     return _BY_VALUE[name].values[name] if name in _BY_VALUE else NO_COSTS[name]
 
 
 def by_name() -> dict[str, list[Term]]:
-    """The rows of each name that an exchange pays, in the table's order."""
+    """The rows of each name that an exchange pays, in order."""
     out: dict[str, list[Term]] = {}
     for term in (t for t in TERMS if t.costs):
         out.setdefault(term.name, []).append(term)
@@ -343,11 +342,11 @@ def by_name() -> dict[str, list[Term]]:
 
 
 def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
-    """The fields that change where some terms cost nothing, each of the shape it has in `costs`."""
+    """The fields of some terms as zeros, each of the shape it has in `costs`."""
     return {c: np.zeros_like(getattr(costs, c)) for t in terms for c in t.costs}
 
 
 def fields_without_a_term() -> set[str]:
-    """Fields of `Costs` that no row has; there are none but the message's size."""
+    """Fields of `Costs` without a row: the message's size only."""
     known = {c for t in TERMS for c in t.costs}
     return {f.name for f in fields(Costs)} - known

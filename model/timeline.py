@@ -23,7 +23,7 @@ Approach, seven steps follow, each a FIFO server or a shift:
 Every server is "max-plus" and needs no event queue: end_i = max(arrival_i, end_{i-1}) + h_i, which unrolls to a running
 maximum (`fifo_starts`). Where peers get as many bytes each, all messages of an approach are alike and pass every server
 in one order. Where they do not (faces of several sizes), each has the costs of its peer's, and messages are sorted
-before each server that they may reach in another order: the adapter (`line_up`) and the receiver.
+before each server that they may reach in another order: the adapter (`departures`) and the receiver.
 
 Times are relative to the sender's last ready partition, so that the compute time, often a thousand times the
 communication, costs no digits.
@@ -40,34 +40,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.arrays import Array, latest
-from pready.model.costs import BoolArray, Completes, Costs
-from pready.model.interfaces import Approach, Interface
-from pready.model.line import Line, fifo_starts, line_up
-from pready.model.machine import Progress
-from pready.model.machine_rma import Puts
+from pready.model.costs import Completes, Costs
+from pready.model.fifo import fifo_starts
+from pready.model.interfaces import Approach
+from pready.model.order import Departures, departures
+from pready.model.rules import (
+    Setting,
+    acknowledgement,
+    answers_inside,
+    confirmed,
+    contending,
+    counted,
+    delivered,
+    epochs,
+    holding,
+    late_puts,
+    latest_by_thread,
+    marked_by_threads,
+    received_between,
+    receivers,
+    receiving,
+    taken_in,
+)
 from pready.model.vcis import issuing_threads, vci_members
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the timeline needs to know besides times and costs."""
-
-    threads: int
-    partitions_per_thread: int
-    peers: int
-    contexts: int
-    progress: Progress
-    sender_progress: Progress = "hardware"
-    two_way: bool = False
-    """A rank's peers send to it while it sends to them."""
-    puts: Puts = "adapter"
-    """How MPI_Put moves its data."""
 
 
 @dataclass(frozen=True)
@@ -168,23 +169,26 @@ def run(
         issued = _issue(starts, members, rank, each, approach, setting)
         sent = allowed(issued, each)
     # 4. NIC and 5. wire.
-    line = line_up(sent, each, interface, last_ready)
-    left = fifo_starts(line.goes, line.of(_service(each)))
-    early = _early(left, line, each, join)
+    order = departures(sent, each, interface, last_ready)
+    left = fifo_starts(order.goes, order.of(_service(each)))
+    early = _early(left, order, each, join)
     # 6. Receive.
-    received = _receive(left, line, each, approach, len(members), setting, waits_from)
+    received = _receive(left, order, each, approach, len(members), setting, waits_from)
     # 7. Finish.
     last_issued = _finite_max(issued)
     end = _finish(received, last_issued, join, waits_from, len(members), rank, approach, setting)
 
     if setting.two_way:
-        complete = _finite_max(completed(line.back(line.goes), line.back(left), each))
+        complete = _finite_max(completed(order.back(order.goes), order.back(left), each))
         end = np.maximum(end, complete + rank.barrier if interface.receivers == "threads" else complete)
 
     count = approach.messages * setting.peers
     steps = None
     if keep_steps:
-        at = (issued, *map(line.back, (line.goes, left, left + line.of(each.stream), left + line.of(_travel(each)))))
+        at = (
+            issued,
+            *map(order.back, (order.goes, left, left + order.of(each.stream), left + order.of(_travel(each)))),
+        )
         steps = _steps(starts, members, at, received, count)
     return Timeline(end, join, times.min(axis=1), last_issued, early / count, count, steps)
 
@@ -225,7 +229,7 @@ def _protocol(
 
 
 def _service(costs: Costs) -> Array:
-    """How long the adapter is taken by a message: LogGP's g + G m, many being in flight."""
+    """How long a message keeps the adapter busy: LogGP's g + G m, many being in flight."""
     return costs.gap + costs.link
 
 
@@ -285,52 +289,6 @@ def _wide(x: Array, rows: int) -> Array:
     return np.broadcast_to(x, (rows,))
 
 
-def joined(ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """When a rank's threads have met after marking their partitions: shape (rows,), on the clock of `ready`."""
-    if approach.interface.counts:
-        ready = marked_by_threads(ready, setting, costs.pready)
-    return np.asarray(latest(ready) + costs.barrier)
-
-
-def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
-    """When each MPI_Pready returns: a thread marks its partitions one after the other."""
-    if not np.any(pready):
-        return times
-    per_thread = times.reshape(len(times), setting.threads, setting.partitions_per_thread)
-    cost = pready[..., None, None]
-    if setting.partitions_per_thread == 1:
-        return np.asarray(per_thread + cost).reshape(times.shape)
-    if np.all(per_thread[..., 1:] >= per_thread[..., :-1]):
-        return (fifo_starts(per_thread, cost) + cost).reshape(times.shape)
-    order = np.argsort(per_thread, axis=-1, kind="stable")  # a trace may finish out of order
-    marked = fifo_starts(np.take_along_axis(per_thread, order, axis=-1), cost) + cost
-    out = np.empty_like(marked)
-    np.put_along_axis(out, order, marked, axis=-1)
-    return out.reshape(times.shape)
-
-
-def counted(approach: Approach, threads: int, partitions_per_thread: int) -> list[bool]:
-    """Which transport partitions several threads fill, so that they count down to know the last of them.
-
-    Where every partition is marked (`Interface.counts`) and where all threads meet first, nobody counts again.
-    """
-    interface = approach.interface
-    if interface.counts or interface.joins:
-        return [False] * approach.messages
-    per_bin = threads * partitions_per_thread // approach.messages
-    return [
-        t * per_bin // partitions_per_thread != ((t + 1) * per_bin - 1) // partitions_per_thread
-        for t in range(approach.messages)
-    ]
-
-
-def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """CPU time for the epochs on all windows."""
-    interface = approach.interface
-    first = costs.flush if interface.sync == "passive" else costs.epoch
-    return np.asarray(first + (interface.windows(setting.threads) - 1) * costs.window)
-
-
 def _queues(starts: Array, members: list[list[int]], *, number: bool = False) -> tuple[Array, NDArray[np.intp]]:
     """When each VCI's transport partitions queue for its lock, in order: shape (rows, VCIs, partitions).
 
@@ -354,22 +312,22 @@ def _issue(
 ) -> Array:
     """When each message leaves the CPU: shape (rows, VCIs, partitions, peers), +inf where a VCI has fewer.
 
-    A transport partition is one message per peer, issued one after the other by one thread; where others
-    wait for the lock, each of them finds it taken. It is free for the next one when, where traffic is
-    two-way, as many have been received.
+    A transport partition is one message per peer, issued one after the other by one thread; each message of a
+    partition that waits for the lock pays c. Where traffic is two-way, the lock is released once as many messages have
+    been received.
     """
     queued, _ = _queues(starts, members)
     sharing = [issuing_threads(ts, starts.shape[1], setting.threads, setting.partitions_per_thread) for ts in members]
     hold = holding(each, approach)
-    taken = contending(rank, approach)[..., sharing][..., None, None]  # (VCIs, 1, 1) or (rows, VCIs, 1, 1)
+    contention = contending(rank, approach)[..., sharing][..., None, None]  # (VCIs, 1, 1) or (rows, VCIs, 1, 1)
     between = received_between(each, approach, len(members), setting)
     # A FIFO of ends: max(ready_i + h, end_(i-1) + h + c), for all peers.
-    turn = _to_all(hold, setting.peers)
-    ends = fifo_starts(queued + turn, _to_all(hold + taken + between, setting.peers))
+    whole = _to_all(hold, setting.peers)
+    ends = fifo_starts(queued + whole, _to_all(hold + contention + between, setting.peers))
     if hold.shape[-1] == 1:
         follow = np.arange(setting.peers - 1, -1, -1) * hold
     else:
-        follow = turn[..., None] - np.cumsum(hold, axis=-1)
+        follow = whole[..., None] - np.cumsum(hold, axis=-1)
     return np.asarray(ends[..., None] - follow)
 
 
@@ -398,21 +356,6 @@ def _one_by_one(
     return np.stack(issued, axis=-1)[:, None, None], np.stack(sent, axis=-1)[:, None, None]
 
 
-def holding(costs: Costs, approach: Approach) -> Array:
-    """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
-    interface = approach.interface
-    if interface.one_sided:
-        return costs.put
-    overhead = np.maximum(costs.hold - costs.setup, 0.0) if interface.persistent else costs.hold
-    hold = overhead + costs.copy_in
-    return np.asarray(hold + costs.copy_out + costs.active) if interface.active_message else np.asarray(hold)
-
-
-def contending(costs: Costs, approach: Approach) -> Array:
-    """c(k) by sharing threads k, shape (rows, threads + 1) or (threads + 1,)."""
-    return costs.contention_put if approach.interface.one_sided else costs.contention
-
-
 def _handshake(
     issued: Array,
     costs: Costs,
@@ -433,11 +376,11 @@ def _handshake(
         return np.where(asks, until, -np.inf)  # rendezvous only
 
     if answers_inside(approach.interface, setting.progress) and waits_from is not None:
-        # Nobody answers the request-to-send until the receiver enters MPI.
+        # No CTS before the receiver enters MPI.
         request = np.maximum(request, held(_broadcast(waits_from, issued)))
     answered = request + half
     if setting.sender_progress == "on-call":
-        # Somebody has to be inside MPI to see the answer.
+        # The sender sees the CTS in MPI.
         if approach.interface.sender_returns:
             answered = np.maximum(answered, held(_broadcast(join, issued)))
         elif setting.partitions_per_thread > 1 and approach.interface.splits:
@@ -446,80 +389,40 @@ def _handshake(
     return np.asarray(answered)
 
 
-def latest_by_thread(marked: Array, setting: Setting) -> Array:
-    """When each thread's last partition is ready: shape (rows, threads)."""
-    return latest(marked.reshape(len(marked), setting.threads, -1))
-
-
-def late_puts(interface: Interface, setting: Setting) -> bool:
-    """Are puts deferred until one thread ends the epoch of all? Of a window per thread this is not said."""
-    return setting.puts == "deferred" and interface.one_sided and not interface.windows_per_thread
-
-
-def answers_inside(interface: Interface, progress: Progress) -> bool:
-    """Does a receiver answer only inside MPI? An adapter answers a rendezvous at best, and no active message."""
-    return progress == "on-call" or (interface.active_message and progress != "thread")
-
-
-def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
-    """Who completes messages: of puts, one thread where the library makes active messages of them."""
-    return "master" if interface.one_sided and setting.puts == "processor" else interface.receivers
-
-
-def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
-    """CPU time to receive one message: shape (rows,) or ()."""
-    interface = approach.interface
-    if receivers(interface, setting) == "none":
-        return np.asarray(0.0)
-    service = costs.unmatched
-    if interface.matches:
-        # Messages of one queue arrive in any order: on average half of what is left is searched.
-        queued = setting.peers * approach.messages / vcis
-        service = costs.receive + costs.per_entry * (queued - 1) / 2
-    if interface.active_message:
-        service = service + costs.copy_out
-    return np.asarray(service)
-
-
-def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
-    """What a VCI's lock is held for after each message of a partition, if another queues: shape (rows,) or ()."""
-    return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
-
-
-def _early(left: Array, line: Line, each: Costs, join: Array) -> NDArray[np.intp]:
+def _early(left: Array, order: Departures, each: Costs, join: Array) -> NDArray[np.intp]:
     """How many messages have arrived when the sender's threads meet: shape (rows,)."""
-    return np.asarray(np.count_nonzero(left + line.of(_travel(each)) <= join[:, None], axis=1))
+    return np.asarray(np.count_nonzero(left + order.of(_travel(each)) <= join[:, None], axis=1))
 
 
 def _receive(
     left: Array,
-    line: Line,
+    order: Departures,
     each: Costs,
     approach: Approach,
     vcis: int,
     setting: Setting,
     waits_from: Array | None,
 ) -> Array:
-    """When the last message is complete at the receiver, shape (rows,); `left` is in the order of the line."""
+    """When the last message is complete at the receiver, shape (rows,); `left` is in the order of departure."""
     rows, interface = len(left), approach.interface
     begins = waits_from if setting.progress != "thread" else None  # completing takes the CPU
     nobody = receivers(interface, setting) == "none"
-    if nobody and line.alike:
-        return _finite_max(left) + line.of(_travel(each))[:, 0]
-    arrived = left + line.of(_travel(each))
+    if nobody and order.alike:
+        return _finite_max(left) + order.of(_travel(each))[:, 0]
+    arrived = left + order.of(_travel(each))
     if nobody:
         return _finite_max(arrived)
     service = receiving(each, approach, vcis, setting)
     if receivers(interface, setting) == "threads" and vcis > 1:
-        queues = line.back(arrived).reshape(rows, vcis, -1)
-        service = service[..., 0] if line.alike else np.broadcast_to(service, line.shape).reshape(queues.shape)
+        queues = order.back(arrived).reshape(rows, vcis, -1)
+        service = service[..., 0] if order.alike else np.broadcast_to(service, order.shape).reshape(queues.shape)
     else:
-        queues, service = arrived[:, None], line.of(service)[:, None]
+        queues, service = arrived[:, None], order.of(service)[:, None]
     if begins is not None:
         np.maximum(queues, begins[:, None, None], out=queues)
-    if not line.alike:  # a large message may have overtaken a small one, or the other way round
-        order = np.argsort(queues, axis=-1, kind="stable")
-        queues, service = (np.take_along_axis(x, order, axis=-1) for x in (queues, service))
+    if not order.alike:  # a large message may have overtaken a small one, or the other way round
+        by_arrival = np.argsort(queues, axis=-1, kind="stable")
+        queues, service = (np.take_along_axis(x, by_arrival, axis=-1) for x in (queues, service))
     ends = fifo_starts(queues, service)
     ends += service
     return _finite_max(ends)
@@ -548,35 +451,6 @@ def _completed(
     )
 
 
-def delivered(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
-    """Is a send complete only when its receiver has it? Of passive synchronisation the flush says so."""
-    return np.asarray((costs.completes == Completes.DELIVERED) & (interface.sync != "passive"))
-
-
-def _told_by_target(costs: Costs, setting: Setting) -> BoolArray:
-    """Does a message of the target say that puts have arrived? Where they are deferred, an epoch's cost has it."""
-    return np.asarray((costs.completes == Completes.DELIVERED) & (setting.puts != "deferred"))
-
-
-def confirmed(costs: Costs, interface: Interface, setting: Setting) -> bool:
-    """Does the end of an epoch wait until its puts are known to have arrived, before the target is told?"""
-    return interface.sync == "passive" or (interface.sync == "active" and bool(_told_by_target(costs, setting).any()))
-
-
-def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """From an arrival until its sender knows: L back, or a message by a put's target, in MPI."""
-    by_message = interface.one_sided & _told_by_target(costs, setting)
-    return np.where(by_message, costs.control, costs.ack)
-
-
-def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """CPU time of a receiver from a message's arrival to its word."""
-    if receivers(interface, setting) == "none":
-        return np.zeros(())
-    service = costs.receive if interface.matches else costs.unmatched
-    return service + costs.copy_out if interface.active_message else service
-
-
 def _finite_max(times: Array) -> Array:
     """The latest of each row, +inf being the padding of VCIs with fewer messages."""
     flat = times.reshape(len(times), -1)
@@ -592,8 +466,10 @@ def _synchronise(end: Array, issued: Array, join: Array, costs: Costs, approach:
     if interface.sync == "active":
         # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
         complete = issued if interface.windows_per_thread else np.maximum(issued + costs.barrier, join)
-        if confirmed(costs, interface, setting):
-            complete = np.maximum(complete, end + acknowledgement(costs, interface, setting))
+        known = np.where(
+            confirmed(costs, interface, setting), end + acknowledgement(costs, interface, setting), -np.inf
+        )
+        complete = np.maximum(complete, known)
         return np.asarray(np.maximum(end, complete + costs.control) + closing)
     # Passive: flush waits for the acknowledgement, then a message tells the receiver.
     flushed = np.maximum(end + acknowledgement(costs, interface, setting), join)

@@ -75,7 +75,7 @@ _SCALES = {
     Unit.INTENSITY: (("flop/B", 1.0),),
     Unit.SHARE: (("%", 0.01),),
 }
-"""The units that we write, and their factors, as the registry has them."""
+"""The units of output, and their factors, as in the registry."""
 
 _EXACT = _SCALES | {
     Unit.BANDWIDTH: (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
@@ -143,7 +143,7 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
 
 
 def _by_letters(name: str, unit: Unit) -> str | None:
-    """The unit of this kind with the same letters, one written large in place of small or the other way round."""
+    """The unit of this kind with the same letters in another case."""
     known = (*dict(_SCALES[unit]), *_MORE.get(unit, ()))
     return next((u for u in known if u.lower() == name.lower() and u != name), None)
 
@@ -154,7 +154,7 @@ _MORE = {
     Unit.TIME_PER_BYTE: ("us/MiB",),
     Unit.FREQUENCY: ("MHz",),
 }
-"""What people write besides the units that we write."""
+"""Further units that users write."""
 
 
 @lru_cache(maxsize=256)

@@ -10,8 +10,6 @@ from pready.model.errors import PreadyError, shown
 
 T = TypeVar("T")
 
-Z95 = 1.959963984540054  # half-width of a 95 % interval in standard deviations
-
 
 class Strict(BaseModel):
     """The base of every table of a file: unknown fields are errors, values do not change."""

@@ -9,10 +9,10 @@ from pready.model.interfaces import Approach, Interface
 
 
 def lane(transport: int, transports: int, threads: int) -> int:
-    """The communicator, tag or window a transport partition uses: one per thread, or fewer.
+    """The communicator, tag or window of a transport partition: at most one per thread.
 
-    With fewer transport partitions than threads each has its own; otherwise it is the thread that
-    owns its first user partition (bins are contiguous).
+    With fewer transport partitions than threads each has its own; otherwise that of the thread that owns its first user
+    partition (bins are contiguous).
     """
     return transport if transports <= threads else transport * threads // transports
 
@@ -20,9 +20,8 @@ def lane(transport: int, transports: int, threads: int) -> int:
 def vci_of(transport: int, approach: Approach, threads: int, contexts: int) -> int:
     """The VCI that a transport partition's message goes through.
 
-    Tags spread messages round-robin (gillis2023 3.2.2: message i on VCI i mod n), the other mechanisms
-    spread communicators, tags or windows; whatever exceeds the hardware's contexts
-    starts again from VCI 0 (zambre2021 5.3).
+    Tags spread messages round-robin (gillis2023 3.2.2: message i on VCI i mod n), the other mechanisms spread
+    communicators or windows; beyond the hardware's contexts both start again from VCI 0 (zambre2021 5.3).
     """
     available = min(approach.vcis, contexts)
     if approach.interface.mechanism == "tags":
@@ -31,7 +30,7 @@ def vci_of(transport: int, approach: Approach, threads: int, contexts: int) -> i
 
 
 def vci_members(approach: Approach, threads: int, contexts: int) -> list[list[int]]:
-    """The transport partitions of each VCI that is used, in index order."""
+    """The transport partitions of each VCI in use, in index order."""
     members: dict[int, list[int]] = {}
     for t in range(approach.messages):
         members.setdefault(vci_of(t, approach, threads, contexts), []).append(t)
@@ -39,10 +38,9 @@ def vci_members(approach: Approach, threads: int, contexts: int) -> list[list[in
 
 
 def issuing_threads(members: list[int], transports: int, threads: int, partitions_per_thread: int) -> int:
-    """How many threads can want one VCI at the same time: k of the contention curve.
+    """How many threads can contend for a VCI: k of the contention curve.
 
-    A message is issued by one thread, so there are at most as many issuers as messages, and at most
-    as many as threads that own a part of them.
+    One thread issues a message, so at most as many as there are messages, and as threads that own a part of them.
     """
     per_bin = threads * partitions_per_thread // transports
     owners: set[int] = set()
@@ -81,7 +79,7 @@ def communicators_27_point(x: int, y: int, z: int) -> int:
 
 
 def check_transport_partitions(transport: int, user: int) -> None:
-    """Transport partitions are bins of equally many whole user partitions."""
+    """Refuse transport partitions that are not bins of equally many user partitions."""
     if transport < 1 or user % transport:
         divisors = [d for d in range(1, user + 1) if user % d == 0]
         valid = ", ".join(map(str, divisors)) if len(divisors) <= 16 else f"a divisor of {user}"
@@ -98,7 +96,7 @@ def enumerate_approaches(
     contexts: int,
     max_vcis: int,
 ) -> Iterator[Approach]:
-    """Every interface with every transport count, on one VCI and on as many as it can use."""
+    """Every interface with every transport count, on one VCI and on as many as are useful."""
     for interface in interfaces:
         for t in transports if interface.splits else [1]:
             useful = min(threads, t, contexts, max_vcis)

@@ -1,6 +1,6 @@
-"""What a figure allows to say: the same for the timeline, the engine, SST and real MPI.
+"""The verdict that a prediction supports: the same rule for the timeline, the engine, SST and real MPI.
 
-A verdict is about the iteration: η says how good an approach is, the run time whether anyone should care.
+A verdict is about the iteration: η rates an approach, the change of the iteration time says whether it matters.
 ``port`` only if the iteration gets shorter by at least a minimum with 95 % certainty, ``do not port`` if it
 is not expected to, ``undecided`` in between.
 """
@@ -18,29 +18,29 @@ from pready.model.prediction import ApproachPrediction, Verdict
 INDISTINCT = 0.01
 """Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
 MIN_GAIN = 0.01
-"""Share of an iteration that is worth porting for, unless somebody says otherwise."""
+"""Default of the share of an iteration that a port has to save."""
 PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}
 """Simplest to program first: the order of `INTERFACES`."""
 
 
 def a_port(approach: Approach, gain: float, today: Approach) -> bool:
-    """Is it one, with that gain against `today`? Another name for what the application does, no faster, is none."""
+    """Is an approach a port, with that gain over the baseline `today`? Another whole send that is no faster is not."""
     whole_send = approach.interface.call == "MPI_Send" and not approach.interface.splits
     return approach != today and not (whole_send and gain <= 1)
 
 
 def candidates(rows: Sequence[ApproachPrediction], today: Approach) -> list[ApproachPrediction]:
-    """What one may port to and can have."""
+    """Ports that are available."""
     return [p for p in rows if p.available and a_port(p.approach, p.gain, today)]
 
 
 def simplest_of_the_best(usable: Sequence[ApproachPrediction]) -> ApproachPrediction:
-    """Of the approaches hardly slower than the fastest, the one that is simplest to program."""
+    """The approach that is simplest to program among those within `INDISTINCT` of the fastest."""
     return usable[simplest([(p.approach, p.gain) for p in usable])]
 
 
 def simplest(gains: Sequence[tuple[Approach, float]]) -> int:
-    """The same of approaches and their gains: its place."""
+    """The same for approaches with their gains: its index."""
     top = max(gain for _, gain in gains)
     close = [i for i, (_, gain) in enumerate(gains) if gain >= top * (1 - INDISTINCT)]
     return min(close, key=lambda i: _trouble(gains[i][0]))
@@ -51,19 +51,19 @@ def _trouble(approach: Approach) -> tuple[int, int, int]:
 
 
 class Standing(Protocol):
-    """What the choice among approaches needs of each: an `ApproachPrediction`, or a `Stands`."""
+    """What the choice among approaches reads of each: of an `ApproachPrediction`, or of a `Stands`."""
 
     @property
     def approach(self) -> Approach:
-        """What it is."""
+        """The approach."""
 
     @property
     def eta(self) -> float:
-        """Against what the application does today."""
+        """Over the baseline."""
 
     @property
     def gain(self) -> float:
-        """That with what beginning takes."""
+        """η with the set-up cost included."""
 
     @property
     def iteration_s(self) -> float:
@@ -71,12 +71,12 @@ class Standing(Protocol):
 
     @property
     def begin_s(self) -> float:
-        """What beginning takes."""
+        """Set-up cost, once."""
 
 
 @dataclass(frozen=True)
 class Stands:
-    """The same at the parameters' values alone."""
+    """The same at the parameters' values, without intervals."""
 
     approach: Approach
     eta: float
@@ -89,12 +89,12 @@ S = TypeVar("S", bound=Standing)
 
 
 def best_port(usable: Sequence[S], now: Standing, iterations: int, min_gain: float = MIN_GAIN) -> S:
-    """What to advise for so many iterations: the best of that run; if even that is not worth it, what pays earliest.
+    """The approach to advise for a run of `iterations`: the best; if that is not worth it, the one that pays earliest.
 
     Parameters
     ----------
     now
-        What the application does today.
+        The baseline.
     """
     best = usable[simplest([(p.approach, p.gain) for p in usable])]
     run, run_now = (p.begin_s + iterations * p.iteration_s for p in (best, now))
@@ -108,9 +108,9 @@ def best_port(usable: Sequence[S], now: Standing, iterations: int, min_gain: flo
 
 
 def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -> int | None:
-    """From how many iterations on `best` saves that share of a run, beginning included; None: never.
+    """From how many iterations on `best` saves that share of a run, set-up included; None: never.
 
-    n (T_now − T) − (B − B_now) ≥ g (n T_now + B_now), with T an iteration and B what beginning takes.
+    n (T_now − T) − (B − B_now) ≥ g (n T_now + B_now), with T an iteration and B the set-up cost.
     """
     each = (1 - min_gain) * now.iteration_s - best.iteration_s
     once = best.begin_s - (1 - min_gain) * now.begin_s
@@ -120,22 +120,21 @@ def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -
 
 
 def verdict_of(best: ApproachPrediction, min_gain: float = MIN_GAIN) -> Verdict:
-    """What the best approach's saving and its interval allow to say; `min_gain` as a share of an iteration."""
+    """The verdict on the best approach's saving and its interval; `min_gain` is a share of an iteration."""
     return verdict(best.speedup_percent, best.speedup_low_percent, 100 * min_gain)
 
 
 def verdict(saving: float, low: float, least: float = MIN_GAIN) -> Verdict:
-    """The same of a saving, the lower end of its 95 % interval and what it has to be, all in one unit."""
+    """The verdict on a saving with the lower end of its 95 % interval; `least` is what is asked for, in their unit."""
     if saving < least:
         return "do not port"
     return "port" if low >= least else "undecided"
 
 
 def taken(eta_alone: float, eta_here: float) -> float | None:
-    """The share of a gain η − 1 that something takes, such as congestion; None if there was no gain.
+    """The share of a gain η − 1 that is lost, to congestion for instance; None if there was no gain.
 
-    All of it, 1, where the approach ends below bulk. Below 0 where it gains by it: what slows the approach
-    down may slow bulk down more.
+    1 where the approach ends below bulk. Negative where congestion slows bulk down more than the approach.
     """
     gain = eta_alone - 1
     return min(1 - (eta_here - 1) / gain, 1.0) if gain > 0 else None

@@ -73,22 +73,22 @@ class Workload(Strict):
     format: Literal[2] = FORMAT
     """Of the file."""
     name: str = ""
-    """As tables and pictures call it; absent, the file's name."""
+    """For tables and pictures; absent: the file's name."""
     description: str = ""
     """For people; may have several lines."""
     threads: Count = Field(description="threads per rank, an integer of at least 1")
     partitions_per_thread: Count = 1
     """User partitions that each thread marks ready, one after the other."""
     buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
-    """Absent where sizes differ between neighbours: then it is the largest face, or listed size."""
+    """Absent if sizes differ between neighbours: then the largest face, or listed size."""
     faces: Three | None = None
     """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
     pattern: Pattern = "pt2pt"
-    """Who sends to whom: a pair, the faces of a block or all its 26 neighbours, a wavefront, or as listed."""
+    """A pair, the faces of a block, all its 26 neighbours, a wavefront, or listed neighbours."""
     both_ways: bool = False
-    """Of pattern "pt2pt": do both ranks of a pair send, at the same time?"""
+    """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
     neighbours: Count | None = None
-    """Of pattern "neighbours", how many; with a `neighbour_list` it says."""
+    """Of pattern "neighbours": their number, without a `neighbour_list`."""
     neighbour_list: NeighbourList | None = None
     """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each. One with
     a size of its own is a table, ``{to = 1, size = "64 KiB"}``; in the file ``1:65536``, in bytes."""
@@ -101,7 +101,7 @@ class Workload(Strict):
     boundaries: Literal["periodic", "open"] = "periodic"
     """Do halos wrap around?"""
     blocks: Count = 1
-    """Of a sweep, per octant (KBA): how often a rank computes and sends on."""
+    """Of a sweep: how often a rank computes and sends on, per octant (KBA)."""
     edge: units.Size | None = None
     """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
     edges: Three | None = None
@@ -113,28 +113,28 @@ class Workload(Strict):
     path: PathName = "inter"
     """Between nodes or within one; `ranks_per_node` says it rank by rank."""
     iterations: Count = 100
-    """Of the exchange, over which what it costs to begin is spread."""
+    """Of the exchange; the set-up cost is spread over them."""
     today: Today = "nonblocking"
-    """How the application sends before anything is ported: what everything is compared with."""
+    """The baseline: how the application sends before a port."""
     cache: Literal["hot", "cold"] = "hot"
     """Is the buffer in the cache when it is copied?"""
     receiver: Literal["waiting", "computing"] = "waiting"
-    """Is the receiver inside MPI while the sender computes, or computing like it?"""
+    """Is the receiver waiting in MPI while the sender computes, or computing, too?"""
     transport_partitions: tuple[Count, ...] | None = None
-    """Restricts what is tried; absent: every divisor of the user partitions."""
+    """Counts to try; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
-    """Of a step, in order; absent: one, as the fields above say."""
+    """Of a step, in order; absent: one, described by the fields above."""
     share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
-    """Of the whole run's time, what these steps take; absent: nothing is said of the run."""
+    """Share of the run's time that these steps take; absent: no figure for the run."""
     folder: Annotated[str, Field(exclude=True)] = "."
-    """Where the files named in `arrivals` and `neighbour_list` are looked for; set by `load`."""
+    """Folder of the files named in `arrivals` and `neighbour_list`; set by `load`."""
 
     @model_validator(mode="before")
     @classmethod
     def _buffer(cls, data: Any) -> Any:
-        """The largest size, where none is for all neighbours."""
+        """The largest size, if there is none for all neighbours."""
         if not isinstance(data, dict) or data.get("buffer") is not None:
             return data
         largest = largest_size(data)
@@ -310,7 +310,7 @@ class Workload(Strict):
 
     @property
     def baseline(self) -> Approach:
-        """What the application does today."""
+        """The baseline: what the application does before a port."""
         return baseline(self.today, self.threads)
 
     @property
@@ -339,17 +339,17 @@ class Workload(Strict):
 
     @property
     def two_way(self) -> bool:
-        """Does a rank receive from its peers while it sends to them? In a sweep, receives come first."""
+        """Does a rank receive from its peers while it sends to them? In a sweep it receives first."""
         return self.pattern in (*HALOS, "neighbours") or self.both_ways
 
     @property
     def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
-        """For each rank the ranks that it sends to, if they are listed."""
+        """For each rank the ranks that it sends to, if listed."""
         return None if self.neighbour_list is None else self._lists.ranks
 
     @property
     def neighbour_sizes(self) -> tuple[tuple[float, ...], ...] | None:
-        """Bytes for each of `neighbour_lists`, where any of them has a size of its own."""
+        """Bytes for each of `neighbour_lists`, if any of them has a size of its own."""
         return self._lists.filled(self.buffer) if self._listed_sizes else None
 
     @property
@@ -368,7 +368,7 @@ class Workload(Strict):
 
     @property
     def sizes(self) -> Sizes | None:
-        """Bytes by direction of a halo; None where all neighbours have as many, `buffer`."""
+        """Bytes by direction of a halo; None if every neighbour gets `buffer`."""
         if (self.faces, self.edge, self.edges, self.corner) == (None,) * 4:
             return None
         alike = Sizes.alike(self.buffer, self.edge, self.corner)
@@ -407,8 +407,8 @@ class Workload(Strict):
 
     @property
     def in_step(self) -> bool:
-        """Does every listed rank send as many bytes to its first neighbour as all others to theirs, to its second, ...,
-        and receive each of these once? Then ranks that start together stay so; where nothing is listed, all do."""
+        """Do ranks that start together stay together? With a list, only if all ranks send the same sizes in the same
+        order, and every rank receives each of them once."""
         sized, lists = self.neighbour_sizes, self.neighbour_lists or ()
         if sized is None or len({size for row in sized for size in row}) == 1:
             return True
@@ -417,18 +417,18 @@ class Workload(Strict):
 
     @property
     def thread_time(self) -> float:
-        """Seconds one thread computes for all its partitions, without noise."""
+        """Seconds that one thread computes for all its partitions, without spread."""
         if isinstance(self.compute, ComputeTime):
             return self.compute.time
         return self.compute.mu * self.partition_size * self.partitions_per_thread
 
     def changed(self, **fields: Any) -> Workload:
-        """A copy with other values of some fields, written and checked as in a file: ``changed(buffer="512 KiB")``.
+        """A copy with other values of some fields, as in a file: ``changed(buffer="512 KiB")``.
 
         Parameters
         ----------
         fields
-            By name; dotted ones as ``changed(**{"arrivals.noise": 0.1})``. None leaves a field out. With another
+            By name; dotted ones as ``changed(**{"arrivals.spread": 0.1})``. None leaves a field out. With another
             `buffer`, faces change in proportion.
 
         Raises

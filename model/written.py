@@ -1,7 +1,6 @@
-"""Tables as a file would have them: to change a field by its dotted name, and to read the whole again.
+"""Tables as in a file: to change a field by its dotted name and read the whole again.
 
-Values are in SI with all their digits, and what a file left out stays left out, so that what is read again is the
-same table.
+Values are in SI with all digits, and absent fields stay absent, so that reading gives the same table again.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from pready.model.units import Unit
 from pready.model.values import Strict, Value
 
 SAID = {Unit.FREQUENCY: "Hz"}
-"""What is written where the unit's own name is none that a file may have."""
+"""Units that a file writes differently."""
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _NAME = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
 
 
 def written(table: Strict) -> dict[str, Any]:
-    """A table as nested dictionaries, lists and plain values, fields under the names that a file has for them."""
+    """A table as nested dictionaries, lists and plain values, with the field names of a file."""
     out: dict[str, Any] = {}
     for name, info in type(table).model_fields.items():
         value = getattr(table, name)
@@ -38,7 +37,7 @@ def written(table: Strict) -> dict[str, Any]:
 
 
 def unit_in(annotations: Iterable[Any]) -> Unit | None:
-    """The unit that stands somewhere in a field's annotation, ``tuple[units.Time, ...]`` included."""
+    """The unit in a field's annotation, also inside ``tuple[units.Time, ...]``."""
     for annotation in annotations:
         if isinstance(annotation, Unit):
             return annotation
@@ -62,7 +61,7 @@ def _plain(value: object, unit: Unit | None) -> object:
 
 
 def steps(name: str) -> list[str | int]:
-    """``inter.segments[2].L`` as the keys and places to it.
+    """``inter.segments[2].L`` as a list of keys and indices.
 
     Raises
     ------
@@ -71,20 +70,20 @@ def steps(name: str) -> list[str | int]:
     """
     if not _NAME.fullmatch(name):
         raise PreadyError(
-            f"{shown(name)} is no dotted name", valid="such as buffer, arrivals.noise or exchanges[1].buffer"
+            f"{shown(name)} is no dotted name", valid="such as buffer, arrivals.spread or exchanges[1].buffer"
         )
     return [key or int(place) for key, place in _STEP.findall(name)]
 
 
 def changed(data: Mapping[str, Any], fields: Mapping[str, object]) -> dict[str, Any]:
-    """Written data with other values of some fields, given by dotted name; None leaves a field out.
+    """Written data with other values of some fields, given by dotted name; None removes a field.
 
-    A number of a machine file becomes the value, taken as exact; a table on the way that is not there is made.
+    A number of a machine file becomes an exact value; missing tables on the way are created.
 
     Raises
     ------
     PreadyError
-        A name that leads through something that has no fields, or past the end of a list.
+        A name that leads through a plain value, or past the end of a list.
     """
     out = copy.deepcopy(dict(data))
     for name, value in fields.items():
@@ -114,7 +113,7 @@ def _place(here: Any, step: str | int, name: str) -> Any:
 
 
 def _in_place_of(there: object, value: object) -> object:
-    """A machine's number says where it comes from."""
+    """A machine's number keeps a provenance."""
     if isinstance(there, dict) and {"value", "source", "why"} <= set(there) and not isinstance(value, dict):
         return {"value": value, "source": "assumed", "why": "a what-if"}
     return value

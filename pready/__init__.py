@@ -15,7 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from pready.model.rendering import render_with
+from pready.model.forms import render_with
 from pready.model.version import VERSION as __version__
 
 _HOME = {

@@ -13,14 +13,14 @@ from pready.model import predict as predicting
 from pready.model import workload as workloads
 from pready.model.approach_name import approach_named
 from pready.model.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
-from pready.model.engine import Simulation
 from pready.model.engine.layout import layout
 from pready.model.engine.many_ranks import all_cores
 from pready.model.engine.many_ranks import compare as against_bulk
+from pready.model.engine.simulate import Simulation
 from pready.model.engine.step import Compared, compare_step
 from pready.model.errors import PreadyError, shown
 from pready.model.explanation import Explanation
-from pready.model.frames import to_pandas, to_polars
+from pready.model.forms import to_pandas, to_polars
 from pready.model.interfaces import Approach
 from pready.model.libraries import library as library_profile
 from pready.model.machine import Machine

@@ -44,7 +44,7 @@ from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
 from pready.model.interfaces import Approach
 from pready.model.machine import Machine
-from pready.model.timeline import Setting, marked_by_threads
+from pready.model.rules import Setting, marked_by_threads
 from pready.model.workload import Workload
 
 NS = 1e9

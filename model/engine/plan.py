@@ -23,8 +23,7 @@ from pready.model.errors import PreadyError
 from pready.model.evaluate import setting_of
 from pready.model.interfaces import Approach, Interface
 from pready.model.machine import Machine
-from pready.model.sampling import Sampler
-from pready.model.timeline import (
+from pready.model.rules import (
     Setting,
     acknowledgement,
     answers_inside,
@@ -40,6 +39,7 @@ from pready.model.timeline import (
     receivers,
     taken_in,
 )
+from pready.model.sampling import Sampler
 from pready.model.vcis import check_transport_partitions, issuing_threads, vci_members
 from pready.model.workload import Workload
 
@@ -534,7 +534,7 @@ def _steps(x: _Exchange) -> dict[str, object]:
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "sync": SYNC[interface.sync],
-        "confirmed": confirmed(x.first, interface, x.setting),
+        "confirmed": confirmed(x.first, interface, x.setting).any(),
         "window_per_thread": interface.windows_per_thread,
     }
 

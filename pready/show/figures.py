@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pready.files.writing import write_text, write_with
 from pready.model.arrays import Array
-from pready.model.engine import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.errors import PreadyError
 from pready.model.prediction import Lever
 from pready.model.timeline import Steps

@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from pready.model.machine import Machine, TeamTimes
+from pready.model.machine import Machine
 from pready.model.machine_path import SizeCurve
-from pready.model.machine_threads import Barrier, Contention
+from pready.model.machine_threads import Barrier, Contention, TeamTimes
 from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
 from pready.show.table import Readable
 

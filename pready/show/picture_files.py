@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pready.files.extra import need
 from pready.files.writing import check_writable
-from pready.model.engine import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.machine import Machine
 from pready.model.prediction import Prediction
 from pready.model.workload import Workload

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.engine import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.interfaces import EACH
 from pready.model.machine import Machine
 from pready.model.prediction import ApproachPrediction

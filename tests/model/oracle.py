@@ -11,7 +11,7 @@ from dataclasses import fields
 
 from pready.model.costs import Completes, Costs
 from pready.model.interfaces import Approach
-from pready.model.timeline import Setting
+from pready.model.rules import Setting
 from pready.model.vcis import vci_of
 
 MAGIC = 1.5 * 2.0**52

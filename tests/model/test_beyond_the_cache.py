@@ -150,12 +150,12 @@ def test_timeline_and_engine_pay_it(approach: Approach) -> None:
     assert slower - faster == pytest.approx(4e6 * (BEYOND - WITHIN), rel=1e-6)
 
 
-def test_explanations_say_how_much_finds_no_room() -> None:
+def test_explanations_say_how_much_does_not_fit() -> None:
     def receiving(w: Workload) -> str:
         return next(s.rule for s in explain(machine(), w, Approach(SINGLE)).bulk.steps if s.name == "receive")
 
     large, small = (Workload.model_validate({"threads": 4, "buffer": b}) for b in ("16 MB", "4 MB"))
-    assert receiving(large).endswith("; 75 % of what comes finds no room in the cache")  # 12 of 16 MB
+    assert receiving(large).endswith("; 75 % of the bytes do not fit into the cache")  # 12 of 16 MB
     assert "cache" not in receiving(small)
 
 

@@ -146,7 +146,7 @@ NOISY = [
 def test_what_the_link_takes_of_the_gain_is_what_sst_loses(on: Machine, bulk: float, many: float) -> None:
     found = bound(on, workload())
     assert found is not None
-    # Both wait for the same backlog.
+    # Both wait for the same traffic.
     assert many - ALONE[1] == pytest.approx(bulk - ALONE[0], rel=0.15, abs=1.5)
     said = share_taken(ALONE[0] * 1e-6, ALONE[1] * 1e-6, found.link)
     lost = 1 - (bulk / many - 1) / (ALONE[0] / ALONE[1] - 1)
@@ -176,7 +176,7 @@ def test_predict_warns_only_where_the_network_is_the_limit() -> None:
     assert "on a fat tree tapered 8:1, each exchange keeps the links out of a switch busy for at least 189 us" in said
     assert "`pready sst run --topology fattree:8:8`" in said
     (small,) = warned(torus(2, 2))
-    assert "is not looked at: network = a 2 x 2 torus is too small for 64 nodes" in small
+    assert "is not estimated: network = a 2 x 2 torus is too small for 64 nodes" in small
 
 
 def test_nothing_is_said_of_what_meets_no_one() -> None:

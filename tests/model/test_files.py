@@ -166,7 +166,12 @@ def test_missing_fields(tmp_path: Path) -> None:
         (
             '"0 ns", "84 ns"',
             '"1 ns", "84 ns"',
-            "threads.contention: time = 1e-09 s for one thread; valid: 0 s: nobody to wait",
+            "threads.contention: time = 1e-09 s for one thread; valid: 0 s: no other thread holds the lock",
+        ),
+        (
+            "[[inter.segments]]",
+            "[inter.send_completes]\nvalue = 'sent'\nsource = 'measured'\nwhy = 'x'\n[[inter.segments]]",
+            "inter.send_completes.value = 'sent'; valid: 'copied', 'left' or 'delivered'",
         ),
         ("[threads]", "[treads]", 'treads is not a field (did you mean "threads"?); valid: format'),
         ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),

@@ -12,7 +12,7 @@ from pready.model.predict import predict
 from pready.model.workload import Workload
 
 ON_CALL = ideal(handshake=2e-6, progress="on-call", L=1e-6, epoch=1e-3)
-"""A large message's rendezvous waits until the receiver is inside MPI, and epochs are too dear to do without."""
+"""A large message's rendezvous waits until the receiver is in MPI, and epochs are too dear to do without."""
 
 
 def made(**fields: Any) -> Workload:
@@ -28,7 +28,7 @@ def lines(workload: Workload, **how: Any) -> list[str]:
 def test_a_receiver_that_decides_is_said() -> None:
     """All but one partition hide behind the delay, unless the receiver computes meanwhile and answers no rendezvous."""
     (line,) = lines(made())
-    assert line.startswith('receiver is not given, "waiting" was taken: with receiver = "computing" ')
+    assert line.startswith('receiver is not given, "waiting" is assumed: with receiver = "computing" ')
     assert line.endswith("(do not port)")
 
 
@@ -47,7 +47,7 @@ def test_partitions_together_or_in_turn() -> None:
     spread = {"model": "normal", "spread": "1 %"}
     w = made(receiver="waiting", partitions_per_thread=4, arrivals=spread)
     (line,) = lines(w, on=ideal(epoch=1e-3))
-    assert line.startswith('arrivals.partitions is not given, "together" was taken: with partitions = "in turn" ')
+    assert line.startswith('arrivals.partitions is not given, "together" is assumed: with partitions = "in turn" ')
     assert lines(made(receiver="waiting", arrivals=spread), on=ideal(epoch=1e-3)) == []  # one per thread
     assert lines(w.changed(arrivals=spread | {"partitions": "together"}), on=ideal(epoch=1e-3)) == []
 

@@ -9,8 +9,8 @@ import pytest
 from pready.model import workload
 from pready.model.errors import PreadyError
 from pready.model.exchange import Exchange
-from pready.model.limits import LIMITS, cannot_say
 from pready.model.machine import Machine
+from pready.model.misspelt import LIMITS, cannot_say
 from pready.model.workload import Workload
 
 README = Path(__file__).parents[2] / "model" / "README.md"

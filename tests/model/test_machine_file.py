@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from machines import with_every_table
 
 from pready.model import machine
 from pready.model.machine_file import dumps
@@ -19,9 +20,9 @@ def approximately(value: Any) -> Any:
     return pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("name", machine.profiles())
+@pytest.mark.parametrize("name", [*machine.profiles(), "every table"])
 def test_round_trip(name: str, tmp_path: Path) -> None:
-    original = machine.load(name)
+    original = with_every_table() if name == "every table" else machine.load(name)
     path = tmp_path / "m.toml"
     path.write_text(dumps(original, comment="written by a test\nin two lines"), encoding="utf-8")
     assert path.read_text(encoding="utf-8").startswith("# written by a test\n# in two lines\n")

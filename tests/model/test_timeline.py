@@ -19,13 +19,14 @@ from pready.model import gain
 from pready.model.arrays import Array
 from pready.model.costs import Completes, Costs, costs
 from pready.model.evaluate import setting_of
+from pready.model.fifo import fifo_starts
 from pready.model.files import validated
 from pready.model.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_ACTIVE, SINGLE, Approach
-from pready.model.line import fifo_starts
 from pready.model.machine import Machine, Requests
 from pready.model.machine_path import SizeCurve
+from pready.model.rules import Setting
 from pready.model.sampling import Sampler
-from pready.model.timeline import Setting, run
+from pready.model.timeline import run
 from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
 

@@ -171,7 +171,7 @@ def test_data_frames() -> None:
 
 
 def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.model.frames.find_spec", lambda _: None)
+    monkeypatch.setattr("pready.model.forms.find_spec", lambda _: None)
     table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB"]})
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()

@@ -13,7 +13,7 @@ from pready.model.errors import PreadyError, did_you_mean, printable
 from pready.model.exchange import ComputeTime
 from pready.model.files import field_names
 from pready.model.libraries import LIBRARIES
-from pready.model.other_names import OTHER_NAMES, called_here
+from pready.model.misspelt import OTHER_NAMES, called_here
 from pready.model.workload import Workload, load
 
 HALO = "examples/halo3d.toml"

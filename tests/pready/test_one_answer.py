@@ -48,10 +48,10 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
 def test_what_stands_for_the_workloads_ranks_is_said() -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
     whole = what.changed(grid=(96, 1, 1))
-    assert any("ranks in 50 iterations stand for 8 × 8 × 8 in 1000" in w for w in said(on, what))
-    assert any("4 ranks in" in w and "stand for 96 in 1000" in w for w in said(on, whole))
+    assert any("ranks, 50 iterations, instead of 8 × 8 × 8, 1000" in w for w in said(on, what))
+    assert any("4 ranks, " in w and "instead of 96, 1000" in w for w in said(on, whole))
     small = what.changed(grid=(4, 4, 4), iterations=50)
-    assert not any("stand for" in w for w in said(on, small))
+    assert not any("instead of" in w for w in said(on, small))
 
 
 def said(on: pready.Machine, what: pready.Workload) -> list[str]:

@@ -16,7 +16,8 @@ from pready.cli import main
 from pready.model import machine as machines
 from pready.model import workload as workloads
 from pready.model.approach_name import approach_named
-from pready.model.engine import Simulation, simulate
+from pready.model.engine import simulate
+from pready.model.engine.simulate import Simulation
 from pready.model.evaluate import Evaluation
 from pready.model.interfaces import BY_KEY, Approach
 from pready.model.predict import predict

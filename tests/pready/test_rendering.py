@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pready
-from pready.model import rendering
+from pready.model import forms
 
 
 def test_a_prediction_is_a_table() -> None:
@@ -29,6 +29,6 @@ def test_results_show_themselves_however_they_were_imported() -> None:
 
 
 def test_without_anyone_to_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "_found", [])
+    monkeypatch.setattr(forms, "_renderers", [])
     with pytest.raises(LookupError, match="nothing renders int as html"):
-        rendering.rendered(1, "html")
+        forms.rendered(1, "html")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.model.engine import pattern as ranks_of
-from pready.model.timeline import Setting, marked_by_threads
+from pready.model.rules import Setting, marked_by_threads
 from pready.sst.topology import near_cube
 
 Dump = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -11,7 +11,8 @@ from pready.model.evaluate import Evaluation, interval
 from pready.model.interfaces import Approach
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
-from pready.model.timeline import Setting, run
+from pready.model.rules import Setting
+from pready.model.timeline import run
 
 
 @dataclass

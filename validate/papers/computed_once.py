@@ -10,9 +10,9 @@ from pydantic import Field
 
 from pready.model import machine as machines
 from pready.model import units
-from pready.model.engine import Simulation, simulate
+from pready.model.engine import simulate
 from pready.model.engine.mapping import partitions_per_direction
-from pready.model.engine.simulate import run_step, together
+from pready.model.engine.simulate import Simulation, run_step, together
 from pready.model.engine.step import plans
 from pready.model.errors import PreadyError, shown
 from pready.model.evaluate import Evaluation

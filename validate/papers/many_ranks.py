@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pready.model.engine import Simulation, pattern
+from pready.model.engine import pattern
 from pready.model.engine.layout import layout
 from pready.model.engine.mapping import mapped
+from pready.model.engine.simulate import Simulation
 from pready.model.errors import PreadyError
 from pready.model.interfaces import SINGLE, Approach
 from pready.model.metrics import projected_speedup, speedup_percent

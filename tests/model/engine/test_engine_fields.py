@@ -9,10 +9,9 @@ import pytest
 
 from pready.model import machine
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.engine import prepared
 from pready.model.engine._kernel import FIELDS, Engine
 from pready.model.engine.plan import Plan, _row
-from pready.model.engine.simulate import run
+from pready.model.engine.simulate import prepared, run
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import INTERFACES, Approach
 from pready.model.sizes import Sizes

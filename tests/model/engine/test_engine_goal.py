@@ -15,9 +15,9 @@ from goal_replay import Replayed, replay
 from machines import ideal
 
 from pready.model.arrival_models import Laggard
-from pready.model.engine import export_goal, prepared, simulate
-from pready.model.engine.goal import Flags, ready, write_goal
-from pready.model.engine.simulate import run_step
+from pready.model.engine import simulate
+from pready.model.engine.goal import Flags, export_goal, ready, write_goal
+from pready.model.engine.simulate import prepared, run_step
 from pready.model.engine.step import plans
 from pready.model.exchange import ComputeTime
 from pready.model.files import validated

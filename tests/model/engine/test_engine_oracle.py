@@ -16,9 +16,8 @@ from made_once import EITHER, any_of, between, divisors, order_of, several
 from pready.model import machine as machines
 from pready.model.arrays import Array
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal, Uniform
-from pready.model.engine import CAUSES, prepared
 from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import run, run_all, run_step, together
+from pready.model.engine.simulate import CAUSES, prepared, run, run_all, run_step, together
 from pready.model.exchange import ComputeTime
 from pready.model.files import validated
 from pready.model.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach

@@ -17,10 +17,12 @@ from machines import ideal
 
 from pready.model import arrivals, machine
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.engine import export_goal, prepared, simulate
+from pready.model.engine import simulate
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
+from pready.model.engine.goal import export_goal
 from pready.model.engine.layout import unable
+from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BY_KEY, MANY, PART, SINGLE, Approach

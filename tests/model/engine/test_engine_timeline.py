@@ -15,14 +15,16 @@ from pready.model import arrivals
 from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.costs import costs
-from pready.model.engine import prepared, simulate
+from pready.model.engine import simulate
+from pready.model.engine.simulate import prepared
 from pready.model.engine.simulate import run as performed
 from pready.model.evaluate import Evaluation, setting_of
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.machine import Machine, load
+from pready.model.rules import joined
 from pready.model.sampling import Sampler
-from pready.model.timeline import Timeline, joined, run
+from pready.model.timeline import Timeline, run
 from pready.model.workload import Workload
 
 

@@ -12,10 +12,10 @@ from engine_oracle import Oracle
 from machines import ideal
 
 from pready.model import machine as machines
-from pready.model.engine import prepared, simulate
+from pready.model.engine import simulate
 from pready.model.engine.layout import layout, part
 from pready.model.engine.nodes import as_grid, nodes_of
-from pready.model.engine.simulate import run
+from pready.model.engine.simulate import prepared, run
 from pready.model.errors import PreadyError
 from pready.model.files import validated
 from pready.model.interfaces import BULK, BY_KEY, MANY, PART, Approach

@@ -13,7 +13,8 @@ from made_once import EITHER, any_of
 from test_engine_oracle import CURVE, cases, compare
 
 from pready.model.arrival_models import NoArrivals
-from pready.model.engine import prepared, simulate
+from pready.model.engine import simulate
+from pready.model.engine.simulate import prepared
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.machine import Answers, Machine

@@ -14,10 +14,9 @@ from test_engine_oracle import cases
 
 from pready.model import machine as machines
 from pready.model.arrival_models import Normal, Uniform
-from pready.model.engine import prepared
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.recorded import _Reader, downstream, record
-from pready.model.engine.simulate import run_step
+from pready.model.engine.simulate import prepared, run_step
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BY_KEY, Approach
 from pready.model.sizes import Sizes

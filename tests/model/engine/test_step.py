@@ -159,7 +159,7 @@ def test_what_decides_moves_all_exchanges_of_a_step_of_timelines() -> None:
     assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
     levers = {x.name: x for x in made.decides}
     assert "buffer" in levers
-    assert "beginning" in levers
+    assert "set-up cost" in levers
     assert all(x.here_percent == best.speedup_percent for x in made.decides)
     assert outcome(MELUXINA, unequal_step(), engine="timeline").best.eta == pytest.approx(best.eta)
 

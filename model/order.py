@@ -1,9 +1,8 @@
-"""Messages in a line: in which order they pass a server, and when.
+"""In which order the messages of an exchange leave the adapter.
 
-Messages that are alike pass every server in the order of time. Where some are larger than others the order decides
-what waits for what, and is the engine's (`pready.model.engine`, whose kernel says so once more): rounding must not
-decide it, so times that compete count in whole picoseconds, and payloads that answers let go at about the same time
-leave as they were issued.
+Messages that are alike leave in the order of time. Where sizes differ, the order decides which message waits for which,
+and must not hang on rounding: times that compete count in whole picoseconds, and payloads whose CTS arrive at about the
+same time leave as they were issued. The engine's kernel has the same rule.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from pready.model.interfaces import Interface
 TICK_BEGINS = 0.1234567
 """Of a picosecond, where no message's time is."""
 SAME_ROUND = 1 + 1e-6
-"""What may go just as a round ends belongs to it, so that rounding does not decide."""
+"""A payload that may go as a round of messages ends belongs to that round, whatever the rounding."""
 
 
 @dataclass(frozen=True)
-class Line:
+class Departures:
     """The messages of an exchange in the order in which they leave the adapter."""
 
     goes: Array
@@ -38,14 +37,14 @@ class Line:
     """Have all messages the same size?"""
 
     def of(self, cost: Array) -> Array:
-        """A cost by peer, as `Costs.abreast` has it, of each message of the line: shape (rows or 1, messages or 1)."""
+        """A cost by peer, as `Costs.abreast` has it, of each message: shape (rows or 1, messages or 1)."""
         if self.alike:
             return cost.reshape(-1, 1)
         flat = np.broadcast_to(cost, self.shape).reshape(self.shape[0], -1)
         return flat if self.at is None else np.take_along_axis(flat, self.at, axis=1)
 
     def back(self, times: Array) -> Array:
-        """Times of the line as messages were issued: of `shape`, +inf where a VCI has fewer."""
+        """Times in this order, as messages were issued: of `shape`, +inf where a VCI has fewer."""
         if self.at is None:
             return times.reshape(self.shape)
         out = np.full((self.shape[0], math.prod(self.shape[1:])), np.inf)
@@ -53,8 +52,8 @@ class Line:
         return out.reshape(self.shape)
 
 
-def line_up(sent: Array, each: Costs, interface: Interface, last_ready: Array) -> Line:
-    """The line of messages that may leave at `sent`, shape (rows, VCIs, partitions, peers), +inf where there is none.
+def departures(sent: Array, each: Costs, interface: Interface, last_ready: Array) -> Departures:
+    """Messages that may leave at `sent`, shape (rows, VCIs, partitions, peers), +inf where there is none.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ def line_up(sent: Array, each: Costs, interface: Interface, last_ready: Array) -
     asks = each.asks(interface).any(axis=(1, 2, 3))
     answered = np.logical_or(interface.two_sided_rendezvous, asks)[:, None]
     if vcis == 1 and (alike or not answered.any()):
-        return Line(flat, None, sent.shape, alike)  # one VCI issues in order
+        return Departures(flat, None, sent.shape, alike)  # one VCI issues in order
     by = flat
     if not alike and vcis == 1:
         # Messages to several peers share the cable: a round takes as long as one of the first's to each.
@@ -77,38 +76,9 @@ def line_up(sent: Array, each: Costs, interface: Interface, last_ready: Array) -
     elif not alike:
         by = np.where(answered | interface.opens, ticks(flat + last_ready[:, None]), flat)
     at = np.argsort(by, axis=1, kind="stable")[:, : int(np.isfinite(flat[0]).sum())]
-    return Line(np.take_along_axis(flat, at, axis=1), at, sent.shape, alike)
+    return Departures(np.take_along_axis(flat, at, axis=1), at, sent.shape, alike)
 
 
 def ticks(times: Array) -> Array:
     """In whole picoseconds."""
     return np.rint(times * 1e12 + TICK_BEGINS)
-
-
-def fifo_starts(arrivals: Array, service: Array) -> Array:
-    """When a FIFO server starts each job.
-
-    Parameters
-    ----------
-    arrivals
-        In the order in which they are served, along the last axis.
-    service
-        At least 0, of each job; or of all of them, with a last axis of 1.
-
-    Returns
-    -------
-    start_i = max(arrival_i, start_{i-1} + service_{i-1}), unrolled: s_i + max_{j ≤ i}(arrival_j − s_j) with s_i the
-    service of all before i.
-    """
-    n = arrivals.shape[-1]
-    if n == 1:
-        return arrivals
-    if service.shape[-1] == 1:
-        before = np.arange(n) * service
-    else:
-        before = np.zeros(service.shape)
-        np.cumsum(service[..., :-1], axis=-1, out=before[..., 1:])
-    starts = arrivals - before
-    np.maximum.accumulate(starts, axis=-1, out=starts)
-    starts += before
-    return starts

@@ -1,24 +1,28 @@
-"""What a workload cannot say: one list, which the documents and the error messages read."""
+"""Unknown names in a workload file: the field that was probably meant, or the feature that no field describes.
+
+`LIMITS` is read by the documents, too.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that applications do and no field describes."""
+    """A feature of applications that no field describes."""
 
     what: str
     """As a heading."""
     instead: str
-    """What is predicted in its place, as a sentence without its end."""
+    """The prediction in its place, as a sentence without a full stop."""
     words: tuple[str, ...]
-    """What somebody might call it in a file."""
+    """Names that a user might write for it."""
     pattern: str
-    """Of names and values that can mean nothing else."""
+    """Matches names and values that can mean nothing else."""
 
 
 LIMITS: tuple[Limit, ...] = (
@@ -58,7 +62,7 @@ LIMITS: tuple[Limit, ...] = (
 
 
 def cannot_say(name: object) -> str | None:
-    """What to tell somebody who wrote `name`: the limit that it stands for, or None."""
+    """The message for a user who wrote `name`: the limit that it stands for, or None."""
     if not isinstance(name, str):
         return None
     low = re.sub(r"[\s-]+", "_", name.strip().lower())
@@ -66,3 +70,27 @@ def cannot_say(name: object) -> str | None:
         if re.search(limit.pattern, low) or get_close_matches(low, limit.words, n=1, cutoff=0.85):
             return f"a workload cannot say {limit.what}: {limit.instead}"
     return None
+
+
+OTHER_NAMES = {
+    "buffer": ("bytes", "buffer_size", "message", "message_size", "msg_size", "size", "volume"),
+    "grid": ("dims", "process_grid", "procs", "ranks", "rank_grid", "shape", "topology"),
+    "threads": ("cores", "num_threads", "nthreads", "omp_num_threads", "workers"),
+    "partitions_per_thread": ("chunks", "n_part", "partitions", "slices", "tasks_per_thread", "theta"),
+    "pattern": ("exchange", "neighbourhood", "stencil"),
+    "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
+    "compute.time": ("compute_time", "duration", "runtime", "work"),
+    "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
+    "arrivals.delay": ("lateness",),
+}
+"""By field, dotted."""
+
+_FIELDS = {name: field for field, names in OTHER_NAMES.items() for name in names}
+
+
+def called_here(name: object, fields: Container[str]) -> str | None:
+    """The field that a user means by `name`, if the table has it (or its first part) among its `fields`."""
+    if not isinstance(name, str):
+        return None
+    field = _FIELDS.get(re.sub(r"[\s-]+", "_", name.strip().lower()))
+    return field if field is not None and field.partition(".")[0] in fields else None
