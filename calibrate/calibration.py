@@ -108,12 +108,12 @@ def run_measurements(
 
 def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
     """Points at the sizes that would tell most, and whether the fit would do without them."""
-    enough = True
     try:
-        sizes = refine_sizes(fit(from_records.observations(content, key), np.random.default_rng(seed)))
+        found = fit(from_records.observations(content, key), np.random.default_rng(seed))
+        enough = found.thin is None
+        sizes = sorted({*refine_sizes(found), *(found.thin.measure_next if found.thin is not None else ())})
     except ThinDataError as thin:
-        enough = False
-        sizes = sorted({*thin.measure_next, *(refine_sizes(thin.estimate) if thin.estimate is not None else ())})
+        enough, sizes = False, list(thin.measure_next)
     pings = [ping(int(size)) for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
@@ -146,16 +146,17 @@ def calibrate(
     environment: str | None = None,
     seed: int = 0,
     description: str = "",
-    refuse_thin: bool = True,
 ) -> Calibration:
     """Fit a Machine to a raw result file.
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
+    Thin data widen its intervals, and a note says which sizes to measure next.
+
     Raises
     ------
     ThinDataError
-        Too few points; carries the estimate so far and the sizes to measure next.
+        Fewer than three message sizes were timed.
     PreadyError
         A file that is missing or damaged, or lacks what a machine needs.
     """
@@ -163,7 +164,7 @@ def calibrate(
     key, about = from_records.environment(content, environment)
     observed = from_records.observations(content, key)
     probes = from_records.probes(content, key)
-    fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
+    fitted = fit(observed, np.random.default_rng(seed))
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)

@@ -125,8 +125,8 @@ def observations(content: Content, key: str) -> Observations:
     return Observations(
         ping_pong=_curve(pings),
         prtt_1=_curve(one) if one else None,
-        prtt_n=_train(plain),
-        prtt_n_delay=_train(delayed),
+        prtt_n=_train(plain, one or pings),
+        prtt_n_delay=_train(delayed, one or pings),
         receive_overhead=_curve(_by(received, "bytes")) if received else None,
         window=_window(windows),
         message_rate=_rates(_select(content, "rate", key), cores_per_rank(content.environments[key])),
@@ -253,8 +253,9 @@ def _curve(repeats: Mapping[float, Array]) -> Curve:
     return Curve.of(list(kept), list(kept.values()))
 
 
-def _train(records: list[dict[str, Any]]) -> Train | None:
-    if not records:
+def _train(records: list[dict[str, Any]], single: Mapping[float, Array]) -> Train | None:
+    """Trains of one length, if one message of such a size was timed, too."""
+    if not any(float(r["parameters"]["bytes"]) in single for r in records):
         return None
     messages = int(records[0]["parameters"]["n"])
     same = [r for r in records if int(r["parameters"]["n"]) == messages]

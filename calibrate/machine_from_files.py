@@ -104,7 +104,7 @@ def from_files(
 
 def _fitted(imported: Imported, files: str, name: str, seed: int, day: date) -> tuple[Machine, list[str]]:
     # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
-    fitted = fit(imported.observations, np.random.default_rng(seed), refuse_thin=False)
+    fitted = fit(imported.observations, np.random.default_rng(seed))
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
     described = describe(fitted, Probes(), about, name=name, when=day)

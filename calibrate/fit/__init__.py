@@ -36,6 +36,7 @@ from pready.calibrate.fit.results import (
     LineTest,
     QueueCost,
     Segment,
+    Thin,
     ThinDataError,
 )
 from pready.calibrate.fit.series import Series, derive
@@ -56,6 +57,7 @@ __all__ = [
     "Segment",
     "Series",
     "TakenLock",
+    "Thin",
     "ThinDataError",
     "Train",
     "Window",

@@ -1,7 +1,7 @@
 """The fit: from observations to a machine's segments, each parameter with its interval.
 
     observations -> curves (series.py) -> thresholds (changepoints.py) -> robust lines (lines.py)
-                 -> intervals (bootstrap.py) -> Fit (results.py), or ThinDataError
+                 -> intervals (bootstrap.py) -> Fit (results.py)
 
 What can be identified, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
 a parameter is read off a difference of measured times, so its error is the times' error divided by
@@ -31,6 +31,7 @@ from pready.calibrate.fit.results import (
     FittedCurve,
     Protocol,
     Segment,
+    Thin,
     ThinDataError,
 )
 from pready.calibrate.fit.series import derive
@@ -50,6 +51,9 @@ SMALLEST_RENDEZVOUS = 1024
 ASKED = 0.5
 """The least that a request and its answer add to t(0), as a share of it: about twice L, so 1 to 2."""
 
+SIZES_SAID = 12
+"""The most sizes to measure next that a note lists."""
+
 MEASURED_BY = {"gap": "PRTT(n,0,s)", "send": "PRTT(n,d,s)", "receive": "delayed receives"}
 
 
@@ -59,9 +63,12 @@ def fit(
     *,
     draws: int = DRAWS,
     penalty_scale: float = 1.0,
-    refuse_thin: bool = True,
 ) -> Fit:
     """Fits a machine.
+
+    Data are thin (`Fit.thin`, and a note) with fewer than 6 sizes; a segment of fewer than 4 (or, of a curve that is
+    measured elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart; or a
+    fitted time that is not known to ±10 %. Intervals show it.
 
     Parameters
     ----------
@@ -73,16 +80,11 @@ def fit(
         How many; fewer than 200 make the intervals' ends themselves uncertain.
     penalty_scale
         Multiplies the price of a segment.
-    refuse_thin
-        False returns what ThinDataError would have carried, with its complaint among the notes.
 
     Raises
     ------
     ThinDataError
-        Fewer than 6 sizes; a segment with fewer than 4 (or, for a curve that is measured
-        elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart;
-        or a fitted time that is not known to ±10 %. It carries the estimate and the sizes to
-        measure next.
+        Fewer than 3 sizes.
     PreadyError
         No curve of times, or curves that do not belong together.
     """
@@ -92,7 +94,6 @@ def fit(
         raise ThinDataError(
             f"{len(time)} message sizes were timed",
             valid=f"at least {FEWEST_SIZES}",
-            estimate=None,
             measure_next=_more_sizes(time.size),
         )
     grid = np.unique(np.concatenate([series.size for series in curves.values()]))
@@ -123,20 +124,15 @@ def fit(
             name: fit_contention(name, rate, rng, draws, notes) for name, rate in observed.message_rate.items()
         },
         matching={name: fit_matching(curve, rng, draws) for name, curve in observed.matching.items()},
+        thin=None,
         notes=(),
     )
     thin = _thin(fitted, lines, drawn)
-    if thin is not None and refuse_thin:
-        problem, valid, sizes = thin
-        raise ThinDataError(
-            problem,
-            valid=valid,
-            estimate=_with_notes(fitted, notes),
-            measure_next=sizes or _more_sizes(time.size),
-        )
     if thin is not None:
-        notes.append(f"thin data: {thin[0]} (wanted: {thin[1]})")
-    return _with_notes(fitted, notes)
+        thin = replace(thin, measure_next=thin.measure_next or _more_sizes(time.size))
+        next_sizes = ", ".join(map(str, thin.measure_next[:SIZES_SAID]))
+        notes.append(f"thin data: {thin.problem} (wanted: {thin.wanted}); measure next: {next_sizes} B")
+    return replace(fitted, thin=thin, notes=tuple(notes))
 
 
 def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> bool:
@@ -277,14 +273,12 @@ def _threshold(grid: FloatArray, cut: int, drawn: np.ndarray[tuple[int], np.dtyp
     return Estimate(float(grid[cut]), float(grid[low - 1]), float(grid[high]))
 
 
-def _thin(
-    fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]
-) -> tuple[str, str, list[int]] | None:
-    """The first reason not to trust the fit: (problem, what would do, sizes to measure)."""
+def _thin(fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]) -> Thin | None:
+    """The first reason not to trust the fit."""
     time = lines["time"]
     sizes = time.series.size
     if len(sizes) < FEWEST_SIZES:
-        return (
+        return Thin(
             f"{len(sizes)} message sizes were timed",
             f"at least {FEWEST_SIZES}",
             _more_sizes(sizes),
@@ -293,14 +287,14 @@ def _thin(
     ends = [*starts[1:], float(sizes[-1]) + 1]
     for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if time.points[k] < FEWEST_PER_SEGMENT:
-            return (
+            return Thin(
                 f"the segment from {start:g} B has {time.points[k]} sizes",
                 f"at least {FEWEST_PER_SEGMENT}",
                 _between(start, end, sizes),
             )
         for name in DEMANDED:
             if name in lines and lines[name].points[k] < FEWEST_OF_OTHERS[name]:
-                return (
+                return Thin(
                     f"the segment from {start:g} B has {lines[name].points[k]} sizes of {MEASURED_BY[name]}",
                     f"at least {FEWEST_OF_OTHERS[name]}",
                     _between(start, end, lines[name].series.size),
@@ -309,7 +303,7 @@ def _thin(
         at = int(np.searchsorted(sizes, threshold.value))
         below = float(sizes[at - 1])
         if below > 0 and threshold.value > WIDEST_THRESHOLD * below:
-            return (
+            return Thin(
                 f"a threshold lies somewhere between {below:g} and {threshold.value:g} B",
                 f"sizes at most a factor of {WIDEST_THRESHOLD:g} apart there",
                 _between(below, threshold.value, sizes),
@@ -322,24 +316,20 @@ def _thin(
             middle = float(time.intercept[k] + time.slope[k] * size)
             if high - low > 2 * WIDEST_TIME * abs(middle):
                 width = (high - low) / 2 / abs(middle) if middle else np.inf
-                return (
+                return Thin(
                     f"the time of {size:g} B is known to ±{100 * width:.0f} % only",
                     f"±{100 * WIDEST_TIME:.0f} %: more repeats or sizes",
-                    _between(starts[k], ends[k], sizes) or [int(size)],
+                    _between(starts[k], ends[k], sizes) or (int(size),),
                 )
     return None
 
 
-def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> list[int]:
+def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> tuple[int, ...]:
     """Sizes inside [start, end) that were not measured yet, geometrically spaced."""
     low, high = max(start, 1.0), max(end - 1, 1.0)
     sizes = {round(low * (high / low) ** (i / (count + 1))) for i in range(count + 2)}
-    return sorted(sizes - {int(size) for size in measured})
+    return tuple(sorted(sizes - {int(size) for size in measured}))
 
 
-def _more_sizes(measured: FloatArray) -> list[int]:
-    return sorted(set(default_sizes()) - {int(size) for size in measured})
-
-
-def _with_notes(fitted: Fit, notes: list[str]) -> Fit:
-    return replace(fitted, notes=tuple(notes))
+def _more_sizes(measured: FloatArray) -> tuple[int, ...]:
+    return tuple(sorted(set(default_sizes()) - {int(size) for size in measured}))

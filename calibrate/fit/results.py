@@ -189,6 +189,23 @@ class QueueCost:
 
 
 @dataclass(frozen=True)
+class Thin:
+    """Why a fit is to be trusted no further than its wide intervals.
+
+    Attributes
+    ----------
+    problem, wanted
+        The first shortcoming, and what would do.
+    measure_next
+        Sizes in bytes whose measurement would help most.
+    """
+
+    problem: str
+    wanted: str
+    measure_next: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Fit:
     """A machine as far as it was measured.
 
@@ -211,6 +228,8 @@ class Fit:
         As far as measured.
     sizes
         Every size measured, increasing.
+    thin
+        Where the data are too few; None: nowhere.
     notes
         What a reader should know: assumed parameters, curves made monotone, negative values. One
         sentence each.
@@ -225,6 +244,7 @@ class Fit:
     in_flight: InFlight | None
     contention: Mapping[str, Contention]
     matching: Mapping[str, QueueCost]
+    thin: Thin | None
     notes: tuple[str, ...]
 
     def time(self, sizes: FloatArray) -> FloatArray:
@@ -237,28 +257,14 @@ class Fit:
 
 
 class ThinDataError(PreadyError):
-    """The data do not carry the fit.
+    """The data do not carry even a line.
 
     Attributes
     ----------
-    estimate
-        The fit so far, with its (wide) intervals; None when not even one line can be drawn.
     measure_next
         Sizes in bytes whose measurement would help most.
     """
 
-    def __init__(self, problem: str, *, valid: str, estimate: Fit | None, measure_next: list[int]) -> None:
-        self.estimate = estimate
+    def __init__(self, problem: str, *, valid: str, measure_next: tuple[int, ...]) -> None:
         self.measure_next = measure_next
         super().__init__(problem, valid=valid)
-
-    def at(self, source: str) -> ThinDataError:
-        """The same error, with the file it came from."""
-        made = ThinDataError(
-            self.problem,
-            valid=self.valid or "",
-            estimate=self.estimate,
-            measure_next=self.measure_next,
-        )
-        made.source = source
-        return made

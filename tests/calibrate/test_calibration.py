@@ -247,7 +247,7 @@ def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, 
         for point, record in (*records(), *contention_records()):
             if point.measurement != "barrier" and int(str(dict(point.parameters).get("threads", 2))) <= 2:
                 out.add_point(point, "e", record)
-    calibration = calibrate(path, name="paper", refuse_thin=False)
+    calibration = calibrate(path, name="paper")
     threads = calibration.described.machine.threads
     assert threads.barrier.source == "assumed"
     for curve in (threads.contention, threads.contention_put or threads.contention):
@@ -325,15 +325,23 @@ def test_a_killed_run_fits_like_an_uninterrupted_one(raw: Path, tmp_path: Path) 
     assert dumps(calibrate(cut, name="x").described.machine) == dumps(calibrate(raw, name="x").described.machine)
 
 
-def test_thin_data_are_refused_with_what_to_measure(tmp_path: Path) -> None:
-    path = tmp_path / "thin.jsonl"
-    with Records(path) as out:
-        out.add_environment("e", ENVIRONMENT)
-        for point, record in records():
-            if point.measurement == "pingpong" and record["parameters"]["bytes"] in (1, 16, 4096, 1 << 20):
-                out.add_point(point, "e", record)
+def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
+    def measured(*sizes: int) -> Path:
+        path = tmp_path / f"{len(sizes)}.jsonl"
+        with Records(path) as out:
+            out.add_environment("e", ENVIRONMENT)
+            for point, record in records():
+                if point.measurement == "pingpong" and record["parameters"]["bytes"] in sizes:
+                    out.add_point(point, "e", record)
+        return path
+
+    thin = calibrate(measured(1, 16, 4096, 1 << 20), name="thin").described
+    assert any("thin data: 4 message sizes were timed" in note and "measure next: " in note for note in thin.notes)
+    segment = thin.machine.inter.segments[0]
+    assert segment.o_s.source == "assumed"
+    assert segment.G.interval is not None
     with pytest.raises(ThinDataError) as caught:
-        calibrate(path, name="thin")
+        calibrate(measured(1, 4096), name="thin")
     assert caught.value.measure_next
 
 
@@ -465,7 +473,7 @@ def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.Captur
         for point, record in records():
             if str(point) in kept:
                 file.add_point(point, "e", record)
-    arguments = ["calibrate", "--fit-only", "--raw", str(path), "--allow-thin", "-o", str(out)]
+    arguments = ["calibrate", "--fit-only", "--raw", str(path), "-o", str(out)]
     assert main(arguments) == 0
     said = capsys.readouterr().err
     lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]

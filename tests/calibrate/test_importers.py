@@ -89,14 +89,14 @@ def test_medians_are_taken_where_osu_prints_them() -> None:
 
 def test_osu_latency_fits_with_assumed_parameters() -> None:
     read = import_osu(DATA / "osu_latency_v7.txt")
-    found = fit(read.observations, np.random.default_rng(1), refuse_thin=False)
+    found = fit(read.observations, np.random.default_rng(1))
     assert all(s.o_s.assumed and s.o_r.assumed and s.g.assumed for s in found.segments)
     assert found.segments[-1].G.value == pytest.approx(1.67e-10, rel=0.02)  # 702.07 us/4 MiB
 
 
 def test_what_is_assumed_is_told_in_a_unit_that_people_read() -> None:
     read = import_osu(DATA / "osu_latency_v7_full.txt")
-    notes = fit(read.observations, np.random.default_rng(1), refuse_thin=False).notes
+    notes = fit(read.observations, np.random.default_rng(1)).notes
     assert "within what t(0) = 1.53 us allows" in " ".join(notes)
 
 

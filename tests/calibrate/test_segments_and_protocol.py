@@ -103,7 +103,7 @@ def test_thin_data_end_in_a_machine(seed: int) -> None:
     data = observe(random_machine(rng), rng, sizes=sizes, train_sizes=some, repeats=int(rng.integers(1, 3)), noise=0.3)
     if rng.random() < 0.5:
         data = replace(data, prtt_n=None, prtt_n_delay=None, receive=None)
-    found = fit(data, rng, draws=50, refuse_thin=False)
+    found = fit(data, rng, draws=50)
     machine = describe(found, Probes(), {}, name="thin", when=date(2026, 1, 1)).machine
     first = machine.inter.segments[0]
     assert first.L.interval is not None
