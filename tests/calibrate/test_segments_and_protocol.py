@@ -56,7 +56,7 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool) -> None:
-    # Small messages that take less the larger they are. By the G of the large ones the largest of them would take 270 us
+    # Small messages that take less the larger they are. By the G of large messages the largest would take 270 us
     # more than the smallest; they take 24 us, and at most a tenth more. Where no G is known, all sizes count.
     low, high = fitted.segments
     falls = replace(low, G=replace(low.G, value=-1e-12))
