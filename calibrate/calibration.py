@@ -26,7 +26,7 @@ from pready.calibrate.records import Content, Point
 from pready.model.version import VERSION
 
 REFINEMENTS = 20
-"""Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
+"""Most rounds of measuring the sizes that a fit asks for; two are made even if the first fit asks for none."""
 CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
 BRACKET, COARSE_BRACKET = 1.02, 1.1
@@ -44,9 +44,9 @@ class Calibration:
     environment: str
     """Key of the environment in the raw file."""
     lacking: tuple[str, ...]
-    """What of the plan was not measured."""
+    """The parts of the plan that were not measured."""
     warnings: tuple[str, ...]
-    """What a reader has to know of where it was measured."""
+    """Doubts about the place of the measurement."""
 
 
 def run_measurements(
@@ -62,9 +62,9 @@ def run_measurements(
     point_budget_s: float = POINT_BUDGET_S,
     pin: bool = True,
 ) -> Outcome:
-    """Measure the plan into `raw`, then what a first fit asks for, until the budget ends.
+    """Measure the plan into `raw`, then the sizes that a first fit asks for, until the budget ends.
 
-    Resumes: what `raw` holds for the same environment is not measured again.
+    Resumes: points that `raw` holds for the same environment are not measured again.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def run_measurements(
         )
 
     outcome = go(plan(threads=threads, only=only, coarse=True))
-    # Where messages begin to wait for progress decides more than any finer curve, so it comes before these.
+    # The size from which messages wait for progress decides more than any finer curve, so it comes first.
     asked: list[Point] = []
     while only is None or "overlap" in only:
         more = [] if outcome.left else _stalls(from_records.load(raw), outcome.environment, COARSE_BRACKET)
@@ -158,7 +158,7 @@ def calibrate(
     ThinDataError
         Fewer than three message sizes were timed.
     PreadyError
-        A file that is missing or damaged, or lacks what a machine needs.
+        A file that is missing or damaged, or has no ping-pong.
     """
     content = from_records.load(raw)
     key, about = from_records.environment(content, environment)
@@ -177,7 +177,7 @@ def _short_of_cores(about: from_records.Record, threads: int) -> str | None:
         return None
     return (
         f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
-        f"teams are those of threads that take turns; give each rank {threads} cores (srun -c {threads}, "
+        f"teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
         f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
     )
 
@@ -194,7 +194,7 @@ def _paced(about: from_records.Record) -> str | None:
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
-    """What the machine file's head says of its origin."""
+    """The origin, for the machine file's head."""
     content = from_records.load(raw)
     points = sorted(k for k, p in content.points.items() if p["environment"] == calibration.environment)
     digest = hashlib.sha256(json.dumps(points).encode()).hexdigest()[:16]

@@ -33,7 +33,7 @@ class HeldOut:
 
 
 def held_out(observed: Observations, seed: int = 0, folds: int = FOLDS, draws: int = 50) -> HeldOut:
-    """Leave out every `folds`-th ping-pong size in turn, fit the rest, predict what was left out.
+    """Cross-validation: leave out every `folds`-th ping-pong size, fit the rest, predict those left out; `folds` times.
 
     The smallest and the largest size always stay in: a fit is no extrapolation.
 

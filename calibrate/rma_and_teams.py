@@ -36,9 +36,9 @@ SYNC = {"active": "epoch", "passive": "flush"}
 EARLY_PUTS = "rma-single-passive"
 """The approach whose puts are issued long before the last one."""
 SETTLES_S = 2e-3
-"""Puts that take less together say little of what moved meanwhile: after a pause, they start slowly."""
+"""Shorter transfers say little about a pause: after it, they start slowly."""
 MOVED = 0.85
-"""Share of the puts before a pause from which all of them are said to have moved in it."""
+"""Share of the puts before a pause from which all of them count as moved in it."""
 STUCK = 0.1
 """Share up to which none are."""
 SOON_S = 0.3e-3
@@ -49,7 +49,7 @@ UNDISTURBED = 5.0
 
 @dataclass(frozen=True)
 class Found:
-    """Exchanges by what they were."""
+    """Exchanges by approach, size, team and pause."""
 
     all: Sequence[Exchange]
 
@@ -103,7 +103,7 @@ def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages:
     Parameters
     ----------
     machine
-        What is known without them.
+        As known without them.
     active_messages
         Does ``MPI_Psend`` travel as an active message here?
     """
@@ -140,7 +140,7 @@ def _rest(machine: Machine, e: Exchange) -> float:
 
 
 def _cold(found: Found) -> SizeCurve | None:
-    """What a bulk send takes longer after a pause, the median over pauses."""
+    """The extra time of a bulk send after a pause, the median over pauses."""
     extra = {
         size: [e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0]
         for size, at in found.singles().items()
@@ -187,7 +187,7 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
     half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
     if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach, as the largest measured
         times[known.threads[-1]] = max(times.values())
-    why = "what a team's bulk send takes longer than one thread's, ready together, in turn or the last late"
+    why = "a team's bulk send, ready together, one by one or the last late, less one thread's"
     return barrier_curve(times, why, half=half)
 
 
@@ -241,7 +241,7 @@ def _puts(found: Found) -> dict[str, Value[Puts]]:
 
 
 def _epochs(machine: Machine, found: Found) -> dict[str, Value[float]]:
-    """An epoch is what is left of an exchange by one put; a further window, what several take longer than one."""
+    """An epoch is the rest of an exchange by one put; a further window, the difference of several to one."""
     free = exact(TIME, 0.0, "left out to measure it")
     without = _with_rma(machine, {"epoch": free, "flush": free, "window": free})
     out, further = dict[str, Value[float]](), list[float]()

@@ -3,11 +3,11 @@
     observations -> curves (series.py) -> thresholds (changepoints.py) -> robust lines (lines.py)
                  -> intervals (bootstrap.py) -> Fit (results.py)
 
-What can be identified, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
+Identifiable parameters, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
 a parameter is read off a difference of measured times, so its error is the times' error divided by
 its share in them. With 50 repeats of 1-3 % noise a size's time is known to 0.2-0.5 %; a parameter
 that makes up 5 % of the times it is read from is then known to a few per cent, one that makes up
-a hundredth is not. That is so for G of an eager segment too short for G·s to reach a tenth of L,
+a hundredth is not. Examples are G of an eager segment too short for G·s to reach a tenth of L,
 and for o_s, o_r, g and L of a segment that begins where G·s is many times L: their intervals are
 wider than ±10 %, and `refine_sizes` lists the sizes that help.
 """
@@ -42,14 +42,14 @@ DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
 FEWEST_OF_OTHERS = {"gap": 3, "send": 2, "receive": 2}
-DEMANDED = ("gap", "send")  # not receives: several large messages are not all there before somebody receives them
+DEMANDED = ("gap", "send")  # not receives: large messages may still be on the way
 WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold
 WIDEST_TIME = 0.10  # relative half width of a fitted time
 
 SMALLEST_RENDEZVOUS = 1024
-"""Bytes; no library asks before a message that fits into a packet."""
-ASKED = 0.5
-"""The least that a request and its answer add to t(0), as a share of it: about twice L, so 1 to 2."""
+"""Bytes; no library sends an RTS for a message that fits into a packet."""
+HANDSHAKE = 0.5
+"""The least that RTS and CTS add to t(0), as a share of it: about twice L, so 1 to 2."""
 
 SIZES_SAID = 12
 """The most sizes to measure next that a note lists."""
@@ -73,7 +73,7 @@ def fit(
     Parameters
     ----------
     observed
-        What was measured.
+        The measurements.
     rng
         Source of the bootstrap's draws: the same state gives the same intervals.
     draws
@@ -143,8 +143,8 @@ def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> boo
 def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, FloatArray]:
     """LogGP from lines, shape (len(u), segments) each.
 
-    Where a curve is missing its parameter is spread over what is possible by `u` in [0, 1] (0.5 the
-    middle): o_s and o_r from 0 to half of what does not depend on size, o_s also at most g; g from
+    Where a curve is missing, its parameter is spread over the possible range by `u` in [0, 1] (0.5 the
+    middle): o_s and o_r from 0 to half of t(0), o_s also at most g; g from
     0 to all of it.
     """
     time = lines["time"]
@@ -213,11 +213,11 @@ def _segment(
 
 
 def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) -> tuple[Segment, ...]:
-    """Protocols guessed from what they do to L, or to the time of one message where L is not known.
+    """Protocols guessed from L, or from the time of one message where L is not known.
 
     A rendezvous pays a handshake, a round trip more than an eager message: the first segment from
     1 KiB on whose L is at least 1.5 times the first segment's, and above its interval, begins the
-    rendezvous; see `_asks_first` for where L is assumed. With two or more segments before that, the
+    rendezvous; see `_has_handshake` for where L is assumed. With two or more segments before that, the
     first is short and the others are buffered copies. Anything else stays None.
 
     Parameters
@@ -234,7 +234,7 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
             continue
         known = not (segment.L.assumed or first.assumed)
         slower = segment.L.value > 1.5 * first.value and segment.L.low > first.high
-        if slower if known else _asks_first(k, segment.from_bytes, fixed, slope):
+        if slower if known else _has_handshake(k, segment.from_bytes, fixed, slope):
             begins = k
             break
     names: list[Protocol | None] = [None] * len(segments)
@@ -249,18 +249,18 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
     )
 
 
-def _asks_first(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:
+def _has_handshake(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:
     """Whether ping-pongs alone say that segment k pays a handshake.
 
-    Request and answer cross the network once each, so that t(0) grows by about as much as it was: by at
-    least ASKED of it. A line that only bends, because large messages move faster, has a larger t(0) too; what
-    tells the two apart is the step that the time takes at the limit. Both hold in all but a fortieth of the
+    RTS and CTS cross the network once each, so that t(0) about doubles: it grows by at least HANDSHAKE
+    of it. A line that only bends, because large messages move faster, has a larger t(0) too; the
+    step of the time at the limit tells the two apart. Both hold in all but a fortieth of the
     draws.
     """
     tail = 2.5
     grown = fixed[:, k] - fixed[:, k - 1]
     step = grown + (slope[:, k] - slope[:, k - 1]) * start
-    least = ASKED * float(np.median(fixed[:, 0]))
+    least = HANDSHAKE * float(np.median(fixed[:, 0]))
     return bool(np.percentile(grown, tail) >= least and np.percentile(step, tail) > 0)
 
 

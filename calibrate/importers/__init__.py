@@ -3,7 +3,7 @@
     osu.py        OSU's tests of two ranks            noise.py        noise traces
     imb.py        IMB PingPong                        mpip.py         mpiP reports
     netgauge.py   Netgauge LogGP                      bench_pcomm.py  gillis2023's results
-    text.py       how a file is read and refused      benchmarks.py   what an importer gives back
+    text.py       how a file is read and refused      benchmarks.py   the result of an importer
 
 Each has `import_x(path)` and `parse_x(bytes, source)`. Every fault of a file is an
 ImportFormatError, one line.
@@ -55,12 +55,12 @@ _BENCHMARKS = (
 
 
 def import_benchmark(path: str | Path) -> Imported:
-    """Reads OSU, IMB or Netgauge output, told apart by what the file says of itself.
+    """Reads OSU, IMB or Netgauge output, told apart by its title.
 
     Raises
     ------
     ImportFormatError
-        None of the three, or what that format's importer raises.
+        None of the three, or an error of that format's importer.
     """
     data = read(path)
     text = [line.text for line in lines(data, str(path))]

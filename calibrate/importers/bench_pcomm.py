@@ -82,7 +82,7 @@ def import_bench_pcomm(path: str | Path) -> BenchPcomm:
 
 
 def parse_bench_pcomm(data: bytes, source: str = "input") -> BenchPcomm:
-    """What a bench-pcomm file says; with semicolons for commas, decimal commas are read too.
+    """Parses a bench-pcomm file; with semicolons for commas, decimal commas are read too.
 
     Raises
     ------

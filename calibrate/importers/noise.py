@@ -48,7 +48,7 @@ def import_noise(path: str | Path) -> NoiseTrace:
 
 
 def parse_noise(data: bytes, source: str = "input") -> NoiseTrace:
-    """What a noise trace says.
+    """Parses a noise trace.
 
     Raises
     ------
