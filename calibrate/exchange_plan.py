@@ -58,8 +58,8 @@ class ExchangePlan:
     ready
         Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
     shares
-        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it. None:
-        every thread owns a part of every buffer.
+        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
+        None: every thread owns a part of every buffer.
     """
 
     ranks: int

@@ -211,7 +211,6 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
         yield Point.of("matching", queue="posted", length=length)
     yield from exchanges(teams, 1)
     yield from pings_again(largest, 1)
-    yield Point.of("noise", max_repeats=2000, keep=2000, budget_s=3.0)
 
 
 LARGE_WINDOW = 4 << 20

@@ -58,7 +58,7 @@ LINES = [
         f"approach approach={a} threads=2 theta=2 transport=2 bytes=65536 delay_s=0.002"
         for a in ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive")
     ),
-    "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0 delay_by=spin",
+    "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0",
     "approach approach=many threads=2 theta=2 bytes=1024 wait=master receive_threads=1",
     "approach approach=part threads=2 theta=2 transport=4 bytes=1024",
     "matching queue=posted length=20",
@@ -69,7 +69,6 @@ LINES = [
     *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
     "memcpy bytes=10000 cache=hot",
     "memcpy bytes=10000 cache=cold pool_bytes=1000000",
-    "noise quantum_s=0.0001",
     "pairs bytes=1000 window=4",
 ]
 

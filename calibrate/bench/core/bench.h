@@ -113,11 +113,10 @@ typedef struct {
 } Samples;
 
 enum {
-    LOCAL = 1,        /* rank 1 does nothing and sleeps meanwhile */
-    INNER = 2,        /* may be repeated back to back inside one sample when it is short */
-    THREADED = 4,     /* needs MPI_THREAD_MULTIPLE when "threads" > 1 */
-    PARTITIONED = 8,  /* needs MPI 4.0 */
-    FIXED_COUNT = 16, /* takes max_repeats samples (or the budget) however tight the interval is */
+    LOCAL = 1,       /* rank 1 does nothing and sleeps meanwhile */
+    INNER = 2,       /* may be repeated back to back inside one sample when it is short */
+    THREADED = 4,    /* needs MPI_THREAD_MULTIPLE when "threads" > 1 */
+    PARTITIONED = 8, /* needs MPI 4.0 */
 };
 
 #define REFUSED_ERROR "error"

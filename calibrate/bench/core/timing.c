@@ -159,7 +159,7 @@ static bool enough(const Run *run, const double *samples, long count, double beg
     if (elapsed >= budget) {
         return true;
     }
-    if (run->measurement->flags & FIXED_COUNT || count < *next_look) {
+    if (count < *next_look) {
         return false;
     }
     *next_look = count + count / 10 + 1; /* sorting must not become the work */

@@ -37,7 +37,6 @@ static const Parameter parameters[] = {
     {"receive_threads", INTEGER, "0", "0 to 1"},  /* 0: as many as send, as in the paper */
     {"delay_s", REAL, "0", "0 to 100"},           /* the last user partition is late by this */
     {"ready_s", REAL_LIST, "", "comma-separated seconds, one per user partition, >= 0"}, /* instead of delay_s */
-    {"delay_by", WORD, "sleep", "sleep|spin"},
     {"wait", WORD, "thread", "thread|master"}, /* who completes messages of "many" */
     END_OF_PARAMETERS,
 };
@@ -101,7 +100,7 @@ static void setup(Run *run)
     e->out = run->out.at;
     e->in = run->in.at;
     e->in_bytes = run->in.bytes;
-    e->computing = waiting_of(run_word(run, "delay_by"));
+    e->computing = SLEEPING;
     e->wait_in_thread = run_is(run, "wait", "thread") && !one_receives;
     e->ready = memory_of(run, (size_t)e->partitions * sizeof *e->ready);
     if (run_reals(run, "ready_s", e->ready, e->partitions) == 0) {
