@@ -220,7 +220,7 @@ def validate(
         launcher, built, raw, threads=1, budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
         on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
-    calibration = calibrate(raw, name=library, seed=seed)
+    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     told = _tells("ports", on_progress)
     ports.measure_ring(calibration.described.machine, nodes, launcher, built, raw, folder / "plans", seed, told)
     crowd.measure_teams(nodes, THREADS, launcher, built, raw, folder / "plans", seed, _tells("teams", on_progress))
@@ -249,7 +249,7 @@ def both_ways(
     PreadyError
         As `validate`.
     """
-    calibration = calibrate(raw, name=library, seed=seed)
+    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
     done = _compared(
         library, launcher, built, raw, calibration, calibration.described.machine, nodes=2, budget_s=budget_s,
         seed=seed, on_progress=on_progress,

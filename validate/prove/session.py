@@ -228,7 +228,7 @@ def _calibrated(
         on_point=told,
         point_budget_s=POINT_BUDGET_S,
     )
-    done = calibrate(raw, name="here", seed=seed)
+    done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
     on, ranks = done.described.machine, ranks_of(workload)
     if len(set(placement.nodes_of(workload) or range(ranks))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: that is where two of them measured
