@@ -15,10 +15,10 @@ import numpy as np
 
 from pready.model import arrivals, gain_numpy, machine, workload
 from pready.model.costs import costs
-from pready.model.evaluate import setting_of
+from pready.model.engine.simulate import run
 from pready.model.interfaces import BY_KEY, Approach
+from pready.model.rules import setting_of
 from pready.model.sampling import Sampler
-from pready.model.timeline import run
 
 sys.path.insert(0, "tests/model")
 from oracle import end_of_exchange

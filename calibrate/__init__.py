@@ -1,1 +1,1 @@
-"""Measure a real machine with its own MPI, and fit a Machine to what was measured."""
+"""Measure a real machine with its own MPI, and fit a Machine to the measurements."""

@@ -1,4 +1,4 @@
-"""What each rank of a run was doing when it died or fell silent: the files that `bench/board.c` keeps."""
+"""Each rank's last step before a run died or fell silent: the files that `bench/board.c` keeps."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Rank:
 
 
 def read(folder: Path) -> list[Rank]:
-    """The boards of a folder in the order of ranks; what cannot be read is left out."""
+    """The boards of a folder in the order of ranks; unreadable ones are left out."""
     found = []
     for path in folder.glob("board-*"):
         number = path.name.removeprefix("board-")
@@ -69,7 +69,7 @@ def clear(folder: Path) -> None:
 
 
 def blame(ranks: Sequence[Rank], said: str, *, silent: bool) -> str:
-    """One line: which rank it was, and what it last did.
+    """One line: the rank, and its last step.
 
     Parameters
     ----------

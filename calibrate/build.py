@@ -24,7 +24,7 @@ TIMEOUT_S = 300.0
 
 
 class BuildError(PreadyError):
-    """`pready-bench` cannot be built; the message says what was tried, `details` is what the compiler said."""
+    """`pready-bench` cannot be built; the message names the attempt, `details` is the compiler's output."""
 
     def __init__(self, problem: str, details: str = "") -> None:
         self.details = details
@@ -47,7 +47,7 @@ class Built:
     version: str
     """First line of the compiler's own `--version`."""
     identity: str
-    """Hash of the sources, which is part of what identifies a measurement."""
+    """Hash of the sources, a part of a measurement's identity."""
 
 
 def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = None) -> list[str]:
@@ -59,7 +59,7 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
     Raises
     ------
     MpiCompilerMissing
-        None of them is there. What was asked for by name is never replaced by another.
+        None of them is there. A compiler asked for by name is never replaced by another.
     """
     environ = os.environ if environ is None else environ
     for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
@@ -103,7 +103,7 @@ def build(
     cache: Path | None = None,
     tool: str | None = None,
 ) -> Built:
-    """Build, or take what an earlier call has built.
+    """Build, or take the result of an earlier call.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def build(
 
 
 def place_of(mpicc: Sequence[str], flags: Mapping[str, str], cache: Path | None = None) -> Built:
-    """What `build` makes, whether it is there or not: its folder is named by all that it is made of."""
+    """The result of `build`, whether it exists or not: its folder is named by everything that goes into it."""
     version, identity = version_of(mpicc), source_identity()
     words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
     folder = (cache or user_cache_path("pready")) / "bench"
@@ -165,7 +165,7 @@ def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: s
 
 
 def run_tool(command: Sequence[str]) -> str:
-    """What a build tool prints.
+    """The output of a build tool.
 
     Raises
     ------
@@ -188,8 +188,10 @@ def version_of(mpicc: Sequence[str]) -> str:
 
 
 def wrapped_command(mpicc: Sequence[str]) -> str:
-    """What the wrapper really calls: `-show` in MPICH and its descendants, `--showme` in Open MPI, `-craype-verbose`
-    has no counterpart; a wrapper that knows neither is told apart by its path and version alone."""
+    """The command behind a compiler wrapper: `-show` in MPICH and its descendants, `--showme` in Open MPI.
+
+    `-craype-verbose` has no counterpart; a wrapper that knows neither is identified by its path and version alone.
+    """
     for option in ("-show", "--showme"):
         try:
             return run_tool([*mpicc, option])

@@ -26,7 +26,7 @@ from pready.calibrate.records import Content, Point
 from pready.model.version import VERSION
 
 REFINEMENTS = 20
-"""Most rounds of measuring what a fit asks for; two are made even if the first fit is content."""
+"""Most rounds of measuring the sizes that a fit asks for; two are made even if the first fit asks for none."""
 CONTENT_AFTER = 2
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
 BRACKET, COARSE_BRACKET = 1.02, 1.1
@@ -44,9 +44,9 @@ class Calibration:
     environment: str
     """Key of the environment in the raw file."""
     lacking: tuple[str, ...]
-    """What of the plan was not measured."""
+    """The parts of the plan that were not measured."""
     warnings: tuple[str, ...]
-    """What a reader has to know of where it was measured."""
+    """Doubts about the place of the measurement."""
 
 
 def run_measurements(
@@ -62,9 +62,9 @@ def run_measurements(
     point_budget_s: float = POINT_BUDGET_S,
     pin: bool = True,
 ) -> Outcome:
-    """Measure the plan into `raw`, then what a first fit asks for, until the budget ends.
+    """Measure the plan into `raw`, then the sizes that a first fit asks for, until the budget ends.
 
-    Resumes: what `raw` holds for the same environment is not measured again.
+    Resumes: points that `raw` holds for the same environment are not measured again.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def run_measurements(
         )
 
     outcome = go(plan(threads=threads, only=only, coarse=True))
-    # Where messages begin to wait for progress decides more than any finer curve, so it comes before these.
+    # The size from which messages wait for progress decides more than any finer curve, so it comes first.
     asked: list[Point] = []
     while only is None or "overlap" in only:
         more = [] if outcome.left else _stalls(from_records.load(raw), outcome.environment, COARSE_BRACKET)
@@ -108,12 +108,12 @@ def run_measurements(
 
 def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
     """Points at the sizes that would tell most, and whether the fit would do without them."""
-    enough = True
     try:
-        sizes = refine_sizes(fit(from_records.observations(content, key), np.random.default_rng(seed)))
+        found = fit(from_records.observations(content, key), np.random.default_rng(seed))
+        enough = found.thin is None
+        sizes = sorted({*refine_sizes(found), *(found.thin.measure_next if found.thin is not None else ())})
     except ThinDataError as thin:
-        enough = False
-        sizes = sorted({*thin.measure_next, *(refine_sizes(thin.estimate) if thin.estimate is not None else ())})
+        enough, sizes = False, list(thin.measure_next)
     pings = [ping(int(size)) for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
@@ -146,24 +146,25 @@ def calibrate(
     environment: str | None = None,
     seed: int = 0,
     description: str = "",
-    refuse_thin: bool = True,
 ) -> Calibration:
     """Fit a Machine to a raw result file.
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
+    Thin data widen its intervals, and a note says which sizes to measure next.
+
     Raises
     ------
     ThinDataError
-        Too few points; carries the estimate so far and the sizes to measure next.
+        Fewer than three message sizes were timed.
     PreadyError
-        A file that is missing or damaged, or lacks what a machine needs.
+        A file that is missing or damaged, or has no ping-pong.
     """
     content = from_records.load(raw)
     key, about = from_records.environment(content, environment)
     observed = from_records.observations(content, key)
     probes = from_records.probes(content, key)
-    fitted = fit(observed, np.random.default_rng(seed), refuse_thin=refuse_thin)
+    fitted = fit(observed, np.random.default_rng(seed))
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
@@ -176,7 +177,7 @@ def _short_of_cores(about: from_records.Record, threads: int) -> str | None:
         return None
     return (
         f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
-        f"teams are those of threads that take turns; give each rank {threads} cores (srun -c {threads}, "
+        f"teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
         f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
     )
 
@@ -193,7 +194,7 @@ def _paced(about: from_records.Record) -> str | None:
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
-    """What the machine file's head says of its origin."""
+    """The origin, for the machine file's head."""
     content = from_records.load(raw)
     points = sorted(k for k, p in content.points.items() if p["environment"] == calibration.environment)
     digest = hashlib.sha256(json.dumps(points).encode()).hexdigest()[:16]

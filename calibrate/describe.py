@@ -1,6 +1,6 @@
 """From a fit and probes to a Machine: every value with its interval and the measurement behind it.
 
-What was not measured is filled in as ``assumed``, with the reason; nothing is filled in silently.
+A value that was not measured is filled in as ``assumed``, with the reason; none is filled in silently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pready.model.version import VERSION
 
 @dataclass(frozen=True)
 class Described:
-    """A machine, and what a reader of the fit should know besides."""
+    """A machine, and notes for a reader of the fit."""
 
     machine: Machine
     notes: tuple[str, ...]
@@ -116,7 +116,7 @@ def _library(probes: Probes, about: Record) -> Library:
 
 
 def _setup(probes: Probes) -> Value[float]:
-    """What a persistent send saves; where it saves nothing, or was not measured, 0."""
+    """The time that a persistent send saves; 0 where it saves none, or was not measured."""
     s = probes.setup
     if s is None:
         return exact(TIME, 0.0, "not measured: a persistent send is taken to save nothing")

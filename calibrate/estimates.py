@@ -18,7 +18,7 @@ from pready.model.values import Strict, Value
 
 Source = Literal["measured", "literature", "assumed"]
 Kind = type[Value[float]]
-"""What a value measures."""
+"""A value's quantity."""
 TIME: Kind = Value[units.Time]
 SIGNED_TIME: Kind = Value[units.SignedTime]
 PER_BYTE: Kind = Value[units.TimePerByte]

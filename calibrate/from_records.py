@@ -1,4 +1,4 @@
-"""From raw records to the plain arrays that a fit takes, and to what needs no fit."""
+"""From raw records to the plain arrays of a fit, and to values that need no fit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Probes:
-    """What is read off the records directly; empty where there are none, as for imported files.
+    """Values read off the records directly; empty where there are none, as for imported files.
 
     `early_send`: does ``MPI_Pready`` send before the last partition is ready, in the steady state?
     `exposed_share`: by message size, the share of a transfer that is left when the receiver has
@@ -73,9 +73,9 @@ class Probes:
     taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
     """By mechanism and threads, from threads that issued at once while the receiver slept."""
     setup: Estimate | None = None
-    """What a small message saves whose request is set up before."""
+    """The time that a small message saves if its request is set up before."""
     begin: Mapping[str, Estimate] = field(default_factory=dict)
-    """By what is set up once: seconds of one; "registration": seconds per byte of a window."""
+    """Set-up costs by kind of object, in seconds; "registration": seconds per byte of a window."""
     pready: Estimate | None = None
     barrier: Mapping[int, Estimate] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
@@ -125,8 +125,8 @@ def observations(content: Content, key: str) -> Observations:
     return Observations(
         ping_pong=_curve(pings),
         prtt_1=_curve(one) if one else None,
-        prtt_n=_train(plain),
-        prtt_n_delay=_train(delayed),
+        prtt_n=_train(plain, one or pings),
+        prtt_n_delay=_train(delayed, one or pings),
         receive_overhead=_curve(_by(received, "bytes")) if received else None,
         window=_window(windows),
         message_rate=_rates(_select(content, "rate", key), cores_per_rank(content.environments[key])),
@@ -139,12 +139,12 @@ def observations(content: Content, key: str) -> Observations:
 
 
 def probes(content: Content, key: str) -> Probes:
-    """What needs no fit."""
+    """The values that need no fit."""
     early = _select(content, "early", key)
     cores = cores_per_rank(content.environments[key])
     pready = _select(content, "pready", key)
     copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
-    # More threads than cores take turns: their calls last as long as somebody else's time slice.
+    # Calls of more threads than cores last as long as another thread's time slice.
     pready = [r for r in pready if cores is None or int(r["parameters"]["threads"]) <= cores] or pready
     busiest = max(pready, key=lambda r: int(r["parameters"]["threads"]), default=None)
     return Probes(
@@ -166,7 +166,7 @@ def probes(content: Content, key: str) -> Probes:
 
 
 def _begin(records: list[dict[str, Any]]) -> dict[str, Estimate]:
-    """Of each kind the smallest objects; of windows, also what a byte adds. None takes less than nothing."""
+    """The smallest objects of each kind; of windows, also the cost of a byte. All are at least 0."""
     by_kind: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for r in sorted(records, key=lambda r: int(r["parameters"]["bytes"])):
         by_kind[str(r["parameters"]["what"])].append(r)
@@ -220,7 +220,7 @@ def _exchange(record: Record) -> Exchange:
 
 
 def load(path: Path) -> Content:
-    """A raw result file; what is missing or damaged is one line."""
+    """A raw result file; a missing or damaged one is an error of one line."""
     if not path.is_file():
         raise PreadyError("no such file", valid="a raw result file of 'pready calibrate'", source=str(path))
     return read(path)
@@ -253,8 +253,9 @@ def _curve(repeats: Mapping[float, Array]) -> Curve:
     return Curve.of(list(kept), list(kept.values()))
 
 
-def _train(records: list[dict[str, Any]]) -> Train | None:
-    if not records:
+def _train(records: list[dict[str, Any]], single: Mapping[float, Array]) -> Train | None:
+    """Trains of one length, if one message of such a size was timed, too."""
+    if not any(float(r["parameters"]["bytes"]) in single for r in records):
         return None
     messages = int(records[0]["parameters"]["n"])
     same = [r for r in records if int(r["parameters"]["n"]) == messages]
@@ -313,8 +314,7 @@ def _taken_locks(records: Iterable[Record]) -> dict[str, dict[int, TakenLock]]:
 def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, Curve]:
     """Messages per second by threads; every mechanism as if on one context, which `team_costs` compares.
 
-    Only threads that have a core each can contend for a lock. More take turns, and their rate says
-    how long a time slice is.
+    Only threads that have a core each contend for a lock. The rate of more threads shows the length of a time slice.
     """
     records = [r for r in records if cores is None or int(r["parameters"]["threads"]) <= cores]
     out = {}

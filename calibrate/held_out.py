@@ -33,7 +33,7 @@ class HeldOut:
 
 
 def held_out(observed: Observations, seed: int = 0, folds: int = FOLDS, draws: int = 50) -> HeldOut:
-    """Leave out every `folds`-th ping-pong size in turn, fit the rest, predict what was left out.
+    """Cross-validation: leave out every `folds`-th ping-pong size, fit the rest, predict those left out; `folds` times.
 
     The smallest and the largest size always stay in: a fit is no extrapolation.
 
@@ -52,9 +52,7 @@ def held_out(observed: Observations, seed: int = 0, folds: int = FOLDS, draws: i
         out = inner[inner % folds == k]
         left = np.delete(curve.at, out)
         # The other curves stay whole: it is the time of a message that is predicted.
-        part = fit(
-            replace(observed, ping_pong=curve.only(left)), np.random.default_rng(seed), draws=draws, refuse_thin=False
-        )
+        part = fit(replace(observed, ping_pong=curve.only(left)), np.random.default_rng(seed), draws=draws)
         measured = np.array([np.median(curve.repeats[i]) for i in out])
         sizes.append(curve.at[out])
         errors.append(np.asarray(part.time(curve.at[out]) / measured - 1))

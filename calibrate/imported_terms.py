@@ -31,7 +31,7 @@ UNSURE = 0.5
 
 @dataclass(frozen=True)
 class Terms:
-    """A machine with what the files say, the dotted names of it, and what was left out."""
+    """A machine with the values from the files, their dotted names, and notes of files that were not used."""
 
     machine: Machine
     parts: tuple[str, ...] = ()
@@ -43,14 +43,14 @@ class Terms:
 
 
 def terms(beside: Beside, machine: Machine, stream: Curve | None = None) -> Terms:
-    """What the files say of `machine` beyond its messages.
+    """`machine` with the values, beyond its messages, that the files show.
 
     Parameters
     ----------
     beside
         From the importers.
     machine
-        What the same messages, or an earlier calibration, say of it.
+        Known from the same files, or from an earlier calibration.
     stream
         Time per message of one pair, where it was measured.
     """
@@ -112,7 +112,7 @@ def _threads(found: Terms, beside: Beside) -> Terms:
 
 
 def _puts(found: Terms, beside: Beside) -> Terms:
-    """One of a window of puts; and what synchronisation adds to one."""
+    """One of a window of puts; and the synchronisation of one."""
     machine = found.machine
     put = machine.one_sided.put.value
     out, notes, used = dict[str, Value[float]](), list[str](), list[str]()

@@ -1,4 +1,4 @@
-"""What of the plan a raw file lacks, because its budget was short or it was asked for less."""
+"""The points of the plan that a raw file lacks, because its budget was short or it was asked for less."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ TELLS = {
     "receive": "o_r",
     "completion": "when a send is complete",
     "rate": "contexts",
-    "contention": "taken locks",
+    "contention": "waiting for locks",
     "pready": "MPI_Pready's cost",
     "approach": "puts, synchronisation, pauses, teams of threads",
     "matching": "queues",
     "overlap": "progress",
     "barrier": "barriers",
-    "begin": "what it costs to begin",
+    "begin": "set-up costs",
     "memcpy": "copies",
     "noise": "noise",
 }
-"""What a measurement is for, in a few words."""
+"""The purpose of each measurement, in a few words."""
 
 
 def lacking(content: Content, key: str) -> tuple[str, ...]:
-    """One line for each measurement that the plan has more of: how many of its points, and what they tell.
+    """One line for each measurement of which the plan has more: the number of points, and their purpose.
 
     How many threads were asked for shows in the largest team, which is measured first; where there is none, two are
     taken. Points that this library cannot do, or that failed, are not lacking.

@@ -30,7 +30,7 @@ class Launcher:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables set for the program, besides the caller's own."""
     label: str = ""
-    """What identifies this way of launching in the records; the words of the prefix if empty."""
+    """The name of this way of launching in the records; the words of the prefix if empty."""
     ranks: int | None = None
     """How many it starts, where that is known: a user's words say it to the launcher alone."""
 
@@ -55,7 +55,7 @@ class Launcher:
 
     @property
     def name(self) -> str:
-        """The label, or what stands for it."""
+        """The label, or the words of the prefix."""
         return self.label or shlex.join(self.prefix)
 
     def command(self, program: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Which library profile a version string stands for: what MPI_Get_library_version says, vendor by vendor.
+"""Library profiles by the version string of MPI_Get_library_version, vendor by vendor.
 
-A name says what to expect; whether MPI_Pready sends early is measured, and the measurement has the last word
+A name is a first guess; whether MPI_Pready sends early is measured, and the measurement has the last word
 (`pready.model.predict.effective_library`).
 """
 

@@ -1,4 +1,4 @@
-"""A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP; or what they add to one."""
+"""A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP; or additions to one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MESSAGES = "inter"
 
 @dataclass(frozen=True)
 class FromFiles:
-    """A machine, what of it the files determine (dotted names), and what a reader should know."""
+    """A machine, the parts of it that the files determine (dotted names), and notes for a reader."""
 
     machine: Machine
     parts: tuple[str, ...]
@@ -62,7 +62,7 @@ def from_files(
     library
         Profile of the MPI library that it was; None: the files do not say.
     onto
-        A machine that has what the files lack; with it they need not say how long one message takes.
+        A machine that the files add to; with it they need not say how long one message takes.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def from_files(
 
 def _fitted(imported: Imported, files: str, name: str, seed: int, day: date) -> tuple[Machine, list[str]]:
     # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
-    fitted = fit(imported.observations, np.random.default_rng(seed), refuse_thin=False)
+    fitted = fit(imported.observations, np.random.default_rng(seed))
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
     described = describe(fitted, Probes(), about, name=name, when=day)
@@ -114,12 +114,12 @@ def _fitted(imported: Imported, files: str, name: str, seed: int, day: date) -> 
 def merge_into(
     path: Path, files: Sequence[Path], *, seed: int, library: str | None, replacing: Collection[str]
 ) -> Merged:
-    """What the machine file at `path` becomes with what the files say; see `pready.calibrate.merging`.
+    """The machine file at `path` with the files' values; see `pready.calibrate.merging`.
 
     Raises
     ------
     PreadyError
-        As `from_files`; a machine file that is none, or would be none with what the files say.
+        As `from_files`; a machine file that is invalid, or would be with the files' values.
     """
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))

@@ -51,7 +51,7 @@ class MeasureError(PreadyError):
 
 @dataclass(frozen=True)
 class Progress:
-    """What `measure` tells after each point."""
+    """The state of `measure` after each point."""
 
     point: Point
     record: Mapping[str, Any] | None
@@ -63,12 +63,12 @@ class Progress:
     total: int
     elapsed_s: float
     left_s: float
-    """Estimate of what is left, at most the rest of the budget."""
+    """Estimated time to the end, at most the rest of the budget."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run has come to."""
+    """The result of a run."""
 
     environment: str
     """Key of the environment measured in."""
@@ -100,7 +100,7 @@ def measure(
     folder: Path | None = None,
     pin: bool = True,
 ) -> Outcome:
-    """Measure what is not in `out` yet, in order, until the budget ends.
+    """Measure the points that are not in `out` yet, in order, until the budget ends.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def measure(
     point_budget_s
         Seconds of repeats for one point, unless the point says otherwise.
     patience_s
-        Seconds a point may take beyond what its budget explains before it counts as hanging.
+        Seconds beyond its budget after which a point counts as hanging.
     tool
         This tool's version, for the environment record.
     seed

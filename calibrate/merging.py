@@ -1,7 +1,7 @@
-"""A machine file takes over what other files say, and keeps what a hand or a measurement wrote into it.
+"""Merge values from other files into a machine file, and keep those that a hand or a measurement wrote into it.
 
-A file that pready wrote holds a digest of its values. While that is right nobody has edited them, and what they only
-assume may be replaced; after an edit nothing that is there is, unless it is named.
+A file that pready wrote holds a digest of its values. While it is right, nobody has edited them, and assumed
+values may be replaced; after an edit no value is, unless it is named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KNOWN = ("measured", "literature")
 
 
 class Merged(NamedTuple):
-    """The file's new text, and a line for each part that differed: what was done with it."""
+    """The file's new text, and for each part that differed a line that says whether it was replaced."""
 
     text: str
     told: tuple[str, ...]
@@ -50,11 +50,11 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
     text
         A valid machine file.
     source
-        Its name, for what is told.
+        Its name, for the lines.
     new
         Parts by dotted name (``inter``, ``one_sided.put``), as a file has them.
     replacing
-        Parts that replace what is there, whatever it is.
+        Parts that replace the existing ones, whatever these are.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
         table[last] = part
         taken += 1
     out = tomlkit.dumps(document)
-    if taken:  # a digest would vouch for what a hand wrote
+    if taken:  # a digest would vouch for a hand's values
         text = _SEAL.sub("", out) if by_hand else _resealed(out)
     return Merged(text, tuple(told))
 

@@ -1,4 +1,4 @@
-"""Where messages begin to wait for a computing rank: rendezvous by what overlaps, and who makes progress when."""
+"""The size from which messages wait for a computing rank, a rendezvous, and when its two sides make progress."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def with_rendezvous(probes: Probes, segments: Sequence[Segment], notes: list[str
 
 
 def progress(left_by_size: Mapping[int, float], who: str) -> Value[Progress]:
-    """Who moves a rendezvous, by the largest message: eager ones move by themselves."""
+    """When a rendezvous moves, by the largest message: eager ones move by themselves."""
     if not left_by_size:
         why = f"overlap with a computing {who} was not measured"
         return Value[Progress](value="on-call", source="assumed", why=why)

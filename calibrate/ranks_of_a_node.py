@@ -1,4 +1,4 @@
-"""How one adapter serves several ranks of a node: message rate and bandwidth by ranks, and what predictions take.
+"""How one adapter serves several ranks of a node: message rate and bandwidth by ranks, beside the model's assumption.
 
 The engine lets ranks of a node share one adapter with the link bandwidth and the gap g that one rank was measured
 with. Whether that holds is measured here; where it does not, it is said, and how far off it is.
@@ -47,12 +47,12 @@ class Served:
     message_s: Estimate
     """Time over messages of all ranks."""
     shared_cores: bool
-    """Ranks took turns on their cores, so that the time is the kernel's, too."""
+    """Ranks shared cores, so that the time contains the scheduler's."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """What several ranks showed of the adapter of their node.
+    """The adapter of a node, as several ranks showed it.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Adapter:
     growth
         Bandwidth of the most ranks over that of one.
     gap
-        Least time between small messages of all ranks, where their rate stopped growing with them; else what it is
-        at most. None: ranks took turns on their cores, and it cannot be told.
+        Least time between small messages of all ranks, where their rate stopped growing with them; else an upper
+        bound. None: ranks shared cores, and it cannot be told.
     limits
         Did the rate stop growing? False: `gap` is an upper bound.
     """
@@ -79,12 +79,12 @@ class Adapter:
 
     @property
     def shared_cores(self) -> bool:
-        """Did ranks take turns in any of it?"""
+        """Did ranks share cores in any of it?"""
         return any(s.shared_cores for s in self.served)
 
     @property
     def one_link(self) -> bool:
-        """Do ranks of a node get together what one gets?"""
+        """Do ranks of a node together get the bandwidth of one?"""
         return 1 / ALIKE <= self.growth.value <= ALIKE
 
 
@@ -108,7 +108,7 @@ def points(per_node: int) -> list[Point]:
 def run(
     launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
 ) -> Outcome:
-    """Measure into `raw`; what is there of the same environment is not measured again.
+    """Measure into `raw`; points of the same environment that are there are not measured again.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def check_places(hosts: Sequence[str], per_node: int) -> None:
 
 
 def adapter(raw: Path, key: str | None = None) -> Adapter | None:
-    """What a raw file says of it; None: nothing.
+    """The adapter, from a raw file; None: not measured.
 
     Parameters
     ----------
@@ -211,12 +211,12 @@ def of_served(served: Sequence[Served]) -> Adapter:
 
 
 def lines(found: Adapter, machine: Machine | None = None) -> tuple[str, ...]:
-    """What was found, and what of it predictions with `machine` take otherwise: that stays assumed.
+    """The findings, and where predictions with `machine` assume otherwise.
 
     Parameters
     ----------
     machine
-        None: what was found alone.
+        None: the findings alone.
     """
     large, small = ([s for s in found.served if s.bytes == size] for size in (LARGE, SMALL))
     together = format_bandwidth(large[-1].bytes / large[-1].message_s.value)
@@ -237,12 +237,12 @@ def _shared(found: Adapter) -> str:
         return "they share one link"
     if found.growth.value > 1:
         return "one alone does not fill the link"
-    return "less than one alone" + (", in turns on their cores" if found.shared_cores else "")
+    return "less than one alone" + (", on shared cores" if found.shared_cores else "")
 
 
 def _gap(found: Adapter) -> str:
     if found.gap is None:
-        return "in turns on their cores, which says nothing of the adapter"
+        return "on shared cores, which says nothing of the adapter"
     between = f"({format_time(found.gap.low)} to {format_time(found.gap.high)})"
     if found.limits:
         return f"the adapter's gap is {format_time(found.gap.value)} {between}"
@@ -266,7 +266,7 @@ UNMEASURED = (
     f"{HEAD}assumed to share the link and the gap g that one rank was measured with; "
     "'pready calibrate --ranks-per-node K' measures both"
 )
-"""What a machine file says whose adapter served one rank alone."""
+"""The line of a machine file whose adapter served one rank alone."""
 
 
 def noted(text: str, told: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ class RecordsError(PreadyError):
 
 
 class RecordsDamaged(RecordsError):
-    """A line other than the last is not what this version writes."""
+    """A line other than the last is in another format."""
 
 
 class RecordsBusy(RecordsError):
@@ -48,7 +48,7 @@ class RecordsBusy(RecordsError):
 
 @dataclass(frozen=True)
 class Point:
-    """What to measure: a measurement of `pready-bench` and the parameters that are not its defaults.
+    """A point to measure: a measurement of `pready-bench` and the parameters that are not its defaults.
 
     Parameters are kept sorted, so that two points that ask for the same thing are equal. Sizes are in bytes, times in
     seconds.
@@ -117,7 +117,7 @@ def environment_key(record: Mapping[str, Any], launcher: str, settings: Mapping[
 
 @dataclass
 class Content:
-    """What a raw result file holds. `points` and `environments` are by key, in the order of the file."""
+    """A raw result file. `points` and `environments` are by key, in the order of the file."""
 
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     points: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class Content:
         ]
 
     def unsupported(self) -> dict[str, str]:
-        """What the library cannot do: a reason by the words of the point."""
+        """Points that the library cannot do: a reason by the words of the point."""
         found = {}
         for line in self.points.values():
             if "unsupported" in line["record"]:
@@ -270,7 +270,7 @@ class Records:
             self._append({"kind": "environment", "key": key, "record": dict(record)})
 
     def add_point(self, point: Point, environment: str, record: Mapping[str, Any]) -> None:
-        """Append what a point has given, and sync. Refuses a point that is there."""
+        """Append the record of a point, and sync. Refuses a point that is there."""
         self._append(
             {
                 "kind": "point",

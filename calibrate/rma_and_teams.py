@@ -21,14 +21,14 @@ from pready.calibrate.measurement_plan import MORE_PUTS, PUTS, SMALL_EXCHANGE, S
 from pready.calibrate.team_costs import barrier_curve
 from pready.model.arrays import Array
 from pready.model.costs import costs
-from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.machine_path import SizeCurve
 from pready.model.machine_rma import Puts
 from pready.model.machine_threads import Barrier
 from pready.model.normal import student95
+from pready.model.plain_run import alone
+from pready.model.rules import setting_of
 from pready.model.sampling import Sampler
-from pready.model.timeline import run
 from pready.model.values import Value
 from pready.model.workload import Workload
 
@@ -36,9 +36,9 @@ SYNC = {"active": "epoch", "passive": "flush"}
 EARLY_PUTS = "rma-single-passive"
 """The approach whose puts are issued long before the last one."""
 SETTLES_S = 2e-3
-"""Puts that take less together say little of what moved meanwhile: after a pause, they start slowly."""
+"""Shorter transfers say little about a pause: after it, they start slowly."""
 MOVED = 0.85
-"""Share of the puts before a pause from which all of them are said to have moved in it."""
+"""Share of the puts before a pause from which all of them count as moved in it."""
 STUCK = 0.1
 """Share up to which none are."""
 SOON_S = 0.3e-3
@@ -49,7 +49,7 @@ UNDISTURBED = 5.0
 
 @dataclass(frozen=True)
 class Found:
-    """Exchanges by what they were."""
+    """Exchanges by approach, size, team and pause."""
 
     all: Sequence[Exchange]
 
@@ -103,7 +103,7 @@ def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages:
     Parameters
     ----------
     machine
-        What is known without them.
+        As known without them.
     active_messages
         Does ``MPI_Psend`` travel as an active message here?
     """
@@ -125,14 +125,15 @@ def _with_rma(machine: Machine, fields: Mapping[str, object]) -> Machine:
 
 
 def modelled(machine: Machine, e: Exchange) -> float:
-    """The timeline's time of an exchange: the median over its repeats, until both sides are done."""
+    """The model's time of an exchange: the median over its repeats, until both sides are done."""
     approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
     if e.delay_s == 0 and float(np.median(ready.max(axis=1))) < SOON_S:
         machine = machine.model_copy(update={"cold": None})  # it follows others without computing
     c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
-    return float(np.median(run(ready, c, approach, setting_of(machine, workload)).end))
+    setting = setting_of(machine, workload)
+    return float(np.median([alone(row, [c], approach, setting).end for row in ready.tolist()]))
 
 
 def _rest(machine: Machine, e: Exchange) -> float:
@@ -140,7 +141,7 @@ def _rest(machine: Machine, e: Exchange) -> float:
 
 
 def _cold(found: Found) -> SizeCurve | None:
-    """What a bulk send takes longer after a pause, the median over pauses."""
+    """The extra time of a bulk send after a pause, the median over pauses."""
     extra = {
         size: [e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0]
         for size, at in found.singles().items()
@@ -187,7 +188,7 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
     half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
     if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach, as the largest measured
         times[known.threads[-1]] = max(times.values())
-    why = "what a team's bulk send takes longer than one thread's, ready together, in turn or the last late"
+    why = "a team's bulk send, ready together, one by one or the last late, less one thread's"
     return barrier_curve(times, why, half=half)
 
 
@@ -241,7 +242,7 @@ def _puts(found: Found) -> dict[str, Value[Puts]]:
 
 
 def _epochs(machine: Machine, found: Found) -> dict[str, Value[float]]:
-    """An epoch is what is left of an exchange by one put; a further window, what several take longer than one."""
+    """An epoch is the rest of an exchange by one put; a further window, the difference of several to one."""
     free = exact(TIME, 0.0, "left out to measure it")
     without = _with_rma(machine, {"epoch": free, "flush": free, "window": free})
     out, further = dict[str, Value[float]](), list[float]()

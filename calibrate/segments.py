@@ -15,7 +15,7 @@ from pready.model.units import SI
 from pready.model.values import Value
 
 UNSURE = 2.0
-"""Factor within which a CPU is assumed to spend on larger messages what it spends on smaller ones."""
+"""Factor within which an overhead of larger messages is assumed to be that of smaller ones."""
 UNSEEN = 0.1
 """A slope that changes the time by less than this fraction across a segment cannot be told from zero."""
 TOO_FAST = 0.5
@@ -55,15 +55,15 @@ def segments(fit: Fit, notes: list[str], where: str) -> list[Segment]:
 def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
     """One segment.
 
-    A ping-pong sees only the sum of latency and handshake. What exceeds the latency of the smallest messages is the
-    handshake; where nothing does, RTS, CTS and data are taken to cross once each, a third of the latency each.
+    A ping-pong sees only the sum of latency and handshake. The excess over the latency of the smallest messages is
+    the handshake; where there is none, RTS, CTS and data are taken to cross once each, a third of the latency each.
 
     Parameters
     ----------
     fit, k
         The fit, and which of its segments.
     notes
-        Receives what a reader should know.
+        Receives notes for a reader.
     where
         Launcher and library, for the reasons.
     """
@@ -82,7 +82,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         shaken = max(share * rest, SHORTEST_S)
         spread = Estimate(shaken, max(share * latency.low, NARROWEST * shaken), max(share * latency.high, shaken))
         shake = positive(
-            TIME, spread, f"{by}: what a rendezvous adds to the latency of the smallest messages", notes,
+            TIME, spread, f"{by}: excess over the latency of the smallest messages", notes,
             f"handshake {at}",
         )  # fmt: skip
         latency = _times(latency, 1 - share) if rest > 0 else _moved(latency, -shaken)
@@ -123,7 +123,7 @@ def _latency(total: Estimate, o_s: Estimate, o_r: Estimate) -> Estimate:
 
 
 def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
-    """G; of a segment whose messages are too small to show one, the smallest G of the others, limited to what these
+    """G; of a segment whose messages are too small to show one, the smallest G of the others, up to a slope that these
     messages could hide."""
     own = fit.segments[k].G
     if own.value > 0:
@@ -138,7 +138,7 @@ def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
     if least is not None and least.value <= hidden:
         notes.append(f"G {at} is too small to be seen; that of larger messages is taken")
         return least
-    notes.append(f"G {at} is too small to be seen; assumed as what the measured messages could hide")
+    notes.append(f"G {at} is too small to be seen; assumed as large as the measured messages could hide")
     return Estimate(hidden, 0.0, 2 * hidden, assumed=True)
 
 

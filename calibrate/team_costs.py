@@ -1,4 +1,4 @@
-"""What a team of threads costs: barriers, locks that are taken, contexts, MPI_Pready."""
+"""Costs of a team of threads: barriers, waiting for locks, contexts, MPI_Pready."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def threads(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Th
     cores
         Of a rank; None: not known.
     notes
-        Receives what a reader should know.
+        Receives notes for a reader.
     """
     return Threads(
         pready=_pready(probes, notes),

@@ -37,14 +37,14 @@ def base(path: Path, option: str = "--intra") -> str:
 
 
 def added(path: Path, done: Calibration, raw: Path) -> Merged:
-    """The machine file at `path` with the measured path as its `[intra]`; one that it has already is replaced.
+    """The machine file at `path` with the measured path as its `[intra]`; an existing one is replaced.
 
     Parameters
     ----------
     done
         Of two ranks on one node.
     raw
-        What was measured, for the hosts.
+        The measurements, for the hosts.
 
     Raises
     ------

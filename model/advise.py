@@ -6,74 +6,25 @@ The rule of the verdict is in `verdict.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Protocol, Self
+from collections.abc import Sequence
 
 from pready.model import metrics
-from pready.model.arrays import Array, Replaced
+from pready.model.arrays import Array
 from pready.model.at_once import both
 from pready.model.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
-from pready.model.costs import Costs
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.interfaces import BULK, Approach
 from pready.model.libraries import LibraryProfile
-from pready.model.machine import Machine
 from pready.model.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.terms import TERMS, by_name, without
 from pready.model.units import format_size, format_time
-from pready.model.verdict import MIN_GAIN, Stands, best_port, candidates, from_iterations, verdict_of
+from pready.model.verdict import MIN_GAIN, best_port, candidates, from_iterations, verdict_of
 from pready.model.workload import Workload
 
 NOTABLE = 1e-3
 """Share of an approach's time below which a cost is not named."""
 LATE = 0.1
 """Share of the time spent waiting for late neighbours from which on it is named."""
-
-
-class Evaluated(Protocol):
-    """A workload on a machine, evaluated by an engine: `Evaluation` or `ManyRanks`."""
-
-    machine: Machine
-    workload: Workload
-    seed: int
-    abreast: ClassVar[bool]
-    """Does it run outside the interpreter's lock, so that two are faster in parallel?"""
-
-    @property
-    def delay(self) -> float:
-        """Mean time from a rank's first ready partition to its last."""
-
-    def on(self, machine: Machine) -> Evaluated:
-        """The same on another machine."""
-
-    def prepare(self, approaches: Iterable[Approach]) -> None:
-        """Evaluate these together, where that is faster than one after the other."""
-
-    def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
-        """Each against the baseline, at the parameters' values."""
-
-    def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
-        """Time, η and metrics of each approach, with 95 % intervals."""
-
-    def saved(self, approach: Approach) -> tuple[float, float]:
-        """The share of an iteration that one approach saves, and its lower bound, as in its prediction."""
-
-    def costs(self, approach: Approach) -> Costs:
-        """Costs of the approach's messages."""
-
-    def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
-        """Mean communication time, optionally with some costs replaced."""
-
-    def late(self, approach: Approach) -> float:
-        """Seconds of it that a rank waits for late neighbours (of a sweep: upstream)."""
-
-    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
-        """η for several buffer sizes."""
-
-    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
-        """Share of an iteration saved, for several buffer sizes, with few arrivals each."""
-
-    def at_buffer(self, size: float, *, drawn: bool = True) -> Self:
-        """The same with another buffer; `drawn`: with draws of the machine, if this has any."""
 
 
 def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN) -> ApproachPrediction:
@@ -83,7 +34,7 @@ def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: fl
 
 
 def advise(
-    evaluation: Evaluated, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
+    evaluation: Evaluation, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
 ) -> Advice:
     """Advice from all approaches of one prediction."""
     w = evaluation.workload
@@ -95,7 +46,6 @@ def advise(
     (pays, certain), because = both(
         lambda: _pays(evaluation, best, min_gain),
         lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
-        abreast=evaluation.abreast,
     )
     return Advice(
         verdict=verdict,
@@ -111,7 +61,7 @@ def advise(
     )
 
 
-def _pays(evaluation: Evaluated, best: ApproachPrediction, min_gain: float) -> tuple[list[Range], list[Range]]:
+def _pays(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> tuple[list[Range], list[Range]]:
     """Buffers for which the best approach is worth porting to, and those for which that is certain."""
     sizes = over_sizes(evaluation, best.approach, min_gain)
     pays = sizes.ranges()
@@ -119,7 +69,7 @@ def _pays(evaluation: Evaluated, best: ApproachPrediction, min_gain: float) -> t
     return pays, sizes.certain(lambda size: evaluation.at_buffer(size).saved(best.approach), pays, known)
 
 
-def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> OverSizes:
+def over_sizes(evaluation: Evaluation, approach: Approach, min_gain: float) -> OverSizes:
     """Buffers per peer for which an approach saves that share of an iteration, from a byte per partition to 1 GiB."""
 
     def look(size: float) -> float:
@@ -131,7 +81,7 @@ def over_sizes(evaluation: Evaluated, approach: Approach, min_gain: float) -> Ov
     return _over_sizes(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), look, min_gain)
 
 
-def break_even(evaluation: Evaluated, approach: Approach) -> float | None:
+def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     """Buffer from which an approach's exchange is faster than bulk's: 0 if always, None if not up to 1 GiB.
 
     The lower end of the range that holds the workload's buffer, else of the next larger.
@@ -145,16 +95,16 @@ def break_even(evaluation: Evaluated, approach: Approach) -> float | None:
     return None if here is None else here.low
 
 
-def _over_sizes(evaluation: Evaluated, approach: Approach, glance: Glance, look: Look, limit: float) -> OverSizes:
+def _over_sizes(evaluation: Evaluation, approach: Approach, glance: Glance, look: Look, limit: float) -> OverSizes:
     """A value over buffers, which may jump where bulk or the approach changes its protocol."""
     workload = evaluation.workload
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
     borders = [s * messages for s in starts for messages in {1, approach.messages}]
     largest = max(LARGEST_BUFFER, 4 * workload.buffer)
-    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders, evaluation.abreast)
+    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders)
 
 
-def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[str, float]]:
+def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:
     """Seconds that the approach would save if a cost were zero, largest first.
 
     They do not add up: overlapping costs hide each other.
@@ -165,7 +115,7 @@ def costs_that_matter(evaluation: Evaluated, approach: Approach) -> list[tuple[s
 
 
 def _because(
-    evaluation: Evaluated,
+    evaluation: Evaluation,
     library: LibraryProfile,
     verdict: Verdict,
     best: ApproachPrediction,
@@ -222,7 +172,7 @@ def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> 
     return f"the best saves {percent:.2g} % of an iteration ({name}), less than {100 * min_gain:g} %"
 
 
-def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> list[str]:
+def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> list[str]:
     """What two-sided approaches lose because a receiver that computes sends no CTS."""
     if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
         return []
@@ -245,6 +195,6 @@ def _progress(evaluation: Evaluated, usable: Sequence[ApproachPrediction]) -> li
     ]
 
 
-def _arrivals_matter(evaluation: Evaluated, approach: Approach) -> bool:
+def _arrivals_matter(evaluation: Evaluation, approach: Approach) -> bool:
     """Is the spread of arrivals too small to hide even one message?"""
     return evaluation.delay < 0.01 * evaluation.mean_time(evaluation.workload.baseline)

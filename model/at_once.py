@@ -1,7 +1,4 @@
-"""Independent calls in threads of their own: simulations run outside the interpreter's lock.
-
-The timeline's small NumPy steps do not; in threads they take a third longer than one after the other.
-"""
+"""Independent calls in threads of their own: simulations run outside the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def at_once(value: Callable[[T], U], of: Sequence[T], *, abreast: bool = True) -> list[U]:
-    """The value of each, in threads or one by one; the first error is raised once all have ended."""
-    if len(of) < 2 or not abreast:
+def at_once(value: Callable[[T], U], of: Sequence[T]) -> list[U]:
+    """The value of each, in threads; the first error is raised once all have ended."""
+    if len(of) < 2:
         return [value(one) for one in of]
     with ThreadPoolExecutor() as pool:
         others = [pool.submit(value, one) for one in of[1:]]
@@ -23,10 +20,8 @@ def at_once(value: Callable[[T], U], of: Sequence[T], *, abreast: bool = True) -
         return [first, *(o.result() for o in others)]
 
 
-def both(one: Callable[[], T], other: Callable[[], U], *, abreast: bool = True) -> tuple[T, U]:
-    """The results of two calls, in threads or one by one; this thread calls `one`."""
-    if not abreast:
-        return one(), other()
+def both(one: Callable[[], T], other: Callable[[], U]) -> tuple[T, U]:
+    """The results of two calls, in two threads; this thread calls `one`."""
     with ThreadPoolExecutor(1) as pool:
         later = pool.submit(other)
         return one(), later.result()

@@ -69,7 +69,6 @@ class OverSizes:
     highest: float
     borders: Iterable[float] = ()
     """Sizes where the value may jump."""
-    abreast: bool = True
     """Run independent looks in parallel."""
     _sizes: list[float] = field(init=False)
     _values: list[float] = field(init=False)
@@ -81,7 +80,7 @@ class OverSizes:
         self._sizes = sorted({*some, *inside})
         self._values = self.glance(self._sizes).tolist()
         while wanted := [i for i, s in enumerate(self._sizes) if s not in self._looked and self._unsure(i)]:
-            values = at_once(self._value, [self._sizes[i] for i in wanted], abreast=self.abreast)
+            values = at_once(self._value, [self._sizes[i] for i in wanted])
             for i, value in zip(wanted, values, strict=True):
                 self._values[i] = value
 

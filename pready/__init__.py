@@ -20,7 +20,7 @@ from pready.model.version import VERSION as __version__
 
 _HOME = {
     "Approach": "model.interfaces",
-    "Evaluation": "model.evaluate",
+    "Evaluation": "model.engine.many_ranks",
     "Explanation": "model.explanation",
     "LIBRARIES": "model.libraries",
     "Machine": "model.machine",
@@ -41,7 +41,7 @@ _HOME = {
     "format_size": "model.units",
     "format_time": "model.units",
     "gain": "api",
-    "gain_over_sizes": "model.evaluate",
+    "gain_over_sizes": "model.engine.many_ranks",
     "load_machine": "model.machine:load",
     "load_workload": "model.workload:load",
     "predict": "api",

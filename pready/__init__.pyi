@@ -10,9 +10,9 @@ from pready.model.advise import costs_that_matter as costs_that_matter
 from pready.model.approach_name import approach as approach
 from pready.model.arrivals import draw as draw_arrivals
 from pready.model.engine import simulate as simulate_ranks
+from pready.model.engine.many_ranks import Evaluation as Evaluation
+from pready.model.engine.many_ranks import gain_over_sizes as gain_over_sizes
 from pready.model.errors import PreadyError as PreadyError
-from pready.model.evaluate import Evaluation as Evaluation
-from pready.model.evaluate import gain_over_sizes as gain_over_sizes
 from pready.model.explanation import Explanation as Explanation
 from pready.model.interfaces import Approach as Approach
 from pready.model.libraries import LIBRARIES as LIBRARIES

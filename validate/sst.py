@@ -19,9 +19,9 @@ import numpy as np
 
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.congestion import bound, share_taken
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.simulate import simulate
 from pready.model.errors import PreadyError
-from pready.model.evaluate import Evaluation
 from pready.model.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.machine import Machine, Network
 from pready.model.units import format_size, format_time

@@ -1,11 +1,11 @@
-"""From measured times to a machine's parameters, and how sure they are.
+"""From measured times to a machine's parameters with their intervals.
 
-    observations.py  what was measured           series.py        the four curves LogGP is read off
+    observations.py  the measurements            series.py        the four curves LogGP is read off
     loggp.py         the fit                     changepoints.py  where the protocol switches
-    results.py       what comes out              lines.py         robust straight lines
-    sizes.py         what to measure             location.py      the centre of repeated times
+    results.py       the fit's results           lines.py         robust straight lines
+    sizes.py         sizes to measure            location.py      the centre of repeated times
     beside_loggp.py  in flight, threads, …       bootstrap.py     intervals
-    taken_lock.py    what a taken lock costs
+    taken_lock.py    waiting for a lock
     synthetic.py     machines with known answer  linearity.py     would one line have done?
 
 References
@@ -36,6 +36,7 @@ from pready.calibrate.fit.results import (
     LineTest,
     QueueCost,
     Segment,
+    Thin,
     ThinDataError,
 )
 from pready.calibrate.fit.series import Series, derive
@@ -56,6 +57,7 @@ __all__ = [
     "Segment",
     "Series",
     "TakenLock",
+    "Thin",
     "ThinDataError",
     "Train",
     "Window",

@@ -38,27 +38,20 @@ def _draws(value: FloatArray, sigma: FloatArray, rng: np.random.Generator, draws
     return np.asarray(value + sigma * rng.standard_normal((draws, len(value))))
 
 
-def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: list[str]) -> InFlight:
+def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: list[str]) -> InFlight | None:
     """G of one message alone, and of a full link.
 
     k messages of s bytes share a link that gives each at most 1/G_single and all together at most
     1/G_link: T(k, s) = A + s·max(k·G_link, G_single), A being the latency and the answer's. The
     knee κ = G_single/G_link is searched for, everything else is a straight line. Of messages that
     are small, per-message costs hide G: only those of at least a quarter of the largest size take
-    part.
-
-    Raises
-    ------
-    PreadyError
-        Fewer than 3 different numbers of messages in flight at these sizes.
+    part. None, with a note: fewer than 3 different numbers in flight, or times that do not grow with them.
     """
     large = window.sizes >= window.sizes.max() / 4
     s, k = window.sizes[large], window.in_flight[large]
     if len(np.unique(k)) < 3:
-        raise PreadyError(
-            f"window has {len(np.unique(k))} different numbers in flight at its largest sizes",
-            valid="at least 3, such as 1, 2, 4, 8",
-        )
+        notes.append(f"G_link was not measured: {len(np.unique(k))} different numbers of large messages in flight")
+        return None
     value, sigma = _located(tuple(r for r, keep in zip(window.repeats, large, strict=True) if keep))
     knees = np.geomspace(1.0, float(k.max()), 200)
 
@@ -76,7 +69,8 @@ def fit_in_flight(window: Window, rng: np.random.Generator, draws: int, notes: l
 
     single, link = solve(value[None, :])
     if not link[0] > 0:
-        raise PreadyError("window times do not grow with messages in flight", valid="times that do")
+        notes.append("G_link was not measured: times do not grow with the messages in flight")
+        return None
     singles, links = solve(_draws(value, sigma, rng, min(draws, 200)))
     if single[0] >= 0.99 * link[0] * knees[-1]:
         notes.append(f"no number in flight up to {k.max():g} fills the link: G_link is an upper bound")

@@ -20,7 +20,7 @@ from pready.calibrate.fit.location import mad_sigma
 from pready.calibrate.fit.series import Series
 
 REACH = 3  # how many measured sizes a threshold may move in a draw
-CERTAIN = 30.0  # a cost difference (-2 log likelihood) that no draw turns round
+CERTAIN = 30.0  # a cost difference (-2 log likelihood) that no draw reverses
 STRONG = 16.0  # ΔBIC from which an overhead's growth with size is believed: 10 is "very strong"
 # (kass1995), and every segment of two curves is asked
 
@@ -77,7 +77,7 @@ def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[Fl
 
 
 def _kept(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> FloatArray:
-    """1 - leverage, at least 0.05: what share of its own error a point keeps as its residual."""
+    """1 - leverage, at least 0.05: the share of its own error that a point keeps as its residual."""
     kept = np.ones(len(series))
     for k, slope in enumerate(sloped):
         part = which == k

@@ -27,13 +27,13 @@ NEGLIGIBLE = 0.005  # a bend or jump below this share of a time is not worth a p
 
 
 def penalty(curves: Mapping[str, Series]) -> float:
-    """What one more segment has to gain: (2 per curve + 1 threshold) · ln(points)."""
+    """The least gain of one more segment: (2 per curve + 1 threshold) · ln(points)."""
     points = sum(len(series) for series in curves.values())
     return (2 * len(curves) + 1) * float(np.log(points))
 
 
 def tolerant(series: Series) -> FloatArray:
-    """The series' sigma, widened by what is negligible: sharp data do not split a gentle curve."""
+    """The series' sigma, widened by a negligible share: sharp data do not split a gentle curve."""
     return np.hypot(series.sigma, NEGLIGIBLE * np.abs(series.value))
 
 

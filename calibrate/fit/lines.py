@@ -15,7 +15,7 @@ from pready.calibrate.fit._lines import huber_lines
 from pready.calibrate.fit.arrays import FloatArray, IntArray
 
 HUBER_K = 1.345  # 95 % efficiency under normal noise
-WORST = 9.0  # what a point can cost at most: that of 4 standard deviations
+WORST = 9.0  # the most that a point costs: 4 standard deviations, squared and bounded
 
 
 def line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

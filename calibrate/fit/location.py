@@ -1,4 +1,4 @@
-"""The centre of repeated times that are sometimes disturbed, and how sure it is.
+"""The centre of repeated times that are sometimes disturbed, and its standard error.
 
 What to use when: `centre` for repeats. The median keeps 64 % of the information of clean repeats
 and shifts by about 4 % of their spread when 3 % of them are late; Tukey's biweight keeps 95 % and
@@ -18,7 +18,7 @@ FEWEST_REPEATS = 5  # below that the spread is not estimated but read from neigh
 
 
 def median(values: FloatArray) -> FloatArray:
-    """The median along the last axis of what is not NaN; NaN where nothing is.
+    """The median along the last axis of all that is not NaN; NaN where all is.
 
     ``np.nanmedian`` says the same by masked arrays, in ten times the time.
     """

@@ -1,13 +1,13 @@
 """The fit: from observations to a machine's segments, each parameter with its interval.
 
     observations -> curves (series.py) -> thresholds (changepoints.py) -> robust lines (lines.py)
-                 -> intervals (bootstrap.py) -> Fit (results.py), or ThinDataError
+                 -> intervals (bootstrap.py) -> Fit (results.py)
 
-What can be identified, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
+Identifiable parameters, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
 a parameter is read off a difference of measured times, so its error is the times' error divided by
 its share in them. With 50 repeats of 1-3 % noise a size's time is known to 0.2-0.5 %; a parameter
 that makes up 5 % of the times it is read from is then known to a few per cent, one that makes up
-a hundredth is not. That is so for G of an eager segment too short for G·s to reach a tenth of L,
+a hundredth is not. Examples are G of an eager segment too short for G·s to reach a tenth of L,
 and for o_s, o_r, g and L of a segment that begins where G·s is many times L: their intervals are
 wider than ±10 %, and `refine_sizes` lists the sizes that help.
 """
@@ -31,6 +31,7 @@ from pready.calibrate.fit.results import (
     FittedCurve,
     Protocol,
     Segment,
+    Thin,
     ThinDataError,
 )
 from pready.calibrate.fit.series import derive
@@ -41,14 +42,17 @@ DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
 FEWEST_OF_OTHERS = {"gap": 3, "send": 2, "receive": 2}
-DEMANDED = ("gap", "send")  # not receives: several large messages are not all there before somebody receives them
+DEMANDED = ("gap", "send")  # not receives: large messages may still be on the way
 WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold
 WIDEST_TIME = 0.10  # relative half width of a fitted time
 
 SMALLEST_RENDEZVOUS = 1024
-"""Bytes; no library asks before a message that fits into a packet."""
-ASKED = 0.5
-"""The least that a request and its answer add to t(0), as a share of it: about twice L, so 1 to 2."""
+"""Bytes; no library sends an RTS for a message that fits into a packet."""
+HANDSHAKE = 0.5
+"""The least that RTS and CTS add to t(0), as a share of it: about twice L, so 1 to 2."""
+
+SIZES_SAID = 12
+"""The most sizes to measure next that a note lists."""
 
 MEASURED_BY = {"gap": "PRTT(n,0,s)", "send": "PRTT(n,d,s)", "receive": "delayed receives"}
 
@@ -59,30 +63,28 @@ def fit(
     *,
     draws: int = DRAWS,
     penalty_scale: float = 1.0,
-    refuse_thin: bool = True,
 ) -> Fit:
     """Fits a machine.
+
+    Data are thin (`Fit.thin`, and a note) with fewer than 6 sizes; a segment of fewer than 4 (or, of a curve that is
+    measured elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart; or a
+    fitted time that is not known to ±10 %. Intervals show it.
 
     Parameters
     ----------
     observed
-        What was measured.
+        The measurements.
     rng
         Source of the bootstrap's draws: the same state gives the same intervals.
     draws
         How many; fewer than 200 make the intervals' ends themselves uncertain.
     penalty_scale
         Multiplies the price of a segment.
-    refuse_thin
-        False returns what ThinDataError would have carried, with its complaint among the notes.
 
     Raises
     ------
     ThinDataError
-        Fewer than 6 sizes; a segment with fewer than 4 (or, for a curve that is measured
-        elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart;
-        or a fitted time that is not known to ±10 %. It carries the estimate and the sizes to
-        measure next.
+        Fewer than 3 sizes.
     PreadyError
         No curve of times, or curves that do not belong together.
     """
@@ -92,7 +94,6 @@ def fit(
         raise ThinDataError(
             f"{len(time)} message sizes were timed",
             valid=f"at least {FEWEST_SIZES}",
-            estimate=None,
             measure_next=_more_sizes(time.size),
         )
     grid = np.unique(np.concatenate([series.size for series in curves.values()]))
@@ -123,20 +124,15 @@ def fit(
             name: fit_contention(name, rate, rng, draws, notes) for name, rate in observed.message_rate.items()
         },
         matching={name: fit_matching(curve, rng, draws) for name, curve in observed.matching.items()},
+        thin=None,
         notes=(),
     )
     thin = _thin(fitted, lines, drawn)
-    if thin is not None and refuse_thin:
-        problem, valid, sizes = thin
-        raise ThinDataError(
-            problem,
-            valid=valid,
-            estimate=_with_notes(fitted, notes),
-            measure_next=sizes or _more_sizes(time.size),
-        )
     if thin is not None:
-        notes.append(f"thin data: {thin[0]} (wanted: {thin[1]})")
-    return _with_notes(fitted, notes)
+        thin = replace(thin, measure_next=thin.measure_next or _more_sizes(time.size))
+        next_sizes = ", ".join(map(str, thin.measure_next[:SIZES_SAID]))
+        notes.append(f"thin data: {thin.problem} (wanted: {thin.wanted}); measure next: {next_sizes} B")
+    return replace(fitted, thin=thin, notes=tuple(notes))
 
 
 def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> bool:
@@ -147,8 +143,8 @@ def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> boo
 def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, FloatArray]:
     """LogGP from lines, shape (len(u), segments) each.
 
-    Where a curve is missing its parameter is spread over what is possible by `u` in [0, 1] (0.5 the
-    middle): o_s and o_r from 0 to half of what does not depend on size, o_s also at most g; g from
+    Where a curve is missing, its parameter is spread over the possible range by `u` in [0, 1] (0.5 the
+    middle): o_s and o_r from 0 to half of t(0), o_s also at most g; g from
     0 to all of it.
     """
     time = lines["time"]
@@ -217,11 +213,11 @@ def _segment(
 
 
 def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) -> tuple[Segment, ...]:
-    """Protocols guessed from what they do to L, or to the time of one message where L is not known.
+    """Protocols guessed from L, or from the time of one message where L is not known.
 
     A rendezvous pays a handshake, a round trip more than an eager message: the first segment from
     1 KiB on whose L is at least 1.5 times the first segment's, and above its interval, begins the
-    rendezvous; see `_asks_first` for where L is assumed. With two or more segments before that, the
+    rendezvous; see `_has_handshake` for where L is assumed. With two or more segments before that, the
     first is short and the others are buffered copies. Anything else stays None.
 
     Parameters
@@ -238,7 +234,7 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
             continue
         known = not (segment.L.assumed or first.assumed)
         slower = segment.L.value > 1.5 * first.value and segment.L.low > first.high
-        if slower if known else _asks_first(k, segment.from_bytes, fixed, slope):
+        if slower if known else _has_handshake(k, segment.from_bytes, fixed, slope):
             begins = k
             break
     names: list[Protocol | None] = [None] * len(segments)
@@ -253,18 +249,18 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
     )
 
 
-def _asks_first(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:
+def _has_handshake(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:
     """Whether ping-pongs alone say that segment k pays a handshake.
 
-    Request and answer cross the network once each, so that t(0) grows by about as much as it was: by at
-    least ASKED of it. A line that only bends, because large messages move faster, has a larger t(0) too; what
-    tells the two apart is the step that the time takes at the limit. Both hold in all but a fortieth of the
+    RTS and CTS cross the network once each, so that t(0) about doubles: it grows by at least HANDSHAKE
+    of it. A line that only bends, because large messages move faster, has a larger t(0) too; the
+    step of the time at the limit tells the two apart. Both hold in all but a fortieth of the
     draws.
     """
     tail = 2.5
     grown = fixed[:, k] - fixed[:, k - 1]
     step = grown + (slope[:, k] - slope[:, k - 1]) * start
-    least = ASKED * float(np.median(fixed[:, 0]))
+    least = HANDSHAKE * float(np.median(fixed[:, 0]))
     return bool(np.percentile(grown, tail) >= least and np.percentile(step, tail) > 0)
 
 
@@ -277,14 +273,12 @@ def _threshold(grid: FloatArray, cut: int, drawn: np.ndarray[tuple[int], np.dtyp
     return Estimate(float(grid[cut]), float(grid[low - 1]), float(grid[high]))
 
 
-def _thin(
-    fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]
-) -> tuple[str, str, list[int]] | None:
-    """The first reason not to trust the fit: (problem, what would do, sizes to measure)."""
+def _thin(fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]) -> Thin | None:
+    """The first reason not to trust the fit."""
     time = lines["time"]
     sizes = time.series.size
     if len(sizes) < FEWEST_SIZES:
-        return (
+        return Thin(
             f"{len(sizes)} message sizes were timed",
             f"at least {FEWEST_SIZES}",
             _more_sizes(sizes),
@@ -293,14 +287,14 @@ def _thin(
     ends = [*starts[1:], float(sizes[-1]) + 1]
     for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if time.points[k] < FEWEST_PER_SEGMENT:
-            return (
+            return Thin(
                 f"the segment from {start:g} B has {time.points[k]} sizes",
                 f"at least {FEWEST_PER_SEGMENT}",
                 _between(start, end, sizes),
             )
         for name in DEMANDED:
             if name in lines and lines[name].points[k] < FEWEST_OF_OTHERS[name]:
-                return (
+                return Thin(
                     f"the segment from {start:g} B has {lines[name].points[k]} sizes of {MEASURED_BY[name]}",
                     f"at least {FEWEST_OF_OTHERS[name]}",
                     _between(start, end, lines[name].series.size),
@@ -309,7 +303,7 @@ def _thin(
         at = int(np.searchsorted(sizes, threshold.value))
         below = float(sizes[at - 1])
         if below > 0 and threshold.value > WIDEST_THRESHOLD * below:
-            return (
+            return Thin(
                 f"a threshold lies somewhere between {below:g} and {threshold.value:g} B",
                 f"sizes at most a factor of {WIDEST_THRESHOLD:g} apart there",
                 _between(below, threshold.value, sizes),
@@ -322,24 +316,20 @@ def _thin(
             middle = float(time.intercept[k] + time.slope[k] * size)
             if high - low > 2 * WIDEST_TIME * abs(middle):
                 width = (high - low) / 2 / abs(middle) if middle else np.inf
-                return (
+                return Thin(
                     f"the time of {size:g} B is known to ±{100 * width:.0f} % only",
                     f"±{100 * WIDEST_TIME:.0f} %: more repeats or sizes",
-                    _between(starts[k], ends[k], sizes) or [int(size)],
+                    _between(starts[k], ends[k], sizes) or (int(size),),
                 )
     return None
 
 
-def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> list[int]:
+def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> tuple[int, ...]:
     """Sizes inside [start, end) that were not measured yet, geometrically spaced."""
     low, high = max(start, 1.0), max(end - 1, 1.0)
     sizes = {round(low * (high / low) ** (i / (count + 1))) for i in range(count + 2)}
-    return sorted(sizes - {int(size) for size in measured})
+    return tuple(sorted(sizes - {int(size) for size in measured}))
 
 
-def _more_sizes(measured: FloatArray) -> list[int]:
-    return sorted(set(default_sizes()) - {int(size) for size in measured})
-
-
-def _with_notes(fitted: Fit, notes: list[str]) -> Fit:
-    return replace(fitted, notes=tuple(notes))
+def _more_sizes(measured: FloatArray) -> tuple[int, ...]:
+    return tuple(sorted(set(default_sizes()) - {int(size) for size in measured}))

@@ -1,4 +1,4 @@
-"""What a fit takes: plain arrays of measured times, whoever measured them.
+"""The input of a fit: plain arrays of measured times, from any benchmark.
 
 Times are seconds, sizes bytes. A curve holds repeats where they are known and one summary value
 (a median or a mean, as OSU prints) where they are not; the fit reads its noise from the repeats

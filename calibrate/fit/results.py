@@ -1,4 +1,4 @@
-"""What a fit gives back: parameters with intervals, and everything behind them."""
+"""The result of a fit: parameters with intervals, and everything behind them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Estimate:
     value, low, high
         In SI units; low ≤ high. The value may lie outside by rounding only.
     assumed
-        True when no measurement determines it: the interval then covers 95 % of what is possible
-        at all, and the value is its middle.
+        True when no measurement determines it: the interval then covers 95 % of the possible
+        range, and the value is its middle.
     """
 
     value: float
@@ -61,7 +61,7 @@ class Segment:
     from_bytes
         The first measured size that follows this segment; 0 for the first.
     protocol
-        What it looks like, or None where nothing speaks for one.
+        A guess, or None where nothing speaks for one.
     L, o_s, o_r, g
         Seconds. L has o_s and o_r taken out.
     G
@@ -155,7 +155,7 @@ class InFlight:
 
 @dataclass(frozen=True)
 class Contention:
-    """How much longer a message takes to issue that finds the lock taken by one of k threads, in seconds.
+    """The extra time to issue a message that waits for a lock which k threads share, in seconds.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Contention:
     raw
         Before it was made monotone.
     alone
-        What a message takes to issue that nobody disturbs.
+        The time to issue a message without contention.
     """
 
     threads: FloatArray
@@ -186,6 +186,23 @@ class QueueCost:
 
     base: Estimate
     per_entry: Estimate
+
+
+@dataclass(frozen=True)
+class Thin:
+    """Why a fit has wide intervals: too few data.
+
+    Attributes
+    ----------
+    problem, wanted
+        The first shortcoming, and enough data.
+    measure_next
+        Sizes in bytes whose measurement would help most.
+    """
+
+    problem: str
+    wanted: str
+    measure_next: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -211,8 +228,10 @@ class Fit:
         As far as measured.
     sizes
         Every size measured, increasing.
+    thin
+        Where the data are too few; None: nowhere.
     notes
-        What a reader should know: assumed parameters, curves made monotone, negative values. One
+        For a reader: assumed parameters, curves made monotone, negative values. One
         sentence each.
     """
 
@@ -225,6 +244,7 @@ class Fit:
     in_flight: InFlight | None
     contention: Mapping[str, Contention]
     matching: Mapping[str, QueueCost]
+    thin: Thin | None
     notes: tuple[str, ...]
 
     def time(self, sizes: FloatArray) -> FloatArray:
@@ -237,28 +257,14 @@ class Fit:
 
 
 class ThinDataError(PreadyError):
-    """The data do not carry the fit.
+    """The data do not carry even a line.
 
     Attributes
     ----------
-    estimate
-        The fit so far, with its (wide) intervals; None when not even one line can be drawn.
     measure_next
         Sizes in bytes whose measurement would help most.
     """
 
-    def __init__(self, problem: str, *, valid: str, estimate: Fit | None, measure_next: list[int]) -> None:
-        self.estimate = estimate
+    def __init__(self, problem: str, *, valid: str, measure_next: tuple[int, ...]) -> None:
         self.measure_next = measure_next
         super().__init__(problem, valid=valid)
-
-    def at(self, source: str) -> ThinDataError:
-        """The same error, with the file it came from."""
-        made = ThinDataError(
-            self.problem,
-            valid=self.valid or "",
-            estimate=self.estimate,
-            measure_next=self.measure_next,
-        )
-        made.source = source
-        return made

@@ -6,7 +6,7 @@
     receive(s) = (time of n-1 receives)/(n-1) - d = o_r
 
 Departure from Netgauge: G multiplies s, not s - 1 (a segment's G·1 is far below any noise), and L
-is what is left of time(s) after o_s and o_r; Netgauge's "L" is half the smallest round trip.
+is the rest of time(s) after o_s and o_r; Netgauge's "L" is half the smallest round trip.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Series:
     name
         "time", "gap", "send" or "receive".
     size, value, sigma
-        Bytes, seconds, seconds; shape (n,) each, `size` increasing. `sigma` is what the repeats say
+        Bytes, seconds, seconds; shape (n,) each, `size` increasing. `sigma` is that of the repeats
         (or the neighbours, where there are no repeats), scaled so that it agrees with the scatter
         of the points around a straight line through their neighbours.
     noise
@@ -154,7 +154,7 @@ def _scaled(series: Series) -> Series:
     """`sigma` made to agree with how far points lie from the line through their neighbours.
 
     Robust to a handful of protocol switches, because each disturbs two of the n - 2 triples only.
-    Never below half of what the repeats say: a short series can look smooth by luck.
+    Never below half of the repeats' own: a short series can look smooth by luck.
     """
     if len(series) < 5:
         return series

@@ -28,7 +28,7 @@ def default_sizes(measurement: Literal["ping_pong", "prtt"] = "ping_pong", *, la
         2^k + 1 beside 2^k; "prtt" has 3 per octave there and 1 above (its trains cost 16 times as
         much).
     largest
-        Leaves out what is above.
+        Leaves out larger ones.
     """
     steps, sparse = (4, 2) if measurement == "ping_pong" else (3, 1)
     exponents = np.arange(0, int(np.log2(LARGEST)) + 1)
@@ -43,7 +43,7 @@ def default_sizes(measurement: Literal["ping_pong", "prtt"] = "ping_pong", *, la
 
 
 def refine_sizes(fit: Fit, *, per_threshold: int = 3) -> list[int]:
-    """The sizes whose measurement tells most next, in bytes, increasing; may be empty.
+    """The most informative sizes to measure next, in bytes, increasing; may be empty.
 
     Inside each threshold's interval (bisecting it until it is one byte wide), and, for a parameter
     whose interval is wider than ±10 %, where that parameter is seen best: L, g, o_s and o_r just
@@ -52,7 +52,7 @@ def refine_sizes(fit: Fit, *, per_threshold: int = 3) -> list[int]:
     Parameters
     ----------
     fit
-        What is known so far.
+        The fit so far.
     per_threshold
         How many sizes to put inside each threshold's interval.
     """

@@ -1,13 +1,13 @@
-"""Machines whose parameters are known, and what the benchmarks would measure on them.
+"""Machines whose parameters are known, and the times that benchmarks would measure on them.
 
 Used to test the fit and to judge a design: which sizes and how many repeats identify a machine like
 mine? `random_machine` draws machines, `observe` measures one.
 
-What makes a machine honest, that is, identifiable by round trips at all (measured, see
-tests/calibrate/test_fit_acceptance.py): library authors put a threshold where copying a message
-costs about what a handshake does, so G·s there is comparable to L (BALANCE: a tenth to six times),
-not a hundredth or a hundred times of it. Else G (if it is a hundredth) or o_s, o_r, g and L (if it
-is a hundred times) of a segment are below the noise of the round trips they are read from. And no
+A machine is honest, that is, identifiable by round trips at all (measured, see
+tests/calibrate/test_fit_acceptance.py), where copying a message of the threshold's size costs about
+as much as a handshake, as library authors choose it. G·s there is comparable to L (BALANCE: a tenth to
+six times), not a hundredth or a hundred times of it. Else G (if it is a hundredth) or o_s, o_r, g and
+L (if it is a hundred times) of a segment are below the noise of the round trips behind them. And no
 overhead is below an eighth of L. Nothing is asked of how visible a switch of protocol is: L may
 grow by 5 %, G fall by 10 %.
 """
@@ -118,7 +118,7 @@ def observe(
     outliers: float = 0.02,
     delay_over_gap: float | None = None,
 ) -> Observations:
-    """What the benchmarks would measure.
+    """The times that benchmarks would measure.
 
     Parameters
     ----------

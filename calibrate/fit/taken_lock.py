@@ -22,8 +22,8 @@ class Contended:
     team
         Seconds until the team's last call has returned, the median.
     excess
-        By how much that is more than k times the time of the one thread, in s: the median of the differences of what
-        was measured together. A core is twice as fast in one second as in the next, and the difference cancels that.
+        Seconds beyond k times the time of the one thread: the median of the differences of repeats that were measured
+        together. A core is twice as fast in one second as in the next, and the difference cancels that.
     """
 
     threads: int

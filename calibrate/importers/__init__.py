@@ -1,9 +1,8 @@
 """Files that users already have, as plain arrays in SI units.
 
-    osu.py        OSU's tests of two ranks            noise.py        noise traces
-    imb.py        IMB PingPong                        mpip.py         mpiP reports
-    netgauge.py   Netgauge LogGP                      bench_pcomm.py  gillis2023's results
-    text.py       how a file is read and refused      benchmarks.py   what an importer gives back
+    osu.py        OSU's tests of two ranks            mpip.py         mpiP reports
+    imb.py        IMB PingPong                        benchmarks.py   the result of an importer
+    netgauge.py   Netgauge LogGP                      text.py         reading and refusing a file
 
 Each has `import_x(path)` and `parse_x(bytes, source)`. Every fault of a file is an
 ImportFormatError, one line.
@@ -13,37 +12,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pready.calibrate.importers.bench_pcomm import BenchPcomm, import_bench_pcomm, parse_bench_pcomm
 from pready.calibrate.importers.benchmarks import Beside, Imported, combine
 from pready.calibrate.importers.imb import import_imb, parse_imb
 from pready.calibrate.importers.mpip import MpiPReport, SentMessages, import_mpip, parse_mpip
 from pready.calibrate.importers.netgauge import import_netgauge, parse_netgauge
-from pready.calibrate.importers.noise import NoiseTrace, import_noise, parse_noise
 from pready.calibrate.importers.osu import import_osu, parse_osu
 from pready.calibrate.importers.text import ImportFormatError, Provenance, lines, read
 
 __all__ = [
-    "BenchPcomm",
     "Beside",
     "ImportFormatError",
     "Imported",
     "MpiPReport",
-    "NoiseTrace",
     "Provenance",
     "SentMessages",
     "combine",
-    "import_bench_pcomm",
     "import_benchmark",
     "import_imb",
     "import_mpip",
     "import_netgauge",
-    "import_noise",
     "import_osu",
-    "parse_bench_pcomm",
     "parse_imb",
     "parse_mpip",
     "parse_netgauge",
-    "parse_noise",
     "parse_osu",
 ]
 
@@ -55,12 +46,12 @@ _BENCHMARKS = (
 
 
 def import_benchmark(path: str | Path) -> Imported:
-    """Reads OSU, IMB or Netgauge output, told apart by what the file says of itself.
+    """Reads OSU, IMB or Netgauge output, told apart by its title.
 
     Raises
     ------
     ImportFormatError
-        None of the three, or what that format's importer raises.
+        None of the three, or an error of that format's importer.
     """
     data = read(path)
     text = [line.text for line in lines(data, str(path))]

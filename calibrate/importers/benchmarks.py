@@ -1,4 +1,4 @@
-"""What every importer of a communication benchmark gives back."""
+"""The result of every importer of a communication benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEEDS = {
 
 @dataclass(frozen=True)
 class Beside:
-    """What LogGP has no curve for: times of messages or calls by size, unless it says otherwise.
+    """Measurements that LogGP has no curve for: times of messages or calls by size, unless it says otherwise.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Beside:
     puts
         One MPI_Put with its synchronisation, by the latter's name.
     put_streams
-        Time per put of a window of them, by what ends it.
+        Time per put of a window of them, by its synchronisation.
     partitioned
         Half round trips of partitioned messages.
     """
@@ -74,14 +74,14 @@ class Imported:
     Attributes
     ----------
     observations
-        What the file determines, and nothing else.
+        The parameters that the file determines, and nothing else.
     assumed
         LogGP parameters that it does not determine: `fit` will mark them so and give them the
         interval of what is possible.
     provenance
         File, format, version, notes.
     beside
-        What the fit has no use for.
+        Measurements that the fit does not use.
     """
 
     observations: Observations
@@ -145,7 +145,7 @@ def undetermined(observations: Observations) -> tuple[str, ...]:
 
 
 def explain(assumed: tuple[str, ...], format: str) -> tuple[str, ...]:
-    """One note that says which parameters a file leaves open, and what would determine them."""
+    """One note: the parameters that a file leaves open, and the measurements that determine them."""
     if not assumed:
         return ()
     wanted = ", ".join(f"{name} (needs {NEEDS[name]})" for name in assumed)

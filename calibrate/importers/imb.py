@@ -40,7 +40,7 @@ def import_imb(path: str | Path) -> Imported:
 
 
 def parse_imb(data: bytes, source: str = "input") -> Imported:
-    """What IMB's PingPong says; other benchmarks in the file are skipped.
+    """Parses IMB's PingPong; other benchmarks in the file are skipped.
 
     Raises
     ------

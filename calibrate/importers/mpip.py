@@ -77,7 +77,7 @@ class SentMessages:
 
 @dataclass(frozen=True)
 class MpiPReport:
-    """What an mpiP report says about messages.
+    """The messages of an mpiP report.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def import_mpip(path: str | Path) -> MpiPReport:
 
 
 def parse_mpip(data: bytes, source: str = "input") -> MpiPReport:
-    """What an mpiP report says.
+    """Parses an mpiP report.
 
     Raises
     ------

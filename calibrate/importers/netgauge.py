@@ -36,7 +36,7 @@ def import_netgauge(path: str | Path) -> Imported:
 
 
 def parse_netgauge(data: bytes, source: str = "input") -> Imported:
-    """What Netgauge's LogGP file says.
+    """Parses Netgauge's LogGP file.
 
     Raises
     ------

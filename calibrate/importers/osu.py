@@ -97,7 +97,7 @@ def import_osu(path: str | Path) -> Imported:
 
 
 def parse_osu(data: bytes, source: str = "input") -> Imported:
-    """What OSU's output says.
+    """Parses OSU's output.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
 
 
 def _kind(section: _Section) -> Hashable:
-    """What a section's values are of: a curve of its own for each."""
+    """The quantity of a section's values; each has a curve of its own."""
     if section.test == "osu_mbw_mr" and section.pairs > 1:
         return ("pair_rates", section.pairs)
     return {
@@ -202,7 +202,7 @@ def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
 
 
 def _told(section: _Section, line: Line) -> list[_Section]:
-    """Keep what a comment says of its section; a further data type begins another, which is given back."""
+    """Keep a comment's facts about its section; a further data type begins another section, which is returned."""
     text = line.text
     if match := _PAIRS.match(text):
         section.pairs = max(int(match.group(1)), 1)

@@ -29,7 +29,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
 class ImportFormatError(PreadyError):
-    """A file that is not what it should be: file, line, field, value and what is valid."""
+    """A file in another format: file, line, field, value and valid ones."""
 
     def at(self, source: str) -> ImportFormatError:
         """The same error, with the file it came from."""
@@ -49,7 +49,7 @@ class Provenance:
     rows
         How many rows were used.
     notes
-        What a reader should know: rows left out and why, what the file cannot determine. One
+        For a reader: rows left out and why, parameters that the file cannot determine. One
         sentence each.
     """
 
@@ -62,7 +62,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a file, with what an error needs to name it.
+    """One line of a file, with its place for an error.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def number(
     Parameters
     ----------
     token, field
-        What was read and how an error calls it.
+        The text, and its name in an error.
     decimal_comma
         Whether the file writes 1,5 for one and a half (see `uses_decimal_comma`).
     zero, negative

@@ -255,8 +255,8 @@ def all_cores() -> int:
 class Evaluation:
     """All that approaches share for one machine and workload; simulations are made on request.
 
-    Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to iteration,
-    because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`. Axes of halos
+    Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
+    iteration, because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`. Axes of halos
     are cut to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between
     seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration -10.0 % on each;
     the parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks,
@@ -420,7 +420,7 @@ class Evaluation:
         return self._all_rows(approach).rows(range(draws.start - 1, draws.stop - 1))
 
     def _all_rows(self, approach: Approach) -> Priced:
-        """The approach at the parameters' values, then with each draw of them, made once; from rest, the draws alone."""
+        """The approach at the parameters' values, then with each draw of them, made once; from rest, draws alone."""
         if approach not in self._priced_all:
             kinds = zip(self.message_sizes(approach), self._inside, strict=True)
             by_class = [self._priced_rows(size, inside) for size, inside in kinds]
@@ -431,7 +431,7 @@ class Evaluation:
         return self._priced_all[approach]
 
     def arrivals_of(self, rows: Sequence[int], iterations: int) -> Draws:
-        """Rows of the sampler, for so many iterations, or exchanges from rest, which go on where the row before ends."""
+        """Rows of the sampler, for so many iterations; exchanges from rest go on where those of the row before end."""
         if not self.rest:
             return Draws(rows, [*map(self._seed, rows)])
         firsts = [0 if row == 0 else self.iterations + (row - 1) * self.per_draw for row in rows]
@@ -738,17 +738,22 @@ class Evaluation:
         return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
 
     def each(self, approach: Approach, **replaced: Replaced) -> Array:
-        """Communication time of every exchange from rest, shape (iterations,), parameters at their values."""
+        """Communication time of every exchange from rest, shape (iterations,), the machine at its values."""
         made = self._at_values(approach, self.iterations, **replaced).plan
         ends = run_plan(made, 1, record=True).ends_s
         assert ends is not None
         return np.asarray(ends[0] - self.ready[1:].max(axis=1))
 
     def each_drawn(self, approach: Approach) -> Array:
-        """Iteration time of every exchange from rest with each draw of the machine, shape (draws, per_draw)."""
-        rows = [self._at_draws(approach, range(i, i + 1)).plan for i in range(1, self._draws + 1)]
-        ends = [run_plan(made, 1, record=True).ends_s for made in rows]
-        return np.concatenate([e for e in ends if e is not None])
+        """The same with each draw of the machine, shape (draws, per_draw)."""
+        out = []
+        for draw in range(1, self._draws + 1):
+            ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
+            assert ends is not None
+            first = self.iterations + (draw - 1) * self.per_draw
+            ready = arrivals.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER, first=first)
+            out.append(ends[0] - ready.max(axis=1))
+        return np.array(out)
 
 
 def gain_over_sizes(

@@ -84,7 +84,6 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
     metavar="K",
     help="Up to K ranks on each of two nodes: add the times of a shared adapter to the file of -o.",
 )
-@click.option("--allow-thin", is_flag=True, help="Write a machine despite thin data; notes say where.")
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit the raw file.")
 @options.seed("Of payloads and intervals.", bits=32)
 @click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
@@ -107,7 +106,6 @@ def calibrate(
     slurm: Path | None,
     intra: bool,
     per_node: int | None,
-    allow_thin: bool,
     fit_only: bool,
     seed: int,
     listing: bool,
@@ -123,7 +121,7 @@ def calibrate(
     check_writable(output, (".toml",))
     budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
-        unfit = {"--intra": intra, "--slurm": slurm, "--measure": only, "--name": name, "--allow-thin": allow_thin}
+        unfit = {"--intra": intra, "--slurm": slurm, "--measure": only, "--name": name}
         for option in (option for option, given in unfit.items() if given):
             raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
         text, key = within_node.base(output, "--ranks-per-node"), None
@@ -145,7 +143,7 @@ def calibrate(
         return
     if not fit_only:
         _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
-    _write_machine(raw, output, name or output.stem, seed, refuse_thin=not allow_thin, intra=intra)
+    _write_machine(raw, output, name or output.stem, seed, intra=intra)
 
 
 def _served(
@@ -242,10 +240,10 @@ def _say_measured(outcome: Outcome, raw: Path) -> None:
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
-def _write_machine(raw: Path, output: Path, name: str, seed: int, *, refuse_thin: bool, intra: bool) -> None:
+def _write_machine(raw: Path, output: Path, name: str, seed: int, *, intra: bool) -> None:
     try:
         with status("fitting"):
-            done = fit_file(raw, name=name, seed=seed, refuse_thin=refuse_thin)
+            done = fit_file(raw, name=name, seed=seed)
     except ThinDataError as thin:
         raise _thin(thin, str(raw)) from None
     if intra:
@@ -328,7 +326,7 @@ def _written(output: Path, seed: int) -> str:
 def _thin(error: ThinDataError, source: str) -> PreadyError:
     """Thin data as an error of one line, with the sizes to measure next."""
     sizes = ", ".join(map(str, error.measure_next[:12]))
-    hint = f"measure {sizes} B next (running again does), or --allow-thin"
+    hint = f"measure {sizes} B next (running again does)"
     return PreadyError(error.problem, valid=f"{error.valid}; {hint}", source=source)
 
 
@@ -351,7 +349,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
             click.echo(f"{ranks_of_a_node.HEAD}{line}")
         return
     with status("fitting"):
-        done = fit_file(raw, name=raw.stem, environment=environment, seed=seed, refuse_thin=False)
+        done = fit_file(raw, name=raw.stem, environment=environment, seed=seed)
         left_out = held_out(done.observations, seed)
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:

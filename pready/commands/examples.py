@@ -12,7 +12,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate --launcher 'srun -n 2 -c 8' --slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
-        "pready calibrate --fit-only --raw points.jsonl --allow-thin --name cluster --seed 1 -o m.toml",
+        "pready calibrate --fit-only --raw points.jsonl --name cluster --seed 1 -o m.toml",
         'pready calibrate --intra --launcher "srun -N 1 -n 2" -o mymachine.toml',
         'pready calibrate --ranks-per-node 8 --launcher "srun -N 2 -n 16 --ntasks-per-node 8 -m block" -o m.toml',
         "pready calibrate --list",

@@ -168,7 +168,7 @@ def test_a_wrong_model_fails() -> None:
     sizes = np.asarray(default_sizes(), dtype=np.float64)
     truth = machine.at(sizes)["time"]
     right = fit(data, rng, draws=50)
-    wrong = fit(data, rng, draws=50, penalty_scale=1e6, refuse_thin=False)
+    wrong = fit(data, rng, draws=50, penalty_scale=1e6)
     assert len(wrong.segments) == 1
     assert np.abs(right.time(sizes) / truth - 1).max() < 0.03
     assert np.abs(wrong.time(sizes) / truth - 1).max() > 0.10

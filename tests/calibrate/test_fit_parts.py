@@ -7,7 +7,9 @@ import pytest
 
 from pready.calibrate.fit import (
     Curve,
+    Fit,
     Observations,
+    Thin,
     ThinDataError,
     Train,
     Window,
@@ -120,52 +122,54 @@ def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> Non
 # --- thin data ----------------------------------------------------------------------------------
 
 
-def test_two_sizes_are_refused_without_an_estimate(rng: np.random.Generator) -> None:
+def test_two_sizes_are_refused(rng: np.random.Generator) -> None:
     with pytest.raises(ThinDataError, match="2 message sizes") as caught:
         fit(Observations(ping_pong=Curve.of([1, 2], [1e-6, 2e-6])), rng)
-    assert caught.value.estimate is None
     assert 1024 in caught.value.measure_next
-
-
-def test_few_sizes_are_refused_with_an_estimate(rng: np.random.Generator) -> None:
-    s = np.array([1.0, 64, 1024, 8192])
-    with pytest.raises(ThinDataError) as caught:
-        fit(Observations(ping_pong=Curve.of(s, 1e-6 + 1e-9 * s)), rng)
-    estimate = caught.value.estimate
-    assert estimate is not None
-    assert estimate.segments[0].G.value == pytest.approx(1e-9, rel=1e-3)
-    assert caught.value.measure_next
-    assert not set(caught.value.measure_next) & set(s.astype(int))
     assert "\n" not in str(caught.value)
-    assert caught.value.at("m.jsonl").estimate is estimate
 
 
-def test_a_threshold_between_distant_sizes_is_refused(rng: np.random.Generator) -> None:
+def thin(found: Fit) -> Thin:
+    """Why a fit is thin; its note says so, too."""
+    assert found.thin is not None
+    assert found.thin.measure_next
+    assert any(note.startswith(f"thin data: {found.thin.problem}") for note in found.notes)
+    return found.thin
+
+
+def test_few_sizes_are_thin(rng: np.random.Generator) -> None:
+    s = np.array([1.0, 64, 1024, 8192])
+    found = fit(Observations(ping_pong=Curve.of(s, 1e-6 + 1e-9 * s)), rng)
+    assert found.segments[0].G.value == pytest.approx(1e-9, rel=1e-3)
+    assert not set(thin(found).measure_next) & set(s.astype(int))
+
+
+def test_a_threshold_between_distant_sizes_is_thin(rng: np.random.Generator) -> None:
     s = np.concatenate([np.geomspace(1, 1000, 12).round(), np.geomspace(20000, 1e6, 12).round()])
     t = np.where(s < 5000, 1e-6 + 1e-9 * s, 9e-6 + 1e-10 * s)[:, None]
     data = Curve.of(s, list(t * (1 + 0.01 * rng.standard_normal((24, 30)))))
-    with pytest.raises(ThinDataError, match="between 1000 and 20000") as caught:
-        fit(Observations(ping_pong=data), rng)
-    assert all(1000 < size < 20000 for size in caught.value.measure_next)
-    assert caught.value.measure_next
+    why = thin(fit(Observations(ping_pong=data), rng))
+    assert "between 1000 and 20000" in why.problem
+    assert all(1000 < size < 20000 for size in why.measure_next)
 
 
-def test_a_segment_without_trains_is_refused(rng: np.random.Generator) -> None:
+def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:
     machine = random_machine(rng, 2)
     few = np.array([z for z in default_sizes("prtt") if z < machine.segments[1].from_bytes], float)
-    with pytest.raises(ThinDataError, match=r"0 sizes of PRTT\(n,0,s\)") as caught:
-        fit(observe(machine, rng, train_sizes=few), rng)
-    assert min(caught.value.measure_next) >= machine.segments[1].from_bytes
-    kept = fit(observe(machine, rng, train_sizes=few), rng, refuse_thin=False)
-    assert any("thin data" in note for note in kept.notes)
-    assert kept.segments[1].g.assumed
+    found = fit(observe(machine, rng, train_sizes=few), rng)
+    assert "0 sizes of PRTT(n,0,s)" in thin(found).problem
+    assert min(thin(found).measure_next) >= machine.segments[1].from_bytes
+    assert found.segments[1].g.assumed
 
 
-def test_too_noisy_times_are_refused(rng: np.random.Generator) -> None:
+def test_too_noisy_times_are_thin(rng: np.random.Generator) -> None:
     s = np.asarray(default_sizes(largest=4096), dtype=float)[::3]
     noisy = 1e-6 * np.exp(0.8 * rng.standard_normal(len(s)))
-    with pytest.raises(ThinDataError, match="known to"):
-        fit(Observations(ping_pong=Curve.of(s, noisy)), rng)
+    assert "known to" in thin(fit(Observations(ping_pong=Curve.of(s, noisy)), rng)).problem
+
+
+def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
+    assert fit(observe(random_machine(rng, 2), rng, delay_over_gap=1.5), rng).thin is None
 
 
 # --- input --------------------------------------------------------------------------------------
@@ -230,16 +234,25 @@ def test_in_flight(rng: np.random.Generator) -> None:
     exact = 3e-6 + 1e6 * np.maximum(k / 25e9, 1 / 11e9)
     times = exact[:, None] * (1 + 0.01 * rng.standard_normal((7, 30)))
     found = fit_in_flight(Window.of(np.full(7, 1e6), k, list(times)), rng, 100, [])
+    assert found is not None
     assert found.G_link.value == pytest.approx(1 / 25e9, rel=0.02)
     assert found.G_single.value == pytest.approx(1 / 11e9, rel=0.05)
     assert 1 / 25e9 in found.G_link
     assert found.per_byte(np.array([1.0, 2, 100])) == pytest.approx([1 / 11e9, 1 / 22e9, 1 / 25e9], rel=0.05)
 
 
+@pytest.mark.parametrize(("k", "said"), [([1, 2], "2 different numbers"), ([1, 2, 4], "do not grow")])
+def test_in_flight_that_says_nothing_is_noted(rng: np.random.Generator, k: list[float], said: str) -> None:
+    notes: list[str] = []
+    assert fit_in_flight(Window.of([1e6] * len(k), k, [[9e-6 / n] for n in k]), rng, 50, notes) is None
+    assert said in notes[0]
+
+
 def test_in_flight_of_a_link_that_one_message_fills(rng: np.random.Generator) -> None:
     k = np.array([1, 2, 4, 8.0])
     times = (3e-6 + 1e6 * k / 25e9)[:, None] * (1 + 0.01 * rng.standard_normal((4, 30)))
     found = fit_in_flight(Window.of(np.full(4, 1e6), k, list(times)), rng, 100, [])
+    assert found is not None
     assert found.G_single.value == pytest.approx(found.G_link.value, rel=0.1)
 
 

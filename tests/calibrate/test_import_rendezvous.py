@@ -90,7 +90,7 @@ def begins_at(index: int, printed: Printed, parsed: Parsed, *, step: bool) -> tu
     rng = np.random.default_rng([SEED, index])
     library = drawn(rng, step=step)
     observed = parsed(printed(library, rng, rng.uniform(0.002, 0.02))).observations
-    found = fit(observed, rng, draws=200, refuse_thin=False)
+    found = fit(observed, rng, draws=200)
     starts = [s.from_bytes for s in found.segments if s.protocol == "rendezvous"]
     return library.limit, min(starts, default=None)
 

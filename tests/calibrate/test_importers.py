@@ -16,18 +16,14 @@ from pready.calibrate.importers import (
     Imported,
     ImportFormatError,
     combine,
-    import_bench_pcomm,
     import_benchmark,
     import_imb,
     import_mpip,
     import_netgauge,
-    import_noise,
     import_osu,
-    parse_bench_pcomm,
     parse_imb,
     parse_mpip,
     parse_netgauge,
-    parse_noise,
     parse_osu,
 )
 
@@ -36,9 +32,7 @@ PARSERS: dict[str, Callable[[bytes, str], Any]] = {
     "osu": parse_osu,
     "imb": parse_imb,
     "netgauge": parse_netgauge,
-    "noise": parse_noise,
     "mpip": parse_mpip,
-    "bench": parse_bench_pcomm,
 }
 FILES = sorted(DATA.iterdir())
 
@@ -89,14 +83,14 @@ def test_medians_are_taken_where_osu_prints_them() -> None:
 
 def test_osu_latency_fits_with_assumed_parameters() -> None:
     read = import_osu(DATA / "osu_latency_v7.txt")
-    found = fit(read.observations, np.random.default_rng(1), refuse_thin=False)
+    found = fit(read.observations, np.random.default_rng(1))
     assert all(s.o_s.assumed and s.o_r.assumed and s.g.assumed for s in found.segments)
     assert found.segments[-1].G.value == pytest.approx(1.67e-10, rel=0.02)  # 702.07 us/4 MiB
 
 
 def test_what_is_assumed_is_told_in_a_unit_that_people_read() -> None:
     read = import_osu(DATA / "osu_latency_v7_full.txt")
-    notes = fit(read.observations, np.random.default_rng(1), refuse_thin=False).notes
+    notes = fit(read.observations, np.random.default_rng(1)).notes
     assert "within what t(0) = 1.53 us allows" in " ".join(notes)
 
 
@@ -162,17 +156,6 @@ def test_netgauge_recovers_its_machine() -> None:
         assert values == pytest.approx(true, rel=0.02)
 
 
-def test_noise() -> None:
-    trace = import_noise(DATA / "noise.tsv")
-    assert len(trace.start) == 60
-    assert trace.start[0] == 0
-    assert (np.diff(trace.start) >= 0).all()
-    assert 0 < trace.share < 0.1
-    exact = parse_noise(b"1000000000\t500\n1000001000\t250\n", "t")
-    assert exact.start == pytest.approx([0, 1e-6])
-    assert exact.duration == pytest.approx([500e-9, 250e-9])
-
-
 def test_mpip() -> None:
     full, concise = import_mpip(DATA / "mpip_3.5.mpiP"), import_mpip(DATA / "mpip_3.5_concise.mpiP")
     isend = [s for s in full.sent if s.call == "Isend"]
@@ -188,17 +171,6 @@ def test_mpip() -> None:
         ("Isend", None, 32800),
         ("Allreduce", None, 8),
     ]
-
-
-def test_bench_pcomm() -> None:
-    read = import_bench_pcomm(DATA / "bench_pcomm.csv")
-    # time = 2 us + bytes/116 MB/s, its interval 2 % of that.
-    assert read.size[0] == 64
-    assert len(read.size) == 18
-    assert read.time == pytest.approx(2e-6 + read.size / 1.16e8, rel=1e-6)
-    assert read.time_interval == pytest.approx(0.02 * read.time, rel=1e-5)
-    german = "64;1,5e-6;2,5e-6;0,1;3,25e-6;1e-8;1e-8;1e-8;1e-8\n"
-    assert parse_bench_pcomm(german.encode(), "t").time[0] == 3.25e-6
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if f.name.startswith(("osu", "imb", "netgauge"))])
@@ -284,21 +256,11 @@ MPIP = "@ mpiP\n@--- Aggregate Sent Message Size ---\nCall Site Count Total Avrg
         (parse_netgauge, NETGAUGE + "1 10 4.0\n", "f:2: row '1 10 4.0' has 3 of 11"),
         (parse_netgauge, NETGAUGE + "1 1 4 5 6 1 1 1 1 1 1\n", "f:2: n = '1'"),
         (parse_netgauge, NETGAUGE + "1 10 4 13 49 2 7 .5 1 0 0\n", "f:2: o_s = 7 does not follow"),
-        (parse_noise, "", "no rows"),
-        (parse_noise, "5\t1\n4\t1\n", "f:2: time_ns = 4 comes after 5"),
-        (parse_noise, "5 1 2\n", "f:1: row '5 1 2' has 3 fields"),
-        (parse_noise, "5\t1.5\n", "f:1: duration_ns = '1.5'"),
-        (parse_noise, "5\t1", "f:1: the only row has no line end"),
         (parse_mpip, "", "no mpiP report"),
         (parse_mpip, MPIP, "no rows of sent messages"),
         (parse_mpip, MPIP + "Isend 1 48\n", "f:4: row 'Isend 1 48' has 3 of 6"),
         (parse_mpip, MPIP.replace("Avrg", "Mean"), "f:3: header"),
         (parse_mpip, MPIP + "Isend 1 48 1e5 2e3 9", "f:4: row 'Isend 1 48 1e5 2e3 9' is cut off"),
-        (parse_bench_pcomm, "", "no rows"),
-        (parse_bench_pcomm, "1,2,3\n", "f:1: row '1,2,3' has 3 fields"),
-        (parse_bench_pcomm, "64" + ",0,5" * 8 + "\n", "decimal commas?"),
-        (parse_bench_pcomm, "64" + ",0.5" * 8, "f:1: the last row has no line end"),
-        (parse_bench_pcomm, "0" + ",0.5" * 8 + "\n", "f:1: bytes = '0'"),
     ],
 )
 def test_one_clear_line(parse: Callable[[bytes, str], Any], text: str, says: str) -> None:
@@ -331,7 +293,7 @@ def test_launcher_noise_is_skipped_and_counted() -> None:
     assert "1 lines that are no rows were skipped" in read.provenance.notes
 
 
-@pytest.mark.parametrize("importer", [import_osu, import_imb, import_netgauge, import_noise, import_mpip])
+@pytest.mark.parametrize("importer", [import_osu, import_imb, import_netgauge, import_mpip])
 def test_unreadable_files(importer: Callable[[Path], Any], tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no such\nfile"):
         with pytest.raises(ImportFormatError, match="cannot be read") as caught:

@@ -10,8 +10,8 @@ import pytest
 
 from pready.calibrate.describe import describe
 from pready.calibrate.fit import Estimate, Fit, fit
+from pready.calibrate.fit import Segment as Fitted
 from pready.calibrate.fit.results import Protocol
-from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.fit.synthetic import TrueMachine, TrueSegment, observe, random_machine
 from pready.calibrate.from_records import Probes
 from pready.calibrate.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
@@ -56,7 +56,7 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool) -> None:
-    # Small messages that take less the larger they are. By the G of the large ones the largest would take 270 us
+    # Small messages that take less the larger they are. By the G of large messages the largest would take 270 us
     # more than the smallest; they take 24 us, and at most a tenth more. Where no G is known, all sizes count.
     low, high = fitted.segments
     falls = replace(low, G=replace(low.G, value=-1e-12))
@@ -103,7 +103,7 @@ def test_thin_data_end_in_a_machine(seed: int) -> None:
     data = observe(random_machine(rng), rng, sizes=sizes, train_sizes=some, repeats=int(rng.integers(1, 3)), noise=0.3)
     if rng.random() < 0.5:
         data = replace(data, prtt_n=None, prtt_n_delay=None, receive=None)
-    found = fit(data, rng, draws=50, refuse_thin=False)
+    found = fit(data, rng, draws=50)
     machine = describe(found, Probes(), {}, name="thin", when=date(2026, 1, 1)).machine
     first = machine.inter.segments[0]
     assert first.L.interval is not None

@@ -15,8 +15,7 @@ from pready.model import machine as machines
 from pready.model.advise import NOTABLE
 from pready.model.engine import simulate
 from pready.model.engine.layout import part
-from pready.model.engine.many_ranks import exchange_s
-from pready.model.evaluate import Evaluation, gain_over_sizes
+from pready.model.engine.many_ranks import Evaluation, exchange_s, gain_over_sizes
 from pready.model.files import validated
 from pready.model.interfaces import BULK, INTERFACES
 from pready.model.libraries import LIBRARIES

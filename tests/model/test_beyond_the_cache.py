@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.costs import Costs, costs
-from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.many_ranks import Evaluation, ManyRanks
 from pready.model.errors import PreadyError
-from pready.model.evaluate import Evaluation
 from pready.model.explanation import explain
 from pready.model.files import validated
 from pready.model.interfaces import MANY, RMA_SINGLE_ACTIVE, SINGLE, Approach

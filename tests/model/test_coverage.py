@@ -9,9 +9,10 @@ import pytest
 
 from pready.model import machine as machines
 from pready.model.arrays import Array
-from pready.model.evaluate import Evaluation, interval
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.files import validated
 from pready.model.interfaces import BULK, INTERFACES, Approach
+from pready.model.interval import interval
 from pready.model.workload import Workload
 
 CASES = 300

@@ -12,7 +12,7 @@ import pytest
 
 from pready.model import machine
 from pready.model.advise import break_even
-from pready.model.evaluate import Evaluation, gain_over_sizes
+from pready.model.engine.many_ranks import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.predict import predict

@@ -11,7 +11,7 @@ from machines import ideal
 
 import pready
 from pready.model import advise, machine, workload
-from pready.model.evaluate import Evaluation, gain_over_sizes
+from pready.model.engine.many_ranks import Evaluation, gain_over_sizes
 from pready.model.files import validated
 from pready.model.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library

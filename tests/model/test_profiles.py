@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pready.model import machine as machines
-from pready.model.evaluate import Evaluation
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.interfaces import SINGLE, Approach
 from pready.model.machine import Machine
 from pready.model.workload import Workload

@@ -9,13 +9,13 @@ import pytest
 from machines import sends_complete
 
 from pready.model import machine as machines
-from pready.model.evaluate import setting_of
 from pready.model.explanation import explain
 from pready.model.interfaces import BY_KEY
 from pready.model.libraries import LIBRARIES
 from pready.model.machine import Machine
 from pready.model.predict import predict
 from pready.model.puts import KNOWN, SAYS, with_puts
+from pready.model.rules import setting_of
 from pready.model.workload import Workload
 
 BEBOP, HPC3 = machines.load("bebop"), machines.load("hpc3")

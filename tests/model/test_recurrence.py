@@ -15,13 +15,12 @@ from machines import ideal, sends_complete
 from pready.model import gain
 from pready.model.arrays import Array
 from pready.model.costs import Costs, costs
-from pready.model.evaluate import setting_of
 from pready.model.files import validated
 from pready.model.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_ACTIVE, SINGLE, Approach
 from pready.model.machine import Machine, Requests
 from pready.model.machine_path import SizeCurve
 from pready.model.plain_run import alone
-from pready.model.rules import Setting
+from pready.model.rules import Setting, setting_of
 from pready.model.sampling import Sampler
 from pready.model.vcis import transport_counts
 from pready.model.workload import Workload

@@ -13,7 +13,7 @@ from machines import with_every_table
 from pready.model import terms
 from pready.model.advise import costs_that_matter
 from pready.model.costs import Costs
-from pready.model.evaluate import Evaluation
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.explanation import explain
 from pready.model.interfaces import INTERFACES, MANY, RMA_MANY_PASSIVE, SINGLE, Approach
 from pready.model.machine import Machine, load, profiles

@@ -8,7 +8,7 @@ from matplotlib.mathtext import MathTextParser
 
 import pready
 from pready.cli import main
-from pready.model.evaluate import Evaluation
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.explanation import Explanation, explain
 from pready.model.gain import delay as eq_8
 from pready.model.gain import large_message_gain

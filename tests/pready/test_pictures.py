@@ -17,8 +17,8 @@ from pready.model import machine as machines
 from pready.model import workload as workloads
 from pready.model.approach_name import approach_named
 from pready.model.engine import simulate
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.simulate import Simulation
-from pready.model.evaluate import Evaluation
 from pready.model.interfaces import BY_KEY, Approach
 from pready.model.predict import predict
 from pready.model.prediction import Lever

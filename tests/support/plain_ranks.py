@@ -8,11 +8,11 @@ from dataclasses import fields
 from pready.model import arrivals
 from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
-from pready.model.evaluate import setting_of
 from pready.model.machine import Machine
 from pready.model.messages import Sent, State
 from pready.model.plain_run import Ended, exchange, sweep
 from pready.model.recurrence import Ranks
+from pready.model.rules import setting_of
 
 
 def plain(costs: Costs) -> Costs:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model.arrays import Replaced
-from pready.model.evaluate import Evaluation, interval
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.interfaces import Approach
+from pready.model.interval import interval
 from pready.model.metrics import speedup_percent
 from pready.model.prediction import ApproachPrediction
-from pready.model.timeline import run
 
 
 @dataclass
@@ -20,17 +20,15 @@ class Completed(Evaluation):
 
     def median_time(self, approach: Approach, **replaced: Replaced) -> float:
         """Median over the repeats, with some costs replaced."""
-        line = run(self.ready, replace(self.costs(approach), **replaced), approach, self.setting)
-        return float(np.median(line.end[self._nominal_rows]))
+        return float(np.median(self.each(approach, **replaced)))
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """As its base, in medians."""
-        end, bulk = self.timeline(approach).end, self.timeline(self.workload.baseline).end
-        nominal = self._nominal_rows
-        time, eta = float(np.median(end[nominal])), float(np.median(bulk[nominal]) / np.median(end[nominal]))
-        drawn, drawn_bulk = (np.median(x[nominal.stop :].reshape(self.draws, -1), axis=1) for x in (end, bulk))
+        end, bulk = self.each(approach), self.each(self.workload.baseline)
+        time, eta = float(np.median(end)), float(np.median(bulk) / np.median(end))
+        drawn, drawn_bulk = (np.median(self.each_drawn(a), axis=1) for a in (approach, self.workload.baseline))
         (low, high), (eta_low, eta_high) = interval(drawn, time), interval(drawn_bulk / drawn, eta)
-        until_ready = float(np.median(self.ready[nominal].max(axis=1)))
+        until_ready = float(np.median(self.ready[1:].max(axis=1)))
         saved = [
             float(speedup_percent(until_ready + b, until_ready + t))
             for b, t in zip((time * eta, *drawn_bulk), (time, *drawn), strict=True)

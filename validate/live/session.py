@@ -117,7 +117,7 @@ def _calibrated(
     run_measurements(
         site.launcher, site.built, raw, threads=THREADS, budget_s=budget_s, only=MEASUREMENTS, seed=seed, on_point=told
     )
-    return calibrate(raw, name=site.library, seed=seed, refuse_thin=False)
+    return calibrate(raw, name=site.library, seed=seed)
 
 
 def scenes_for(machine: Machine, seed: int, *, crowded: bool = False) -> list[design.Scene]:

@@ -11,11 +11,11 @@ from pydantic import Field
 from pready.model import machine as machines
 from pready.model import units
 from pready.model.engine import simulate
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.mapping import partitions_per_direction
 from pready.model.engine.simulate import Simulation, run_step, together
 from pready.model.engine.step import plans
 from pready.model.errors import PreadyError, shown
-from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.interfaces import BY_KEY, Approach, whole
 from pready.model.libraries import mpich_6314_messages
@@ -107,10 +107,12 @@ class Lab:
         return self._machines[key]
 
     def evaluation(self, table: MachineTable, workload: Workload) -> Evaluation:
-        """Timelines of a workload, the machine's parameters taken at their values."""
+        """Exchanges from rest of a workload, the machine's parameters taken at their values."""
         key = self._key(table), workload
         if key not in self._evaluations:
-            self._evaluations[key] = Evaluation(self.machine(table), workload, self.seed, SAMPLES, draws=0)
+            self._evaluations[key] = Evaluation(
+                self.machine(table), workload, self.seed, draws=0, alone=True, samples=SAMPLES
+            )
         return self._evaluations[key]
 
     def simulation(self, table: MachineTable, workload: Workload, approach: Approach, **options: Any) -> Simulation:

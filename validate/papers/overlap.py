@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from pready.model import units
-from pready.model.evaluate import Evaluation
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
-from pready.model.timeline import run
 from pready.model.values import Strict
 from pready.model.workload import Workload
 from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
@@ -43,8 +40,7 @@ def _exchange(machine: MachineTable, size: float, lab: Lab) -> Evaluation:
 
 def _left_over(exchange: Evaluation, approach: Approach, compute: float) -> float:
     """Seconds after the computation until the message is complete: it was ready at 0, the receive posted."""
-    line = run(np.zeros((1, 1)), exchange.costs(approach), approach, exchange.setting, np.full(1, compute))
-    return float(line.end[0]) - compute
+    return exchange.steps(approach, [0.0], compute).end - compute
 
 
 def overhead_beyond_computation(a: Overlapped, lab: Lab) -> float:

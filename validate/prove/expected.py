@@ -10,7 +10,7 @@ import numpy as np
 from pready.model.arrays import Replaced
 from pready.model.costs import Costs
 from pready.model.engine.layout import layout
-from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.simulate import Simulation, run_step, simulate, together
 from pready.model.engine.step import WholeStep, plans
 from pready.model.interfaces import Approach, whole
@@ -101,7 +101,7 @@ class Expected:
     _rows: dict[Approach, ApproachPrediction] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self._many = ManyRanks(self.machine, self.workload, self.seed)
+        self._many = Evaluation(self.machine, self.workload, self.seed, alone=False)
 
     def simulated(self, approach: Approach, *, record: bool = False) -> Simulation:
         """All iterations, those that go before included."""
@@ -152,7 +152,7 @@ class ExpectedStep:
     _runs: dict[tuple[Approach, ...], list[Simulation]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        many = ManyRanks(self.machine, self.workload.parts[0], self.seed, step=self.workload, number=0)
+        many = Evaluation(self.machine, self.workload.parts[0], self.seed, alone=False, step=self.workload, number=0)
         self._step = WholeStep(self.machine, self.workload, self.seed, many)
 
     def simulated(self, approaches: Sequence[Approach], *, record: bool = False) -> list[Simulation]:

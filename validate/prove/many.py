@@ -209,7 +209,7 @@ def validate(
         launcher, built, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
         on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
-    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
+    calibration = calibrate(raw, name=library, seed=seed)
     machine = calibration.described.machine
     raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(
@@ -235,7 +235,7 @@ def both_ways(
     PreadyError
         As `validate`.
     """
-    calibration = calibrate(raw, name=library, seed=seed, refuse_thin=False)
+    calibration = calibrate(raw, name=library, seed=seed)
     done = _compared(
         library, launcher, built, raw, calibration, nodes=2, budget_s=budget_s, seed=seed, on_progress=on_progress
     )

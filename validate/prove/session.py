@@ -228,7 +228,7 @@ def _calibrated(
         on_point=told,
         point_budget_s=POINT_BUDGET_S,
     )
-    done = calibrate(raw, name="here", seed=seed, refuse_thin=False)
+    done = calibrate(raw, name="here", seed=seed)
     on = done.described.machine
     if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there

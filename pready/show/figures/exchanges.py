@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from pready.model.arrays import Array
-from pready.model.timeline import Steps
+from pready.model.messages import Message
 from pready.model.units import format_time, unit_of_times
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.style import styled, subplots
@@ -25,11 +25,9 @@ class Exchange:
     label: str
     thread_ready: Array
     """When each thread finishes its last partition."""
-    steps: Steps
+    messages: Sequence[Message]
     owner: NDArray[np.int64]
-    """The thread that issues each message, in the order of `steps`."""
-    peer: NDArray[np.int64]
-    """The receiver of each message."""
+    """The thread that issues each transport partition."""
     join: float | None
     """When the threads have joined, if the approach waits for that."""
     end: float
@@ -45,7 +43,7 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
 
     As in gillis2023 Fig. 1-2 and marts2024 Fig. 1: bulk above, partitioned below.
     """
-    first = min(float(min(e.thread_ready.min(), e.steps.ready.min())) for e in drawn)
+    first = min(float(min(e.thread_ready.min(), *(m.ready for m in e.messages))) for e in drawn)
     last = max(e.end for e in drawn)
     left = first - 0.05 * (last - first)
     scale, unit = unit_of_times(last - first)
@@ -55,14 +53,14 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
     )
     for axes, e in zip(every[:, 0], drawn, strict=True):
         threads = np.unique(np.linspace(0, len(e.thread_ready) - 1, most).round().astype(int))
-        peers = int(e.peer.max()) + 1
+        peers = 1 + max(m.direction for m in e.messages)
         height = 0.55 / peers
         for row, thread in enumerate(threads):
             ready = float(e.thread_ready[thread])
             axes.barh(row - 0.28, (ready - left) / scale, left=left / scale, color=NEUTRAL, height=0.3, alpha=0.6)
-            mine = np.flatnonzero(e.owner == thread)
-            y = row - 0.1 + height * (e.peer[mine] + 0.5)
-            waits, leaves, arrives = (x[0, mine] / scale for x in (e.steps.ready, e.steps.left, e.steps.arrived))
+            mine = [m for m in e.messages if e.owner[m.transport] == thread]
+            y = row - 0.1 + height * (np.array([m.direction for m in mine]) + 0.5)
+            waits, leaves, arrives = np.array([(m.ready, m.left, m.arrived) for m in mine]).reshape(-1, 3).T / scale
             for start, width, colour in ((waits, leaves - waits, COLOURS[4]), (leaves, arrives - leaves, COLOURS[0])):
                 # The edge keeps messages visible that are shorter than a pixel.
                 axes.barh(y, np.maximum(width, 0), left=start, color=colour, edgecolor=colour, lw=0.5, height=height)

@@ -11,16 +11,14 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from pready.model.arrays import Array
-from pready.model.engine.many_ranks import ManyRanks
+from pready.model.engine.many_ranks import NOMINAL_ALONE, Evaluation
 from pready.model.engine.mapping import partitions_per_direction
-from pready.model.evaluate import NOMINAL, Evaluation, gain_over_sizes
 from pready.model.interfaces import Approach
 from pready.model.libraries import library
 from pready.model.machine import Machine
 from pready.model.predict import evaluator
 from pready.model.prediction import ApproachPrediction, Prediction
 from pready.model.puts import with_puts
-from pready.model.timeline import run
 from pready.model.units import format_size
 from pready.model.vcis import transport_counts
 from pready.model.workload import Workload
@@ -60,16 +58,9 @@ def _sizes(workload: Workload, points: int) -> list[float]:
     return sizes
 
 
-def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) -> Evaluation | ManyRanks:
+def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) -> Evaluation:
     engine: Any = prediction.engine
     return evaluator(machine, workload, prediction.seed, engine, draws=0)[0]
-
-
-def _gains(evaluation: Evaluation | ManyRanks, approach: Approach, sizes: list[float], samples: int) -> Array:
-    """η over sizes; `samples` arrivals of the timeline, or those of the engine's ranks."""
-    if isinstance(evaluation, ManyRanks):
-        return evaluation.gain_over_sizes(approach, sizes)
-    return gain_over_sizes(evaluation.machine, evaluation.workload, approach, sizes, evaluation.seed, samples)
 
 
 def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
@@ -78,7 +69,9 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
     others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
-    lines = [Line(_label(r), _gains(evaluation, r.approach, sizes, NOMINAL)) for r in (advised, *others[:3])]
+    lines = [
+        Line(_label(r), evaluation.gain_over_sizes(r.approach, sizes, NOMINAL_ALONE)) for r in (advised, *others[:3])
+    ]
     sure = _sure(machine, workload, prediction, sizes, lines[0].eta)
     return eta_over_size(title, sizes, lines, workload.buffer, sure)
 
@@ -121,25 +114,20 @@ def _map(title: str, machine: Machine, workload: Workload, prediction: Predictio
     interface = advised.approach.interface
     counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
     evaluation = _evaluation(machine, workload, prediction)
-    eta = [_gains(evaluation, interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
+    eta = [evaluation.gain_over_sizes(interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
     return gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer)
 
 
 def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    evaluation = Evaluation(machine, workload, prediction.seed, draws=0)
-    iteration = slice(1, 2)  # row 0: all threads arrive together
-    ready = evaluation.ready[iteration]
+    evaluation = Evaluation(machine, workload, prediction.seed, draws=0, alone=True)
+    ready = evaluation.ready[1]  # row 0: all threads arrive together
     threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
     drawn = []
     for approach in (workload.baseline, prediction.advised.approach):
-        theirs = evaluation.receiver_joins(approach)
-        joins = None if theirs is None else theirs[iteration]
-        line = run(ready, evaluation.costs_by_peer(approach), approach, evaluation.setting, joins, keep_steps=True)
-        assert line.steps is not None
-        join = float(line.join[0]) if approach.interface.joins else None
+        one = evaluation.exchange(approach, 1)
+        join = one.join if approach.interface.joins else None
         label = f"{approach.name}, {_messages(approach)} per peer"
-        owner = _owners(approach, workload, ready[0])[line.steps.partition[0]]
-        drawn.append(Exchange(label, threads, line.steps, owner, line.steps.peer[0], join, float(line.end[0])))
+        drawn.append(Exchange(label, threads, one.messages, _owners(approach, workload, ready), join, one.end))
     return exchanges(title, drawn)
 
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between
+from pready.model.timeline import Timeline
 from test_engine_oracle import cases
 
 from pready.model.arrays import Array
 from pready.model.costs import Costs
 from pready.model.engine.alone import alone
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.plan import Plan, without_spread
 from pready.model.engine.simulate import means_s, run, run_all
-from pready.model.evaluate import Evaluation
 from pready.model.interfaces import BULK
 from pready.model.machine import load
-from pready.model.timeline import Timeline
 from pready.model.workload import Workload
 
 FEW = 5

@@ -16,19 +16,18 @@ import pytest
 from machines import ideal
 
 from pready.model import arrivals, machine
-from pready.model.interfaces import PART
-from pready.model.interfaces import BY_KEY, MANY, SINGLE, Approach
 from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.engine import simulate
-from pready.model.engine.goal import export_goal
-from pready.model.engine.simulate import prepared
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
+from pready.model.engine.goal import export_goal
 from pready.model.engine.layout import unable
+from pready.model.engine.simulate import prepared
 from pready.model.errors import PreadyError
+from pready.model.exchange import ComputeTime
+from pready.model.interfaces import BY_KEY, MANY, PART, SINGLE, Approach
 from pready.model.sizes import Sizes
 from pready.model.workload import Workload
-from pready.model.exchange import ComputeTime
 
 MELUXINA = machine.load("meluxina")
 PART_8 = Approach(PART, 8, 1)

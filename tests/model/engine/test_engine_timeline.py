@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ideal
+from pready.model.timeline import Timeline
 from test_engine_oracle import cases
 
 from pready.model import arrivals
@@ -16,15 +17,14 @@ from pready.model.arrays import Array
 from pready.model.arrival_models import Laggard, NoArrivals
 from pready.model.costs import costs
 from pready.model.engine import simulate
-from pready.model.engine.simulate import prepared
+from pready.model.engine.many_ranks import Evaluation
+from pready.model.engine.simulate import prepared, run
 from pready.model.engine.simulate import run as performed
-from pready.model.evaluate import Evaluation, setting_of
 from pready.model.exchange import ComputeTime
 from pready.model.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.machine import Machine, load
-from pready.model.rules import joined
+from pready.model.rules import joined, setting_of
 from pready.model.sampling import Sampler
-from pready.model.timeline import Timeline, run
 from pready.model.workload import Workload
 
 

@@ -12,11 +12,10 @@ from machines import ideal
 from pready.model.arrival_models import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.layout import layout, part
-from pready.model.engine.many_ranks import ManyRanks, compare, exchange_s
+from pready.model.engine.many_ranks import Evaluation, ManyRanks, compare, exchange_s
 from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
-from pready.model.evaluate import Evaluation
 from pready.model.exchange import ComputeTime
 from pready.model.files import validated
 from pready.model.interfaces import BULK, BY_KEY, SINGLE, Approach

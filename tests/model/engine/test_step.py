@@ -13,10 +13,10 @@ from machines import ideal
 from pready.model import machine as machines
 from pready.model.engine import simulate
 from pready.model.engine.goal import write_goal
+from pready.model.engine.many_ranks import Evaluation
 from pready.model.engine.simulate import run_step
 from pready.model.engine.step import compare_step, plans
 from pready.model.errors import PreadyError
-from pready.model.evaluate import Evaluation
 from pready.model.files import validated
 from pready.model.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.outcome import outcome

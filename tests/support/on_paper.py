@@ -1,0 +1,123 @@
+"""Records of a machine of known parameters, as a perfect clock with some noise would have measured it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pready.calibrate.measurement_plan import plan
+from pready.calibrate.records import Point, Records
+
+US = 1e-6
+O_S, O_R, WIRE = 2 * US, 1 * US, 20 * US
+RATE = 1e9  # bytes per second, from THRESHOLD on; twice that below, so that a line cannot serve both
+THRESHOLD, JUMP = 16384, 15 * US
+STRETCH = {1: 1.0, 2: 1.5, 4: 3.0, 8: 8.0}
+ENVIRONMENT = {"library": "Open MPI v5.0.11, package: test", "launcher": "paper", "hosts": ["a", "b"]}
+
+
+def one_way(size: float) -> float:
+    late = size >= THRESHOLD
+    return O_S + WIRE + O_R + (JUMP if late else 0.0) + size / (RATE if late else 2 * RATE)
+
+
+def gap(size: float) -> float:
+    return O_S + size / (RATE if size >= THRESHOLD else 2 * RATE)
+
+
+def time_of(point: Point) -> float | None:
+    """What a perfect clock would read for a point of the plan; None for what is not simulated here."""
+    p: dict[str, Any] = dict(point.parameters)
+    size = float(p.get("bytes", 0))
+    match point.measurement:
+        case "pingpong" if p["mode"] == "isend":
+            return one_way(size)
+        case "prtt":
+            n, delay = int(p["n"]), p["delay_s"]
+            round_trip = 2 * one_way(size)
+            between = O_S + round_trip if delay == -1.0 else gap(size)
+            return round_trip + (n - 1) * between
+        case "receive":
+            return O_R
+        case "bandwidth":
+            return int(p["window"]) * gap(size) + 2 * WIRE
+        case "rate":
+            k = int(p["threads"])
+            return k * 64 * O_S * STRETCH[k]
+        case "pready":
+            return 0.05 * US
+        case "barrier":
+            return float(p["threads"]) * 0.5 * US
+        case "memcpy":
+            return size / (20e9 if p["cache"] == "hot" else 8e9)
+        case "matching" if p["queue"] == "posted":
+            return one_way(8) + float(p["length"]) * 2e-9
+        case "early":
+            return 0.019 if size <= 65536 else 1e-6
+        case "overlap":
+            return 0.0 if p["who"] == "receiver" else 0.9 * one_way(size)
+    return None
+
+
+@cache
+def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> tuple[tuple[Point, dict[str, Any]], ...]:
+    return tuple(_records(threads, noise, seed))
+
+
+def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dict[str, Any]]]:
+    for point in plan(threads=threads):
+        rng = np.random.default_rng([seed, zlib.crc32(str(point).encode())])  # each point's own, whatever the order
+        time = time_of(point)
+        if time is None:
+            continue
+        samples = np.maximum(time * (1 + noise * rng.standard_normal(30)), 1e-10)
+        p: dict[str, Any] = {**dict(point.parameters), "window": dict(point.parameters).get("window", 64)}
+        size = float(p.get("bytes", 0))
+        yield (
+            point,
+            {
+                "measurement": point.measurement,
+                "parameters": p,
+                "median_s": float(np.median(samples)),
+                "low_s": float(np.percentile(samples, 30)),
+                "high_s": float(np.percentile(samples, 70)),
+                "min_s": float(samples.min()),
+                "max_s": float(samples.max()),
+                "samples_ns": (samples * 1e9).tolist(),
+                "derived": {
+                    "delay_s": 2 * one_way(size) if p.get("delay_s") == -1.0 else 0.0,
+                    "early_first": 0,
+                    "early_steady": int(size <= 65536),
+                    "baseline_s": one_way(size),
+                },
+            },
+        )
+
+
+def written_to(path: Path, **how: Any) -> Path:
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT)
+        for point, record in records(**how):
+            out.add_point(point, "e", record)
+    return path
+
+
+TAKEN, TAKEN_BY_PUTS = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}, {2: 0.1 * US, 4: 0.2 * US, 8: 0.3 * US}
+
+
+def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
+    """Teams that issue at once while the receiver sleeps: cold caches cost each of them 10 us."""
+    for point in plan(threads=8, only=["contention"]):
+        p: dict[str, Any] = dict(point.parameters)
+        k, n = int(p["threads"]), int(p["messages"])
+        each = (TAKEN_BY_PUTS if p["mechanism"] == "window" else TAKEN)[k]
+        alone = np.linspace(1.9, 2.1, 30) * US * n
+        team = k * alone + (k * n - 1) * each + 10 * US
+        record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
+        record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
+        yield point, record | {"derived": {"peer_awake": 0.0}}
