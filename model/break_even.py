@@ -110,7 +110,7 @@ class OverSizes:
             inner, outer = (self._sizes[i] for i in between)
             return _end(self._value, self.limit, inner, outer, EXACT, self._value(outer))
 
-        return _ranges(above, 0.0, math.inf, end, self.abreast)
+        return _ranges(above, 0.0, math.inf, end)
 
     def certain(
         self, bounds: Bounds, found: Iterable[Range], known: Mapping[float, tuple[float, float]]
@@ -159,17 +159,15 @@ class OverSizes:
             below = guessed(outer, 1.0) if outer in crossing else low(outer)
             return _end(low, self.limit, inner, outer, CERTAIN, min(below, self.limit))
 
-        return _ranges(sure, found.low, found.high, end, self.abreast)
+        return _ranges(sure, found.low, found.high, end)
 
 
-def _ranges(
-    above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float], abreast: bool
-) -> list[Range]:
+def _ranges(above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float]) -> list[Range]:
     """Ranges of consecutive sizes above the limit; `end` finds the size between one above and its neighbour below."""
     runs = [list(run) for is_above, run in groupby(range(len(above)), key=above.__getitem__) if is_above]
     beside = [(run[0], run[0] - 1) for run in runs] + [(run[-1], run[-1] + 1) for run in runs]
     beside = [(inner, outer) for inner, outer in beside if 0 <= outer < len(above)]
-    ends = dict(zip(beside, at_once(end, beside, abreast=abreast), strict=True))
+    ends = dict(zip(beside, at_once(end, beside), strict=True))
     return [Range(ends.get((r[0], r[0] - 1), low), ends.get((r[-1], r[-1] + 1), high)) for r in runs]
 
 

@@ -256,11 +256,11 @@ class Evaluation:
     """All that approaches share for one machine and workload; simulations are made on request.
 
     Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
-    iteration, because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`. Axes of halos
-    are cut to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between
-    seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration -10.0 % on each;
-    the parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks,
-    1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
+    iteration, because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`.
+    Axes of halos are cut to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks
+    (2 % between seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration
+    -10.0 % on each; the parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is
+    1.35 on 8 × 8 ranks, 1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
 
     `predict_all` races: all approaches are simulated with the parameters at their values, for as many iterations. Bulk
     and those within `CLOSE` of the fastest of their interface, with or without set-up costs, then have all `draws`, the

@@ -134,7 +134,7 @@ def compare(
     def evaluated(way: Way) -> Completed:
         ready = measured[way].ready
         workload = workload_of(scene, ready, folder, f"{library}-{scene.name}-{way}")
-        return Completed(machine, workload, seed, nominal=len(ready))
+        return Completed(machine, workload, seed, alone=True, samples=len(ready))
 
     baseline = evaluated(BULK)
     for way, seen in measured.items():

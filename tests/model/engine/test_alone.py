@@ -1,4 +1,4 @@
-"""Exchanges from rest equal the timeline, which knows no others."""
+"""Exchanges from rest equal the plain recurrence, which looks at one after the other."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between
-from pready.model.timeline import Timeline
 from test_engine_oracle import cases
 
-from pready.model.arrays import Array
-from pready.model.costs import Costs
-from pready.model.engine.alone import alone
 from pready.model.engine.many_ranks import Evaluation
-from pready.model.engine.plan import Plan, without_spread
-from pready.model.engine.simulate import means_s, run, run_all
-from pready.model.interfaces import BULK
+from pready.model.engine.simulate import run_all
+from pready.model.interfaces import BULK, Approach
 from pready.model.machine import load
 from pready.model.workload import Workload
 
 FEW = 5
 """Exchanges with the machine's values; as many as no vector has lanes."""
-DRAWS, PER_DRAW = 2, 3
 
 
 @st.composite
-def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Any]:
+def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
     case = draw(cases())
     workload = case["workload"]
     update: dict[str, Any] = {}
@@ -38,55 +32,36 @@ def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Any]:
     if workload.pattern == "pt2pt":
         update["both_ways"] = draw(EITHER)
     workload = workload.model_copy(update=update)
-    seed = draw(between(0, 3))
-    return Evaluation(case["machine"], workload, seed, FEW, DRAWS, PER_DRAW), case["approach"]
-
-
-def equal(made: Plan, ready: Array, line: Timeline, rows: slice) -> None:
-    """The plan's exchanges are these rows of a timeline."""
-    out = run(made, 1, record=True)
-    assert out.ends_s is not None
-    last = ready[rows].max(axis=1)
-    whole = last + line.end[rows]
-    np.testing.assert_allclose(out.ends_s[0], whole, rtol=1e-12)
-    tight = {"rtol": 1e-12, "atol": 1e-12 * float(whole.max())}
-    np.testing.assert_allclose(out.communication_s, line.end[rows].mean(), **tight)
-    np.testing.assert_allclose(out.iteration_s, whole.mean(), rtol=1e-12)
-    np.testing.assert_allclose(out.to_join_s, line.join[rows].mean(), **tight)
-    np.testing.assert_allclose(out.spread_s, -line.first_ready[rows].mean(), **tight)
-    assert out.messages == line.messages * len(last)
-    assert abs(out.arrived_early[0] - line.arrived_early[rows].mean()) < 1e-9
+    made = Evaluation(case["machine"], workload, draw(between(0, 3)), draws=2, alone=True, samples=FEW)
+    return made, case["approach"]
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(evaluations())
-def test_exchanges_from_rest_equal_the_timeline(of: tuple[Evaluation, Any]) -> None:
+def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of
-    machine, workload = evaluation.machine, evaluation.workload
-    line, by_peer = evaluation.timeline(approach), evaluation.costs_by_peer(approach)
-    few = evaluation.nominal
-    values = [c.row(0) for c in by_peer]
-    made = alone(machine, workload, approach, values, few, seed=evaluation.seed).plan
-    equal(made, evaluation.ready, line, slice(1, 1 + few))
-    one = alone(machine, workload, approach, values, 1, seed=evaluation.seed).plan
-    equal(without_spread(one, machine), evaluation.ready, line, slice(0, 1))
-
-    # Draws of the machine, each with exchanges of its own, in one call.
-    each = evaluation.per_draw
-    drawn: list[Costs] = [c.rows(slice(1 + few, None, each)) for c in by_peer]
-    firsts = [few + i * each for i in range(DRAWS)]
-    priced = alone(machine, workload, approach, drawn, each, seed=evaluation.seed, firsts=firsts)
-    for row in range(DRAWS):
-        begin = 1 + few + row * each
-        equal(priced.rows(range(row, row + 1)).plan, evaluation.ready, line, slice(begin, begin + each))
-    (means,) = means_s([([priced], 1)], [0], 1)
-    whole = evaluation.ready.max(axis=1) + line.end
-    np.testing.assert_allclose(means[:, 1], whole[1 + few :].reshape(DRAWS, each).mean(axis=1), rtol=1e-12)
+    plain = [evaluation.exchange(approach, row) for row in range(1 + evaluation.iterations)]
+    last = evaluation.ready.max(axis=1)
+    tight = {"rtol": 1e-12, "atol": 1e-12 * float((last + [e.end for e in plain]).max())}
+    np.testing.assert_allclose(evaluation.each(approach), [e.end for e in plain[1:]], **tight)
+    quiet, run = evaluation.quiet(approach), evaluation.nominal(approach)
+    np.testing.assert_allclose(quiet.communication_s, plain[0].end, **tight)
+    for name, value in (
+        ("communication_s", lambda e: e.end),
+        ("to_join_s", lambda e: e.join),
+        ("spread_s", lambda e: -e.first_ready),
+    ):
+        np.testing.assert_allclose(getattr(run, name), np.mean([value(e) for e in plain[1:]]), **tight)
+    assert run.messages == sum(len(e.messages) for e in plain[1:])
+    tied = [sum(abs(m.arrived - e.join) <= tight["atol"] for m in e.messages) for e in plain[1:]]
+    assert abs(run.arrived_early[0] * run.messages - sum(e.early for e in plain[1:])) <= sum(tied) + 1e-6
+    # Draws of the machine have exchanges of their own, all from one seed.
+    each = evaluation.each_drawn(approach)
+    np.testing.assert_allclose(evaluation.drawn(approach).communication, each.mean(axis=1), **tight)
 
 
 def test_exchanges_from_rest_have_one_iteration() -> None:
-    evaluation = Evaluation(load("meluxina"), Workload(threads=4, buffer="64 KiB", pattern="pt2pt"))  # type: ignore[arg-type]
-    made = alone(evaluation.machine, evaluation.workload, BULK, [c.row(0) for c in evaluation.costs_by_peer(BULK)], FEW)
+    e = Evaluation(load("meluxina"), Workload(threads=4, buffer="64 KiB"), draws=0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="one iteration"):
-        run_all([([made], 2)], 1)
+        run_all([([e._at_values(BULK, FEW)], 2)], 1)
