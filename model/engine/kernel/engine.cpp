@@ -107,7 +107,6 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
     bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;
     bytes += (ranks / kBlock + 1) * kSums * 8;
-    bytes += std::count_if(all.begin(), all.end(), [](const Plan* p) { return p->rank_kinds != nullptr; }) * ranks * 8;
     bytes += cores * need.scratch;
     return bytes;
 }

@@ -33,82 +33,6 @@ struct Ranks {
     }
 };
 
-// How far a worker is: up to which rank it has sent, which node it has served, which rank has received.
-struct Wave {
-    std::int64_t sent, served, received;
-};
-
-// What one worker does of an exchange whose ranks share nodes: it sends, serves and receives in turns, so that records
-// are looked at again while they are in its cache.
-struct Share {
-    std::int64_t first, last;           // its ranks
-    std::int64_t first_node, last_node; // nodes in a row that have no others
-    std::int64_t early;                 // from where on ranks receive before all workers have sent
-    std::vector<Wave> waves;
-};
-
-struct Shares {
-    std::vector<Share> each;                                   // by worker
-    std::vector<std::pair<std::int64_t, std::int64_t>> between;  // nodes that are no worker's: from, to
-};
-
-Shares shares_of(const Plan& p, int workers) {
-    constexpr std::int64_t kAbreast = 8;  // nodes at once, of the widest instruction set
-    Shares out;
-    if (p.nodes == 0) return out;
-    std::vector<std::int64_t> node(static_cast<std::size_t>(p.ranks));
-    const auto of = [&](std::int64_t rank) -> std::int64_t& { return node[static_cast<std::size_t>(rank)]; };
-    for (std::int64_t n = 0; n < p.nodes; ++n) {
-        for (std::int64_t i = p.node_start[n]; i < p.node_start[n + 1]; ++i) of(p.node_rank[i]) = n;
-    }
-    const bool open = !p.periodic[p.outer] && p.pattern == Pattern::grid;
-    const std::int64_t blocks = (p.ranks + kBlock - 1) / kBlock;
-    for (std::int64_t w = 0; w < workers; ++w) {
-        Share s{};
-        s.first = blocks * w / workers * kBlock;
-        s.last = std::min(p.ranks, blocks * (w + 1) / workers * kBlock);
-        const auto whole = [&](std::int64_t n) {
-            return n < p.nodes && std::all_of(p.node_rank + p.node_start[n], p.node_rank + p.node_start[n + 1],
-                                              [&](std::int64_t r) { return r >= s.first && r < s.last; });
-        };
-        while (s.first_node < p.nodes && !whole(s.first_node)) ++s.first_node;
-        if (s.first_node == p.nodes) s.first_node = 0;
-        s.last_node = s.first_node;
-        while (whole(s.last_node)) ++s.last_node;
-        s.early = s.first;
-        while (s.early < s.last && s.early - p.reach < s.first && !(open && s.first == 0))
-            s.early = std::min(s.last, s.early + kBlock);
-        Wave at{s.first, s.first_node, s.early};
-        std::int64_t served = s.first;  // all ranks up to here are
-        while (at.served < s.last_node) {
-            const std::int64_t next = std::min(at.served + kAbreast, s.last_node);
-            for (std::int64_t i = p.node_start[at.served]; i < p.node_start[next]; ++i) {
-                const std::int64_t block = p.node_rank[i] / kBlock * kBlock;
-                at.sent = std::max(at.sent, std::min(s.last, block + kBlock));
-            }
-            at.served = next;
-            while (served < s.last && of(served) >= s.first_node && of(served) < next) ++served;
-            while (at.received < s.last) {
-                const std::int64_t end = std::min(s.last, at.received + kBlock), needs = end + p.reach;
-                if ((open ? std::min(p.ranks, needs) : needs) > served) break;
-                at.received = end;
-            }
-            s.waves.push_back(at);
-        }
-        out.each.push_back(std::move(s));
-    }
-    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-    for (const Share& s : out.each) taken.emplace_back(s.first_node, s.last_node);
-    taken.emplace_back(p.nodes, p.nodes);
-    std::sort(taken.begin(), taken.end());
-    std::int64_t begun = 0;
-    for (const auto& [first, last] : taken) {
-        if (begun < first) out.between.emplace_back(begun, first);
-        begun = std::max(begun, last);
-    }
-    return out;
-}
-
 class GridRun {
    public:
     GridRun(const Step& step, const Passes& passes, const Options& options)
@@ -125,7 +49,6 @@ class GridRun {
           extremes_(static_cast<std::size_t>(workers_)),
           barrier_(workers_) {
         const RunMemory need = memory_of(step, passes, layouts_);
-        for (const Plan* plan : step) shares_.push_back(shares_of(*plan, workers_));
         for (int i = 0; i < workers_; ++i) {
             records_.push_back(allocate(i == 0 ? std::max(need.shared, need.window) : need.window));
             scratches_.push_back(allocate(need.scratch));
@@ -174,13 +97,10 @@ class GridRun {
                                 ranks_count_, t.plan.record};
             me.extremes = kNone;
             if (t.layout.shared) {
-                if (t.plan.nodes > 0) {
-                    if (!share_nodes(me, t, state, window)) return;
-                } else {
-                    send_all(me, t, state, window);
-                    if (!barrier_.wait([&] { return progress_.go_on(); })) return;
-                    receive_all(me, t, state, window);
-                }
+                send_all(me, t, state, window);
+                if (!barrier_.wait([&] { return progress_.go_on(); })) return;
+                if (!serve_nodes(me, t, state, window)) return;
+                receive_all(me, t, state, window);
             } else {
                 stream(me, t, state, window);
             }
@@ -201,9 +121,9 @@ class GridRun {
 
     // The same a block at a time, until somebody stops the run.
     template <class Each>
-    void blocks(std::int64_t first, std::int64_t last, const Each& each, std::int64_t block = kBlock) {
-        for (std::int64_t u = first; u < last && progress_.go_on(); u += block)
-            each(u, std::min(last, u + block));
+    void blocks(std::int64_t first, std::int64_t last, const Each& each) {
+        for (std::int64_t u = first; u < last && progress_.go_on(); u += kBlock)
+            each(u, std::min(last, u + kBlock));
     }
 
     State at(const Turn& t) const {
@@ -229,41 +149,16 @@ class GridRun {
         });
     }
 
-    // Sends, nodes and receives of ranks that share nodes. What a node computes depends on no other node. False: the
-    // run is stopped.
-    bool share_nodes(Worker& me, const Turn& t, const State& state, const Window& window) {
-        constexpr std::int64_t kSends = 16 * kBlock;  // ranks at a time: each time their ways are found anew
-        const auto send_up_to = [&](std::int64_t first, std::int64_t last) {
-            const auto send = [&](std::int64_t a, std::int64_t b) {
-                passes_.send(t.plan, state, window, me.scratch, t.iteration, a, b);
-            };
-            blocks(first, last, send, kSends);
+    // What leaves nodes goes through their adapters. What a node computes depends on no other node. False: the run is
+    // stopped.
+    bool serve_nodes(const Worker& me, const Turn& t, const State& state, const Window& window) {
+        const std::int64_t nodes = t.plan.nodes;
+        if (nodes == 0) return true;
+        const auto serve = [&](std::int64_t a, std::int64_t b) {
+            passes_.nodes(t.plan, state, window, me.scratch, a, b);
         };
-        const auto serve = [&](std::int64_t first, std::int64_t last) {
-            if (progress_.go_on()) passes_.nodes(t.plan, state, window, me.scratch, first, last);
-        };
-        const auto receive_up_to = [&](std::int64_t first, std::int64_t last) {
-            blocks(first, last, [&](std::int64_t a, std::int64_t b) { receive(me, t, state, window, a, b); });
-        };
-        const Shares& shares = shares_[static_cast<std::size_t>(t.exchange)];
-        const Share& mine = shares.each[static_cast<std::size_t>(me.number)];
-        Wave at{mine.first, mine.first_node, mine.early};
-        for (const Wave& next : mine.waves) {
-            send_up_to(at.sent, next.sent);
-            serve(at.served, next.served);
-            receive_up_to(at.received, next.received);
-            at = next;
-        }
-        send_up_to(at.sent, mine.last);
-        if (!barrier_.wait([&] { return progress_.go_on(); })) return false;
-        for (const auto& [first, last] : shares.between) {
-            const std::int64_t some = last - first;
-            serve(first + some * me.number / workers_, first + some * (me.number + 1) / workers_);
-        }
-        if (!shares.between.empty() && !barrier_.wait([&] { return progress_.go_on(); })) return false;
-        receive_up_to(mine.first, mine.early);
-        receive_up_to(at.received, mine.last);
-        return true;
+        blocks(nodes * me.number / workers_, nodes * (me.number + 1) / workers_, serve);
+        return barrier_.wait([&] { return progress_.go_on(); });
     }
 
     void receive_all(Worker& me, const Turn& t, const State& state, const Window& window) {
@@ -334,7 +229,6 @@ class GridRun {
     const Passes& passes_;
     const Options& options_;
     const std::vector<Layout> layouts_;
-    std::vector<Shares> shares_;  // with nodes, by exchange and worker
     const std::int64_t ranks_count_;
     const int workers_;
     const std::int64_t blocks_;

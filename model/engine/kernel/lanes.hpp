@@ -44,8 +44,6 @@ constexpr I kLanes = {0, 1, 2, 3};
 constexpr I kLanes = {0, 1};
 #endif
 
-typedef std::int32_t Short __attribute__((vector_size(W * 4)));
-
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 inline V wide(double x) { return V{} + x; }

@@ -10,6 +10,7 @@ Scratch carved(const Plan& p, void* memory) {
     carve(p, &s, static_cast<char*>(memory));
     std::fill_n(s.nobody, p.record, -kInf);
     std::fill_n(s.ways_of, W, -1);
+    std::fill_n(s.kind, p.sources * W, 0);
     return s;
 }
 
@@ -207,17 +208,6 @@ inline void find_on_grid(const Plan& p, const Window& window, Scratch& s, std::i
     }
 }
 
-// Of W ranks, which most often follow each other: the classes of what they send.
-inline I kinds_of(const Plan& p, const std::int64_t* rank) {
-    I kinds;
-    if (rank[W - 1] - rank[0] == W - 1) {
-        std::memcpy(&kinds, p.rank_kinds + rank[0], sizeof kinds);
-        return kinds;
-    }
-    for (int l = 0; l < W; ++l) kinds[l] = p.rank_kinds[rank[l]];
-    return kinds;
-}
-
 // The same of W ranks in a row.
 inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::int64_t u) {
     return in_row(p, u, -1, [&](int d, I from) {
@@ -229,15 +219,7 @@ inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::in
         const I rank = wrapped(from, p.ranks);
         std::int64_t ranks[W];
         std::memcpy(ranks, &rank, sizeof ranks);
-        if (!p.placed) {
-            std::fill_n(s.kind + d * W, W, kind_of(p, ranks[0], d));
-        } else if (p.rank_kinds) {
-            const Short kinds = __builtin_convertvector(kinds_of(p, ranks) >> (kKindBits * d) & (kFew - 1), Short);
-            std::memcpy(s.kind + d * W, &kinds, sizeof kinds);
-        } else {
-            const std::int32_t* const kinds = p.direction_class + d;
-            for (int l = 0; l < W; ++l) s.kind[d * W + l] = kinds[p.rank_profile[ranks[l]] * p.directions];
-        }
+        for (int l = 0; l < W; ++l) s.kind[d * W + l] = kind_of(p, ranks[l], d);
     });
 }
 

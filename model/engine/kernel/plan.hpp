@@ -35,13 +35,11 @@ struct Inbox {
     int size = 0;                      // of all
     int levels = 0;
     const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each source, of all
-    const Network* between = nullptr;  // of several classes: of the latest 2 and 5
+    const Network* between = nullptr;  // of the latest 2 and 5
     std::int64_t numbers = 0;          // all ones, as many as the numbers of messages have bits
-    int most = 0;                      // messages that one VCI receives, at most
 };
 
 constexpr int kFew = 4;       // classes of which a lane has one: all are looked at
-constexpr int kKindBits = 2;  // which tell so many apart
 
 struct Plan {
 #define SCALAR(type, name) type name;
@@ -80,10 +78,6 @@ struct Plan {
     Inbox inbox;
     const Network* queue_network;           // mapped: [vcis]
     Network send_network;                   // used if `send_sorts`
-
-    // Of few classes, where ranks have their own profiles: [ranks], bits by direction, the class of what goes there; or
-    // null.
-    const std::int64_t* rank_kinds;
 };
 
 }  // namespace pready

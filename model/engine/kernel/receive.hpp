@@ -34,7 +34,7 @@ inline void of_sources(const Plan& p, const Network& net, const Each& each) {
 // Does nothing wait at its receiver's port? What one rank alone sends has waited at its own.
 inline bool through_already(const Plan& p) { return p.sources == 1 || p.alone > 0; }
 
-// From whom messages of several classes come, that take `cost` to receive if of the first.
+// From whom messages come, that take `cost` to receive if of the first class.
 inline void find_origins(const Plan& p, Scratch& s, V cost) {
     for (int j = 0; j < p.sources; ++j) {
         Origin& o = s.origin[j];
@@ -64,96 +64,9 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
     }
 }
 
-// How long a rank's port takes for a message of one size. Several sizes come here only where the port does not matter.
-inline double port_service(const Plan& p) {
-    return !through_already(p) && p.classes == 1 && !p.inside[0] ? p.service[0] : 0.0;
-}
-
-// Looks at the last 1, 3, 7, ... messages of each source until those left out are `all` before `least` in every lane:
-// they come too early to decide anything. Fills `s.key`, of which the last are there; returns the network.
-inline const Network& latest_of(const Plan& p, Scratch& s, V all, V least) {
-    const Inbox& in = p.inbox;
-    int have = 1;
-    for (int level = 0;; ++level) {
-        const bool last = level + 1 == in.levels;
-        const int want = last ? in.each : 2 * have;
-        V left_out = wide(-kInf);
-        for (int j = 0; j < p.sources; ++j) {
-            for (int back = have; back < want && back < in.each; ++back) {
-                const V v = gather(p, s, j, back);
-                s.key[(j + 1) * in.each - 1 - back] = v;
-                if (back + 1 == want) left_out = larger(left_out, v);
-            }
-        }
-        have = want;
-        if (last || !any(left_out + all > least)) return in.network[level];
-    }
-}
-
-// When a server with one service time has served everything that comes through the port.
-//
-// The port lets a message through every `service` seconds; the server takes `cost` for each. With n messages, the
-// last is served at the largest of: arrival + cost + max(service, cost) times the messages after it; `bound`.
-inline V served(const Plan& p, Scratch& s, double service, V latest, V cost, V bound) {
-    const V each = larger(wide(service), cost);
-    const V least = larger(bound, latest + cost);
-    const Network& net = latest_of(p, s, each * static_cast<double>(p.inbox.size), least);
-    sort_values(net, s.key);
-    V end = least;
-    for (int i = 0; i < net.size; ++i)
-        end = larger(end, s.key[net.order[i]] + each * static_cast<double>(net.size - 1 - i) + cost);
-    return end;
-}
-
-// When each VCI has received what comes through the port, where receiving takes longer than the port does. A thread for
-// each: its messages begin `cost` after one another, so message i is followed by cost times those of its VCI behind it.
-inline V served_by_threads(const Plan& p, Scratch& s, double service, V latest, V cost, V bound, V floor) {
-    const Inbox& in = p.inbox;
-    const V others = wide(service), each = larger(others, cost);
-    const V least = larger(bound, latest + cost);
-    const V all = others * static_cast<double>(in.size - in.most) + each * static_cast<double>(in.most);
-    const Network& net = latest_of(p, s, all, least);
-    // In whole picoseconds, then by number.
-    const Numbered numbered{in.numbers};
-    const V origin = floor + p.travel[0];
-    for (int i = 0; i < net.size; ++i) {
-        const std::int32_t at = net.order[i];
-        s.along[at] = numbered.of(larger(ticks(s.key[at] - origin), wide(-1e300)), at);
-    }
-    sort_values(net, s.along);
-    const auto* keys = reinterpret_cast<const double*>(s.key);
-    V free = wide(-kInf);
-    for (int i = 0; i < net.size; ++i) {
-        const V arrival = Places(numbered.number(s.along[net.order[i]])).pick(keys);
-        s.id[i] = reinterpret_cast<I>(arrival) & p.vci_bits;
-        s.through[i] = larger(arrival, free);
-        free = s.through[i] + service;
-    }
-    V end = least;
-    if (p.vcis <= 8 && in.most < 256) {  // as many counters of a byte
-        U behind{};
-        for (int i = net.size - 1; i >= 0; --i) {
-            const U at = reinterpret_cast<U>(s.id[i]) << 3;
-            behind += (U{} + 1) << at;
-            end = larger(end, s.through[i] + cost * real((behind >> at) & 255));
-        }
-        return end;
-    }
-    for (int v = 0; v < p.vcis; ++v) s.served[v] = wide(-kInf);
-    auto* ends = reinterpret_cast<double*>(s.served);
-    for (int i = 0; i < net.size; ++i) {
-        for (int l = 0; l < W; ++l) {
-            double& served = ends[s.id[i][l] * W + l];
-            served = (s.through[i][l] > served ? s.through[i][l] : served) + cost[l];
-        }
-    }
-    for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
-    return end;
-}
-
 // When each VCI has received everything that comes, had all been there at `floor`; in `served`. Returns how long it
 // takes at most until the port and a VCI are done with what one message can delay.
-inline V bound_kinds(const Plan& p, Scratch& s, V floor) {
+inline V bound_servers(const Plan& p, Scratch& s, V floor) {
     const int servers = p.tags ? p.vcis : 1;
     V all{};
     for (int v = 0; v < servers; ++v) {
@@ -189,7 +102,7 @@ inline const Network& latest_network(const Inbox& in, int level, int& kept) {
 
 // Fills `s.key` with when the last few messages of each source left, and more until those left out come too early to
 // decide anything; a lane that needs no more has none. Returns the network.
-inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least) {
+inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) {
     const Inbox& in = p.inbox;
     double slowest = 0;  // what comes through the port may wait for another size
     for (int c = 0; c < p.classes; ++c) slowest = p.inside[c] ? slowest : larger(slowest, p.travel[c]);
@@ -212,8 +125,7 @@ inline const Network& latest_of_kinds(const Plan& p, Scratch& s, V all, V least)
     }
 }
 
-// When each message of `s.key` is through the port, where they differ in size, by source: in the order in which they
-// left. What stays within a node does not come through it.
+// When each message of `s.key` is through the port, by source: in the order in which they left. What stays within a node does not come through it.
 inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
     const Inbox& in = p.inbox;
     const Numbered numbered{in.numbers};
@@ -241,7 +153,7 @@ inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
 }
 
 // When one server has received what is in `s.through`, whose order is that of `net`.
-inline V serve_kinds(const Plan& p, Scratch& s, const Network& net) {
+inline V serve(const Plan& p, Scratch& s, const Network& net) {
     of_sources(p, net, [&](int at, int j) {
         s.key[at] = s.through[at];
         s.along[at] = s.origin[j].receive;
@@ -254,35 +166,42 @@ inline V serve_kinds(const Plan& p, Scratch& s, const Network& net) {
 
 constexpr int kVciBits = 32;
 
-// The same where each VCI is a server; in `served`.
-inline void serve_kinds_by_vci(const Plan& p, Scratch& s, const Network& net) {
+// The same where each VCI is a server; in `served`. What is of one size arrives as it went through the port.
+inline void serve_by_vci(const Plan& p, Scratch& s, const Network& net) {
     const Inbox& in = p.inbox;
+    const bool as_through = p.classes == 1 && !p.inside[0] && !through_already(p);
+    V* const about = as_through ? s.key : s.along;
     of_sources(p, net, [&](int at, int j) {
-        const I about = reinterpret_cast<I>(gather(p, s, j, (j + 1) * in.each - 1 - at)) & p.vci_bits;
-        s.key[at] = s.through[at];
-        s.along[at] = reinterpret_cast<V>(about | std::int64_t{j} << kVciBits);
+        const I vci = reinterpret_cast<I>(gather(p, s, j, (j + 1) * in.each - 1 - at)) & p.vci_bits;
+        if (!as_through) s.key[at] = s.through[at];
+        about[at] = reinterpret_cast<V>(vci | std::int64_t{j} << kVciBits);
     });
-    sort_with(net, s.key, s.along);
+    if (!as_through) sort_with(net, s.key, s.along);
     V* const bound = s.served;
     V* const served = s.later;
     for (int v = 0; v < p.vcis; ++v) served[v] = wide(-kInf);
     auto* ends = reinterpret_cast<double*>(served);
+    const Numbered numbered{in.numbers};
     for (int i = 0; i < net.size; ++i) {
-        const I about = reinterpret_cast<I>(s.along[net.order[i]]);
-        const V arrival = s.key[net.order[i]];
+        V arrival = s.key[net.order[i]], whose = s.along[net.order[i]];
+        if (as_through) {
+            const Places place(numbered.number(whose));
+            arrival = place.pick(reinterpret_cast<const double*>(s.through));
+            whose = place.pick(reinterpret_cast<const double*>(s.key));
+        }
+        std::int64_t of[W];
+        std::memcpy(of, &whose, sizeof of);
         for (int l = 0; l < W; ++l) {
             if (!(arrival[l] > -kInf)) continue;
-            const std::int64_t v = about[l] & p.vci_bits, j = about[l] >> kVciBits;
-            double& end = ends[v * W + l];
-            end = (arrival[l] > end ? arrival[l] : end) + s.origin[j].receive[l];
+            double& end = ends[(of[l] & p.vci_bits) * W + l];
+            end = larger(arrival[l], end) + s.origin[of[l] >> kVciBits].receive[l];
         }
     }
     for (int v = 0; v < p.vcis; ++v) bound[v] = larger(bound[v], served[v]);
 }
 
-// Whether ports and servers are as one server, where all that comes through the port is of one class, and nothing is
-// received or by one server that is no faster than the port: of what waits in the port it has as much to do as of what
-// came before, and ends as if there were none.
+// Whether port and server are as one server that takes the longer of both for each message: where all that comes through
+// the port is of one class, and nothing else is received, or by one server that is no faster than the port.
 inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
     outside = -1;
     for (std::int32_t c = 0; c < p.classes; ++c) {
@@ -291,11 +210,11 @@ inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
         outside = c;
     }
     if (p.tags || p.classes > kFew || outside < 0) return false;
-    return p.receivers == Receivers::none || p.service[outside] <= p.receive[outside];
+    return p.classes == 1 || p.receivers == Receivers::none || p.service[outside] <= p.receive[outside];
 }
 
 // Fills `s.key` with the last few messages of each source, and more until those left out come too early to decide
-// anything; a lane that needs no more has none. One of each source takes `round` to receive. Returns the network.
+// anything; a lane that needs no more has none. One of each source takes `round`. Returns the network.
 inline const Network& latest_of_rounds(const Plan& p, Scratch& s, V round, V least) {
     constexpr int kAhead = 2;  // so many of those left out are looked at
     const Inbox& in = p.inbox;
@@ -323,20 +242,25 @@ inline const Network& latest_of_rounds(const Plan& p, Scratch& s, V round, V lea
 // When everything is received by what is one server. A message tells its class in its last bits, if they differ.
 inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, std::int32_t outside) {
     const std::int64_t bits = kFew - 1;
-    const bool serves = p.receivers != Receivers::none;  // else it is the port, whose last message is there as it begins
-    V takes[kFew];
+    const bool serves = p.receivers != Receivers::none;
+    V takes[kFew] = {};
     bool alike = true;
     for (std::int32_t c = 0; c < p.classes; ++c) {
-        takes[c] = serves ? cost + (p.receive[c] - p.receive[0]) : wide(p.inside[c] ? 0.0 : p.service[c]);
+        takes[c] = serves ? cost + (p.receive[c] - p.receive[0]) : V{};
+        if (c == outside && !through_already(p)) takes[c] = larger(takes[c], wide(p.service[c]));
         alike = alike && (serves ? p.receive[c] == p.receive[0] : c == outside);
     }
-    V round{};
+    V round{}, own{};  // of the server alone
     for (int j = 0; j < p.sources; ++j) {
-        const V each = serves ? s.origin[j].receive : s.origin[j].service;
-        round = round + (s.key[(j + 1) * p.inbox.each - 1] > -kInf ? each : V{});
+        const I there = s.key[(j + 1) * p.inbox.each - 1] > -kInf;
+        const V each = serves ? s.origin[j].receive : V{};
+        own = own + (there ? each : V{});
+        round = round + (there ? larger(each, s.origin[j].service) : V{});
     }
-    const V begun = serves ? V{} : takes[outside];
-    const V least = serves ? larger(latest, floor + round * static_cast<double>(p.inbox.each)) : latest + begun;
+    // The port is done with its last message only after that is there.
+    const V begun = takes[outside] - (serves ? cost + (p.receive[outside] - p.receive[0]) : V{});
+    const V received = serves ? floor + own * static_cast<double>(p.inbox.each) : latest;
+    const V least = larger(latest, received) + begun;
     const Network& net = latest_of_rounds(p, s, round, least);
     if (!alike) {
         of_sources(p, net, [&](int at, int j) {
@@ -356,52 +280,25 @@ inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, st
     return larger(latest, larger(least, served) - begun);
 }
 
-// When everything is received of messages of several sizes, the last of which is there at `latest`.
-[[gnu::noinline]] V receive_kinds(const Plan& p, Scratch& s, V floor, V cost, V latest) {
+// When everything is received, the last of which is there at `latest`.
+[[gnu::noinline]] V receive_all(const Plan& p, Scratch& s, V floor, V cost, V latest) {
     std::int32_t outside;
     if (serves_as_one(p, outside)) return receive_by_one(p, s, floor, cost, latest, outside);
     const bool serves = p.receivers != Receivers::none;
-    const V all = bound_kinds(p, s, floor);
+    const V all = bound_servers(p, s, floor);
     V end = latest;
     for (int v = 0; serves && v < (p.tags ? p.vcis : 1); ++v) end = larger(end, s.served[v]);
-    const Network& net = latest_of_kinds(p, s, all, end);
+    const Network& net = latest_of_each(p, s, all, end);
     go_through(p, s, net, floor);
     if (!serves) {
         for (int i = 0; i < net.size; ++i) end = larger(end, s.through[net.order[i]]);
         return end;
     }
-    if (!p.tags) return larger(s.served[0], serve_kinds(p, s, net));
-    serve_kinds_by_vci(p, s, net);
+    if (!p.tags) return larger(s.served[0], serve(p, s, net));
+    serve_by_vci(p, s, net);
     end = wide(-kInf);
     for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
     return end;
-}
-
-// How many messages one server has at most.
-inline V most_of_a_server(const Plan& p, const Scratch& s, V peers) {
-    if (p.receivers != Receivers::threads) return peers * static_cast<double>(p.inbox.each);
-    if (!p.mapped) return peers * (static_cast<double>(p.inbox.most) / p.sources);
-    V most{};
-    for (int v = 0; v < p.vcis; ++v) {
-        V messages{};
-        for (int j = 0; j < p.sources; ++j) {
-            const V there = s.key[(j + 1) * p.inbox.each - 1] > -kInf ? wide(1.0) : V{};
-            messages = messages + there * static_cast<double>(p.vci_messages[v * p.directions + j]);
-        }
-        most = larger(most, messages);
-    }
-    return most;
-}
-
-// The same where they have one size, or all that matters is a server: from the last of each source, which is in `s.key`.
-inline V receive_alike(const Plan& p, Scratch& s, V floor, V cost, V latest, V peers) {
-    const double service = port_service(p);
-    if (p.receivers == Receivers::none) return served(p, s, service, latest, V{}, wide(-kInf));
-    const V bound = floor + most_of_a_server(p, s, peers) * cost;
-    const double queued = static_cast<double>(p.sources) * p.transports / p.vcis;
-    const bool slower = p.receive[0] + p.per_entry * (queued - 1) / 2 > service;
-    if (p.tags && slower) return served_by_threads(p, s, service, latest, cost, bound, floor);
-    return served(p, s, service, latest, cost, bound);
 }
 
 // `s.source` and `s.arrivals` say where the messages are; `floor` is when the ranks can begin.
@@ -417,20 +314,16 @@ inline Received receive(const Plan& p, Scratch& s, V floor) {
         if (p.sync != Sync::none) notify = larger(notify, collect(from, p.notify));
         s.key[(j + 1) * p.inbox.each - 1] = last;
         r.arrival = larger(r.arrival, last);
-        if (p.classes == 1) r.left = larger(r.left, last - p.travel[0]);
     }
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {
         const V queued = peers * static_cast<double>(p.transports) / static_cast<double>(p.vcis);
         cost = cost + p.per_entry * (queued - 1) / 2;
     }
-    if (p.classes > 1) {
-        find_origins(p, s, cost);
-        for (int j = 0; j < p.sources; ++j)
-            r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
-    }
-    r.end = p.classes > 1 ? receive_kinds(p, s, floor, cost, r.arrival)
-                          : receive_alike(p, s, floor, cost, r.arrival, peers);
+    find_origins(p, s, cost);
+    for (int j = 0; j < p.sources; ++j)
+        r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
+    r.end = receive_all(p, s, floor, cost, r.arrival);
     if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     // What was put comes through the port before its acknowledgement goes.
     if (p.confirmed) r.end = r.end + p.ack[0] + p.told;

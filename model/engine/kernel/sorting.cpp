@@ -30,29 +30,12 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.record = (p.record + kHead - 1) / kHead * kHead;
     p.numbers = 1;
     while (p.numbers < std::int64_t{p.transports} * p.directions) p.numbers = 2 * p.numbers + 1;
-    kinds(p);
     if (p.mapped) queues(p);
     if (p.send_sorts) {
         send_network_ = sends(p, gated);
         p.send_network = send_network_.view();
     }
     inbox(p);
-}
-
-// What ranks look up of all that they receive, of neighbours in a row.
-void Sorting::kinds(Plan& p) {
-    p.rank_kinds = nullptr;
-    if (!p.placed || p.pattern != Pattern::grid || p.classes == 1 || p.classes > kFew) return;
-    if (p.directions * kKindBits > 63) return;
-    std::vector<std::int64_t> of(static_cast<std::size_t>(p.profiles), 0);
-    for (std::size_t i = 0; i < of.size() * static_cast<std::size_t>(p.directions); ++i) {
-        const std::size_t d = i % static_cast<std::size_t>(p.directions);
-        of[i / static_cast<std::size_t>(p.directions)] |= std::int64_t{p.direction_class[i]} << kKindBits * d;
-    }
-    rank_kinds_.resize(static_cast<std::size_t>(p.ranks));
-    std::transform(p.rank_profile, p.rank_profile + p.ranks, rank_kinds_.begin(),
-                   [&](std::int32_t profile) { return of[static_cast<std::size_t>(profile)]; });
-    p.rank_kinds = rank_kinds_.data();
 }
 
 // Every message queues by itself: as many lists of one.
@@ -93,8 +76,7 @@ MergeNetwork Sorting::latest(const Plan& p, int length) {
     return MergeNetwork(std::vector<int>(static_cast<std::size_t>(p.sources), length), place);
 }
 
-// Networks of the latest 1, 3, 7, ... of each source; where they are of several sizes, of which each takes longer, of
-// the latest 2 and 5, too.
+// Networks of the latest 1, 2, 3, 5, 7, ... of each source.
 void Sorting::inbox(Plan& p) {
     const int each = p.transports;
     for (int keep = 1;; keep = 2 * keep + 1) {
@@ -102,15 +84,14 @@ void Sorting::inbox(Plan& p) {
         if (keep >= each) break;
     }
     for (const int keep : {2, 5}) {
-        if (p.classes > 1) inbox_between_.push_back(latest(p, std::min(keep, each)));
+        inbox_between_.push_back(latest(p, std::min(keep, each)));
     }
     for (const MergeNetwork& network : inbox_networks_) inbox_views_.push_back(network.view());
     for (const MergeNetwork& network : inbox_between_) between_views_.push_back(network.view());
     const int size = p.sources * each;
     std::int64_t numbers = 1;
     while (numbers < size) numbers = 2 * numbers + 1;
-    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), between_views_.data(), numbers,
-               *std::max_element(places_.messages.begin(), places_.messages.end()) * p.sources};
+    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), between_views_.data(), numbers};
 }
 
 }  // namespace pready

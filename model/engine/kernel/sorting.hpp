@@ -18,7 +18,6 @@ class Sorting {
     Sorting& operator=(const Sorting&) = delete;
 
    private:
-    void kinds(Plan& plan);
     void queues(Plan& plan);
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inbox(Plan& plan);
@@ -28,7 +27,6 @@ class Sorting {
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
     MergeNetwork send_network_;
-    std::vector<std::int64_t> rank_kinds_;
     std::vector<MergeNetwork> inbox_networks_, inbox_between_;
     std::vector<Network> inbox_views_, between_views_;
 };

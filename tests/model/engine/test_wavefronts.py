@@ -23,9 +23,9 @@ LARGE, SMALL = 100_000, 5_000
 """Bytes that take longer than it takes to issue the next message, and such that do not."""
 
 
-def on(handshake: float | None = HANDSHAKE) -> Machine:
+def on(handshake: float | None = HANDSHAKE, wire: float = WIRE) -> Machine:
     """A machine whose adapter keeps up with its link."""
-    return ideal(G=G, link=1 / G, L=WIRE, o_s=HOLD, handshake=handshake)
+    return ideal(G=G, link=1 / G, L=wire, o_s=HOLD, handshake=handshake)
 
 
 def steps(machine: Machine, size: int, iterations: int = 1) -> list[Recorded]:
@@ -60,10 +60,14 @@ def test_a_message_that_has_left_delays_none() -> None:
 
 
 def test_a_message_does_not_wait_for_one_whose_receiver_is_late() -> None:
-    # In the second iteration rank 2 waits for rank 0; rank 1, where the last octant ended, is late.
-    begin = steps(on(), LARGE, iterations=2)[8]
+    # In the second iteration rank 2 waits for rank 0; rank 1, where the last octant ended, is late by a wire's time: asked
+    # at C + h + H/2, it answers 39 us later, and rank 2, issued second, is sent to first.
+    wire = 50e-6
+    begin = steps(on(wire=wire), LARGE, iterations=2)[8]
     (sent,) = np.nonzero(begin.sender == 0)
     left = dict(zip(begin.receiver[sent].tolist(), begin.left[sent].tolist(), strict=True))
-    assert begin.before[2] < begin.start[0] + COMPUTE < begin.before[1]
-    np.testing.assert_allclose(left[2], begin.start[0] + COMPUTE + 2 * HOLD + HANDSHAKE, rtol=1e-9)
-    assert left[1] >= begin.before[1] + HANDSHAKE / 2
+    now, m = begin.start[0] + COMPUTE, LARGE * G
+    np.testing.assert_allclose(begin.before[1], now + wire, rtol=1e-9)
+    assert begin.before[2] < now
+    np.testing.assert_allclose(left[2], now + 2 * HOLD + HANDSHAKE, rtol=1e-9)
+    np.testing.assert_allclose(left[1], left[2] + m, rtol=1e-9)
