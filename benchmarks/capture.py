@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from pready.calibrate.build import BuildError, find_mpicc, find_mpiexec
 from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import variables
+from pready.calibrate.measure.compile import BuildError, find_mpicc, find_mpiexec
 
 PAIRS = 20
 THREADS = 2

@@ -26,7 +26,7 @@ from pathlib import Path
 from random_workloads import NODES, PATTERNS, Table, write_times, write_workload
 
 import pready
-from pready.model.machine import profiles
+from pready.model.machine.machine import profiles
 
 LIBRARIES = (None, None, "openmpi-persist", "mpich-release")
 KINDS = {"time_s": "time", "iteration_s": "time", "eta": "η"}

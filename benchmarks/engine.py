@@ -25,19 +25,20 @@ from typing import Any
 
 import numpy as np
 
-from pready.model import arrivals, machine
-from pready.model.arrays import Array
-from pready.model.arrival_models import Laggard, Normal
-from pready.model.costs import costs
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.common.arrays import Array
 from pready.model.engine import simulate
-from pready.model.engine.goal import export_goal
+from pready.model.engine.export_goal import export_goal
 from pready.model.engine.simulate import Simulation
-from pready.model.exchange import ComputeTime
-from pready.model.fifo import fifo_starts
-from pready.model.interfaces import BY_KEY, Approach
-from pready.model.machine import Machine
-from pready.model.sampling import Sampler
-from pready.model.workload import Workload
+from pready.model.machine import machine
+from pready.model.machine.machine import Machine
+from pready.model.timeline.costs import costs
+from pready.model.timeline.fifo import fifo_starts
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Laggard, Normal
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.simulate import setup, simulate_approach
 
@@ -211,7 +212,7 @@ def in_numpy(on: Machine, what: Workload, grid: tuple[int, int, int], ready: Arr
 def against_numpy(on: Machine) -> None:
     grid, iterations = (16, 16, 16), 20
     w = workload("halo3d")
-    ready = np.stack([arrivals.draw(w, iterations, 0, rank=r) for r in range(16**3)], axis=1)
+    ready = np.stack([draws.draw(w, iterations, 0, rank=r) for r in range(16**3)], axis=1)
     slow = float("inf")
     for _ in range(3):
         began = time.process_time()

@@ -13,12 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pready.model import arrivals, gain_numpy, machine, workload
-from pready.model.costs import costs
+from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.simulate import run
-from pready.model.interfaces import BY_KEY, Approach
-from pready.model.rules import setting_of
-from pready.model.sampling import Sampler
+from pready.model.equations import gain_numpy
+from pready.model.machine import machine
+from pready.model.timeline.costs import costs
+from pready.model.timeline.rules import setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload import draws, workload
 
 sys.path.insert(0, "tests/model")
 from oracle import end_of_exchange
@@ -55,8 +57,8 @@ def timelines(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[st
     what = workload.load("examples/halo3d.toml")
     on, approach = machine.load("meluxina"), Approach(BY_KEY[key], transports, vcis)
     setting = setting_of(on, what)
-    ready = arrivals.draw(what, rows, seed=0)
-    joins = arrivals.draw(what, rows, seed=0, rank=1).max(axis=1)
+    ready = draws.draw(what, rows, seed=0)
+    joins = draws.draw(what, rows, seed=0, rank=1).max(axis=1)
     c = costs(Sampler(on), what, what.buffer / transports)
     messages = transports * what.peers * rows
 

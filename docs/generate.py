@@ -16,17 +16,18 @@ from sympy.printing.mathml import mathml
 import pready
 from pready.cli import COMMANDS, cli
 from pready.commands.examples import EXAMPLES
-from pready.model import libraries as libraries_module
-from pready.model import machine, timeline
-from pready.model import puts as puts_module
-from pready.model.file_fields import FileTable, file_tables
-from pready.model.gain import DOI, EQUATIONS
-from pready.model.libraries import LIBRARIES
-from pready.model.machine import Machine
-from pready.model.puts import KNOWN
-from pready.model.terms import TERMS
-from pready.model.units import format_bandwidth
-from pready.model.workload import Workload
+from pready.model import timeline
+from pready.model.approach import libraries as libraries_module
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.units import format_bandwidth
+from pready.model.equations.gain import DOI, EQUATIONS
+from pready.model.machine import machine
+from pready.model.machine import rma_by_fabric as puts_module
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_fabric import KNOWN
+from pready.model.timeline.terms import TERMS
+from pready.model.toml.schema import FileTable, file_tables
+from pready.model.workload.workload import Workload
 
 
 def pages() -> dict[str, str]:

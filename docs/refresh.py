@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pready.model import machine, workload
-from pready.model.predict import predict
-from pready.model.prediction import Prediction
+from pready.model.advice.predict import predict
+from pready.model.machine import machine
+from pready.model.result.prediction import Prediction
+from pready.model.workload import workload
 
 README, PAPER = Path("README.md"), Path("paper/paper.md")
 EXAMPLE = "examples/halo3d.toml"

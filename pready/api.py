@@ -7,28 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from pready.model import explanation, gain_numpy
-from pready.model import machine as machines
-from pready.model import predict as predicting
-from pready.model import workload as workloads
-from pready.model.approach_name import approach_named
-from pready.model.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
-from pready.model.engine.layout import layout
-from pready.model.engine.many_ranks import all_cores
-from pready.model.engine.many_ranks import compare as against_bulk
+from pready.model.advice import explanation
+from pready.model.advice import predict as predicting
+from pready.model.advice.approach_by_name import approach_named
+from pready.model.advice.explanation import Explanation
+from pready.model.advice.predict import Engine
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.libraries import library as library_profile
+from pready.model.common.errors import PreadyError, shown
+from pready.model.common.units import Unit, fraction, parse
+from pready.model.engine.evaluate import all_cores
+from pready.model.engine.evaluate import compare as against_bulk
+from pready.model.engine.ranks.layout import layout
 from pready.model.engine.simulate import Simulation
-from pready.model.engine.step import Compared, compare_step
-from pready.model.errors import PreadyError, shown
-from pready.model.explanation import Explanation
-from pready.model.forms import to_pandas, to_polars
-from pready.model.interfaces import Approach
-from pready.model.libraries import library as library_profile
-from pready.model.machine import Machine
-from pready.model.predict import Engine
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.units import Unit, fraction, parse
-from pready.model.verdict import MIN_GAIN
-from pready.model.workload import Workload
+from pready.model.engine.whole_step import Compared, compare_step
+from pready.model.equations import gain_numpy
+from pready.model.equations.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.result.forms import to_pandas, to_polars
+from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.result.verdict import MIN_GAIN
+from pready.model.workload import workload as workloads
+from pready.model.workload.workload import Workload
 from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept

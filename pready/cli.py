@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from pready.model.errors import PreadyError, did_you_mean, printable, shown
+from pready.model.common.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.version import VERSION
 from pready.show.terminal.plain_text import plainly
 

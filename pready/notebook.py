@@ -8,12 +8,12 @@ from typing import Any
 
 from pready.api import MachineOrName, WorkloadOrFile, as_machine, as_workload
 from pready.files.extra import need
-from pready.model.arrival_models import Drawn
-from pready.model.errors import PreadyError
-from pready.model.machine import Machine
-from pready.model.outcome import Outcome, outcome
-from pready.model.units import format_size
-from pready.model.workload import Workload
+from pready.model.advice.summary import Outcome, outcome
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_size
+from pready.model.machine.machine import Machine
+from pready.model.workload.arrivals import Drawn
+from pready.model.workload.workload import Workload
 
 KIB, LARGEST = 2.0**10, 2.0**26
 MOST_THREADS, MOST_PARTITIONS = 128, 64

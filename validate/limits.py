@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pready.model.verdict import MIN_GAIN, verdict
+from pready.model.result.verdict import MIN_GAIN, verdict
 from pready.validate.result import CaseResult, Check
 
 FEWEST_WORKLOADS = 8

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from pready.model.arrays import Array
+from pready.model.common.arrays import Array
 
 
 class OverRounds(TypedDict):

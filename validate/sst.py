@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from pready.model.arrival_models import Laggard, NoArrivals
-from pready.model.congestion import bound, share_taken
-from pready.model.engine.many_ranks import Evaluation
+from pready.model.advice.congestion import bound, share_taken
+from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_size, format_time
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import simulate
-from pready.model.errors import PreadyError
-from pready.model.interfaces import MANY, PART, SINGLE, Approach
-from pready.model.machine import Machine, Network
-from pready.model.units import format_size, format_time
-from pready.model.workload import Workload
+from pready.model.machine.machine import Machine, Network
+from pready.model.workload.arrivals import Laggard, NoArrivals
+from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pready.model.arrays import Array
-from pready.model.units import Unit, format_exact
+from pready.model.common.arrays import Array
+from pready.model.common.units import Unit, format_exact
 
 if TYPE_CHECKING:
     from scipy import stats

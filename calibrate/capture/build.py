@@ -11,8 +11,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from pready.calibrate.build import BuildError, run_tool, version_of, wrapped_command
 from pready.calibrate.capture.files import PRELOAD
+from pready.calibrate.measure.compile import BuildError, run_tool, version_of, wrapped_command
 
 NAME = "libpready_capture.so"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
@@ -34,7 +34,7 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
     Parameters
     ----------
     mpicc
-        As from `pready.calibrate.build.find_mpicc`.
+        As from `pready.calibrate.measure.compile.find_mpicc`.
     cache
         Folder of builds; the user's cache folder if None.
     flags

@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pready.calibrate.build import find_mpicc, find_mpiexec
-from pready.model.errors import PreadyError
+from pready.calibrate.measure.compile import find_mpicc, find_mpiexec
+from pready.model.common.errors import PreadyError
 
 LARGEST_MIB = 1 << 20
 

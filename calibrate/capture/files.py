@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
 MAGIC = b"pready capture 1"

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.importers.mpip import MpiPReport
-from pready.model.errors import PreadyError
-from pready.model.exchange import PEERS, Pattern
-from pready.model.units import Unit, format_exact
-from pready.model.workload import FORMAT
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, format_exact
+from pready.model.workload.exchange import PEERS, Pattern
+from pready.model.workload.workload import FORMAT
 
 NEEDED: Mapping[str, str] = {
     "threads": "--threads N, per rank",

@@ -22,7 +22,7 @@ from pready.calibrate.capture.from_mpip import NEEDED
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
 from pready.files.extra import need
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 CALLS: Mapping[str, str] = {
     "MPI_Init": "init",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from pready.model.engine.pattern import OCTANTS
-from pready.model.sizes import FACES, STENCIL_27, Step
+from pready.model.engine.ranks.pattern import OCTANTS
+from pready.model.workload.sizes import FACES, STENCIL_27, Step
 
 Sent = Mapping[int, tuple[int, int]]
 """Bytes and messages by peer."""

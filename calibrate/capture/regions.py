@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pready.calibrate.capture.build import NAME
 from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
-from pready.model.arrays import Array
+from pready.model.common.arrays import Array
 
 Key = tuple[int, int, int]
 """Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""

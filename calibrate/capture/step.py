@@ -13,9 +13,9 @@ from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recog
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
 from pready.calibrate.capture.summary import notes, stretch_name
 from pready.calibrate.capture.symbols import name_of
-from pready.model.arrays import Array
-from pready.model.errors import PreadyError
-from pready.model.units import format_time
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
 
 WARM_UP = 5
 """Least number of steps to leave out the first one, which makes threads and connections."""

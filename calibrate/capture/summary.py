@@ -9,7 +9,7 @@ import numpy as np
 from pready.calibrate.capture.files import COLLECTIVES, OPENMP, SENDS, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import name_of
-from pready.model.arrays import Array
+from pready.model.common.arrays import Array
 
 
 @dataclass(frozen=True)

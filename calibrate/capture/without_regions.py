@@ -12,7 +12,7 @@ from pready.calibrate.capture.patterns import Sent, recognise
 from pready.calibrate.capture.repetition import most_common
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.capture.summary import time_in_mpi, time_within_mpi
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 def step_of_totals(run: Run, threads: int, steps: int) -> Step:

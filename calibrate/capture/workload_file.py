@@ -12,9 +12,9 @@ import tomlkit
 from pready.calibrate.capture.arrivals_fit import named
 from pready.calibrate.capture.patterns import Recognised
 from pready.calibrate.capture.step import Exchange, Step
-from pready.model.arrays import Array
-from pready.model.units import Unit, format_exact
-from pready.model.workload import FORMAT
+from pready.model.common.arrays import Array
+from pready.model.common.units import Unit, format_exact
+from pready.model.workload.workload import FORMAT
 
 MOST_ROWS = 20_000
 """Most rows of thread times; more are thinned evenly."""

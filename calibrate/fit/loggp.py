@@ -20,11 +20,11 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray
-from pready.calibrate.fit.beside_loggp import fit_contention, fit_in_flight, fit_matching
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
 from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.observations import Observations
+from pready.calibrate.fit.other_curves import fit_contention, fit_in_flight, fit_matching
 from pready.calibrate.fit.results import (
     Estimate,
     Fit,
@@ -36,7 +36,7 @@ from pready.calibrate.fit.results import (
 )
 from pready.calibrate.fit.series import derive
 from pready.calibrate.fit.sizes import default_sizes
-from pready.model.units import format_time
+from pready.model.common.units import format_time
 
 DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three

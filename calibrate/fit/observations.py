@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pready.calibrate.fit.arrays import FloatArray, positive, same_length
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 @dataclass(frozen=True)

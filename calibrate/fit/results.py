@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pready.calibrate.fit.arrays import FloatArray
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
 CONFIDENCE = 0.95

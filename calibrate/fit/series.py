@@ -18,7 +18,7 @@ import numpy as np
 from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.location import centre, mad_sigma, smooth
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 @dataclass(frozen=True)

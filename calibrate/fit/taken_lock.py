@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pready.calibrate.fit.results import Estimate
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from pready.calibrate.importers.text import (
     uses_decimal_comma,
     whole,
 )
-from pready.model.errors import shown
+from pready.model.common.errors import shown
 
 _START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
 _VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s+([0-9][0-9.]*)", re.IGNORECASE)

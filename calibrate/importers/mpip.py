@@ -30,7 +30,7 @@ from pready.calibrate.importers.text import (
     uses_decimal_comma,
     whole,
 )
-from pready.model.errors import shown
+from pready.model.common.errors import shown
 
 _VERSION = re.compile(r"@\s*Version\s*:\s*([0-9][0-9.]*)")
 _COMMAND = re.compile(r"@\s*Command\s*:\s*(.*)")

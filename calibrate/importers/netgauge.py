@@ -25,7 +25,7 @@ from pready.calibrate.importers.text import (
     uses_decimal_comma,
     whole,
 )
-from pready.model.errors import shown
+from pready.model.common.errors import shown
 
 _HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PRTT\(1,0,s\),s\)(?P<rest>.*)")
 

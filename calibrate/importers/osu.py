@@ -35,7 +35,7 @@ from pready.calibrate.importers.text import (
     uses_decimal_comma,
     whole,
 )
-from pready.model.errors import shown
+from pready.model.common.errors import shown
 
 TITLE = re.compile(
     r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-\w+)?\s+(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",

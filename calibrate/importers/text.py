@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.model.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError, shown
 
 LARGEST_FILE = 1 << 30
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside

@@ -122,8 +122,8 @@ axes, neighbour lists that name strangers, counters beyond 32 bits, times beyond
 beyond what is there.
 """
 
-from pready.model.engine.goal import export_goal
-from pready.model.engine.pattern import Pattern, pattern
+from pready.model.engine.export_goal import export_goal
+from pready.model.engine.ranks.pattern import Pattern, pattern
 from pready.model.engine.simulate import CAUSES, Simulation, prepared, simulate
 
 __all__ = ["CAUSES", "Pattern", "Simulation", "export_goal", "pattern", "prepared", "simulate"]

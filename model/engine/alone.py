@@ -15,8 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from pready.model.engine.pattern import Kind, Pattern
-from pready.model.workload import Workload
+from pready.model.engine.ranks.pattern import Kind, Pattern
+from pready.model.workload.workload import Workload
 
 
 def buffers_alone(workload: Workload) -> tuple[float, ...]:

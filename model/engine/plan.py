@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model import arrivals, normal
-from pready.model.arrays import Array
-from pready.model.arrival_models import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.costs import Completes, Costs, costs
+from pready.model.approach.interfaces import Approach, Interface
+from pready.model.approach.vcis import check_transport_partitions, issuing_threads, vci_members
+from pready.model.common import normal
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import FIELDS
-from pready.model.engine.mapping import Mapping, mapped
-from pready.model.engine.pattern import KINDS, Pattern
-from pready.model.errors import PreadyError
-from pready.model.interfaces import Approach, Interface
-from pready.model.machine import Machine
-from pready.model.rules import (
+from pready.model.engine.ranks.mapping import Mapping, mapped
+from pready.model.engine.ranks.pattern import KINDS, Pattern
+from pready.model.machine.machine import Machine
+from pready.model.timeline.costs import Completes, Costs, costs
+from pready.model.timeline.rules import (
     Setting,
     acknowledgement,
     answers_inside,
@@ -38,9 +38,10 @@ from pready.model.rules import (
     setting_of,
     taken_in,
 )
-from pready.model.sampling import Sampler
-from pready.model.vcis import check_transport_partitions, issuing_threads, vci_members
-from pready.model.workload import Workload
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
+from pready.model.workload.workload import Workload
 
 Row = NDArray[np.float64 | np.int64 | np.uint64]
 Numbers = dict[str, Row]
@@ -602,11 +603,11 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
 
     match model:
         case NoArrivals():
-            table(arrivals.draw(workload, 1, seed), FIRST)
+            table(draws.draw(workload, 1, seed), FIRST)
         case Laggard() if model.late == "partition":
-            table(arrivals.draw(workload, 1, seed), FIRST)
+            table(draws.draw(workload, 1, seed), FIRST)
         case Laggard():
-            late = float(arrivals.draw(workload, 1, seed).max())
+            late = float(draws.draw(workload, 1, seed).max())
             rows = np.full((workload.threads, workload.threads, theta), base)
             rows[np.arange(workload.threads), np.arange(workload.threads)] = late
             table(rows.reshape(workload.threads, -1), DRAW)
@@ -621,9 +622,9 @@ def _ready_numbers(x: _Exchange, seed: int) -> dict[str, object]:
             sd = model.sigma(theta) * mean
             numbers.update(arrivals=GAUSSIAN, base=mean, sd=sd, cut=normal.below(-mean / sd) if sd else 0.0)
         case Measured():
-            times = arrivals.read_times(str(Path(workload.folder) / model.file), model.unit)
+            times = draws.read_times(str(Path(workload.folder) / model.file), model.unit)
             if model.model == "trace":
-                table(arrivals.draw(workload, len(times), seed), TURN)
+                table(draws.draw(workload, len(times), seed), TURN)
             else:
                 numbers.update(arrivals=THREADS, density=KERNEL, **_density(times.ravel()))
     return numbers
@@ -655,7 +656,7 @@ def _table(times: Array, x: _Exchange, pready: float) -> Array:
 
 
 def _density(times: Array) -> dict[str, object]:
-    """As `arrivals._kde`, the cut of each kernel computed once."""
+    """As `draws._kde`, the cut of each kernel computed once."""
     if len(times) < 2:
         raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
     width = float(np.std(times, ddof=1)) * len(times) ** (-1 / 5)

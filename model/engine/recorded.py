@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model import arrivals
-from pready.model.arrays import Array, Wholes
+from pready.model.common.arrays import Array, Wholes
 from pready.model.engine._kernel import HEAD
-from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Plan
+from pready.model.engine.ranks.pattern import Pattern
 from pready.model.engine.simulate import run_step
+from pready.model.workload import draws
 
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
 """Where to a sweep goes along x and y; from each corner in both directions of z."""
@@ -100,7 +100,7 @@ class _Reader:
         w, n = plan.workload, iterations * plan.steps
         self.threads = np.stack(
             [
-                arrivals.draw(w, n, plan.seed, rank=r, first=first * plan.steps).reshape(n, w.threads, -1).max(axis=2)
+                draws.draw(w, n, plan.seed, rank=r, first=first * plan.steps).reshape(n, w.threads, -1).max(axis=2)
                 for r in range(plan.pattern.ranks)
             ],
             axis=1,

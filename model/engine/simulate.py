@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pready.model.arrays import Array
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
-from pready.model.engine.pattern import pattern
 from pready.model.engine.plan import Plan, Price, Priced, plan
-from pready.model.errors import PreadyError
-from pready.model.exchange import HALOS
-from pready.model.interfaces import Approach
-from pready.model.machine import Machine
-from pready.model.sizes import Sizes
-from pready.model.workload import Workload
+from pready.model.engine.ranks.pattern import pattern
+from pready.model.machine.machine import Machine
+from pready.model.workload.exchange import HALOS
+from pready.model.workload.sizes import Sizes
+from pready.model.workload.workload import Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome

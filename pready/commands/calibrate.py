@@ -1,4 +1,4 @@
-"""``pready calibrate``: the command around `pready.calibrate.calibration`."""
+"""``pready calibrate``: the command around `pready.calibrate.machine.calibrate`."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from pready.calibrate import ranks_of_a_node, within_node
-from pready.calibrate.benchmark_list import MEASUREMENTS
-from pready.calibrate.build import Built, built_for
-from pready.calibrate.calibration import Calibration, provenance, run_measurements
-from pready.calibrate.calibration import calibrate as fit_file
 from pready.calibrate.fit import ThinDataError
-from pready.calibrate.held_out import held_out
-from pready.calibrate.launch import Launcher, slurm_script
-from pready.calibrate.machine_from_files import from_files, merge_into
-from pready.calibrate.measure import Outcome
-from pready.calibrate.measure import Progress as Told
-from pready.calibrate.merging import sealed
-from pready.calibrate.two_ranks import two_ranks
+from pready.calibrate.importers.to_machine import from_files, merge_into
+from pready.calibrate.machine import intra as within_node
+from pready.calibrate.machine import shared_adapter
+from pready.calibrate.machine.calibrate import Calibration, provenance, run_measurements
+from pready.calibrate.machine.calibrate import calibrate as fit_file
+from pready.calibrate.machine.cross_validation import held_out
+from pready.calibrate.machine.merge import sealed
+from pready.calibrate.measure.catalogue import MEASUREMENTS
+from pready.calibrate.measure.compile import Built, built_for
+from pready.calibrate.measure.launcher import Launcher, slurm_script
+from pready.calibrate.measure.session import Outcome
+from pready.calibrate.measure.session import Progress as Told
+from pready.calibrate.rig.two_ranks import two_ranks
 from pready.commands import options
 from pready.files.writing import check_writable, write_text
-from pready.model import machine as machines
-from pready.model.errors import PreadyError
-from pready.model.units import Unit, parse
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.machine import machine as machines
 from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, progress, status
@@ -152,19 +153,19 @@ def _served(
     """Measure, and return the key of the environment."""
     kept = f"measurements are kept in {raw}; the same command resumes"
     with options.keeping(kept), status("measuring"):
-        outcome = ranks_of_a_node.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
+        outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
     _say_measured(outcome, raw)
     return outcome.environment
 
 
 def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
-    found = ranks_of_a_node.adapter(raw, key)
+    found = shared_adapter.adapter(raw, key)
     if found is None:
         raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
-    told = ranks_of_a_node.lines(found, machines.load(str(output)))
-    write_text(output, ranks_of_a_node.noted(text, told))
+    told = shared_adapter.lines(found, machines.load(str(output)))
+    write_text(output, shared_adapter.noted(text, told))
     for line in told:
-        click.echo(f"  {ranks_of_a_node.HEAD}{line}", err=True)
+        click.echo(f"  {shared_adapter.HEAD}{line}", err=True)
     click.echo(f"wrote {output}: the same values, and these lines in its head", err=True)
 
 
@@ -260,7 +261,7 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, intra: bool
 
 def _warn(done: Calibration) -> None:
     """Missing measurements and warnings, as the last lines."""
-    click.echo(f"  {ranks_of_a_node.UNMEASURED}", err=True)
+    click.echo(f"  {shared_adapter.UNMEASURED}", err=True)
     for what in done.lacking:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
@@ -341,12 +342,12 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     """List the values fitted to RAW, with intervals; draw data, fit and residuals."""
     if output is not None:
         picture_files.check(output)
-    found = ranks_of_a_node.adapter(raw, environment)
+    found = shared_adapter.adapter(raw, environment)
     if found is not None:
         if output is not None:
             raise PreadyError("-o: ranks that share a node have no picture", valid="no -o", source=str(raw))
-        for line in ranks_of_a_node.lines(found):
-            click.echo(f"{ranks_of_a_node.HEAD}{line}")
+        for line in shared_adapter.lines(found):
+            click.echo(f"{shared_adapter.HEAD}{line}")
         return
     with status("fitting"):
         done = fit_file(raw, name=raw.stem, environment=environment, seed=seed)

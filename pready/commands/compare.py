@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from pready.commands import completing, options, whatif
-from pready.model import machine as machines
-from pready.model.machine import Machine
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.points import Options, Work
 from pready.whatif.sweep import distinct, product

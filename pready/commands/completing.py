@@ -38,22 +38,22 @@ def profiles(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
 
 def libraries(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Library profiles with their titles."""
-    from pready.model.libraries import LIBRARIES
+    from pready.model.approach.libraries import LIBRARIES
 
     return [CompletionItem(p.name, help=p.title) for p in LIBRARIES.values() if p.name.startswith(incomplete)]
 
 
 def approaches(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Keys of interfaces with their names, without numbers."""
-    from pready.model.interfaces import INTERFACES
+    from pready.model.approach.interfaces import INTERFACES
 
     return [CompletionItem(i.key, help=i.name) for i in INTERFACES if i.key.startswith(incomplete)]
 
 
 def fields(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """A workload's fields by dotted name, without values."""
-    from pready.model.file_fields import dotted_names
-    from pready.model.workload import Workload
+    from pready.model.toml.schema import dotted_names
+    from pready.model.workload.workload import Workload
 
     return [] if "=" in incomplete else _beginning((f"{name}=" for name in dotted_names(Workload)), incomplete)
 

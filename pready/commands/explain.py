@@ -7,9 +7,9 @@ from typing import Literal
 import click
 
 from pready.commands import options
-from pready.model import machine as machines
-from pready.model.errors import PreadyError
-from pready.model.explanation import explain as explained
+from pready.model.advice.explanation import explain as explained
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine as machines
 from pready.show.tables.explanation import equations_latex, equations_view, latex, view
 from pready.show.terminal.terminal import console, status
 

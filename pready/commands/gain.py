@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from pready.commands import options
-from pready.model import gain as g
-from pready.model.closed_form import FLOPS_PER_CYCLE, closed_form
-from pready.model.errors import PreadyError
-from pready.model.units import Unit, parse
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.equations import gain as g
+from pready.model.equations.closed_form import FLOPS_PER_CYCLE, closed_form
 from pready.show.terminal.terminal import print_json
 
 

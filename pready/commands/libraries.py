@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pready.commands import completing, options
-from pready.model import libraries as l
+from pready.model.approach import libraries as l
 from pready.show.tables.library import libraries_view, library_data, library_view
 from pready.show.terminal.terminal import console, print_json
 

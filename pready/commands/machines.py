@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pready.commands import completing, options
-from pready.model import machine as m
+from pready.model.machine import machine as m
 from pready.show.tables.machine import machine_data, machine_view, machines_data, machines_view
 from pready.show.terminal.terminal import console, print_json
 

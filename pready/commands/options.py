@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pready.commands import completing
-from pready.model.errors import PreadyError, shown
-from pready.model.files import LARGEST_TOML
-from pready.model.units import Unit, format_exact, fraction
+from pready.model.common.errors import PreadyError, shown
+from pready.model.common.units import Unit, format_exact, fraction
+from pready.model.toml.reading import LARGEST_TOML
 
 if TYPE_CHECKING:  # the list of machines needs neither
-    from pready.model.interfaces import Approach
-    from pready.model.workload import Workload
+    from pready.model.approach.interfaces import Approach
+    from pready.model.workload.workload import Workload
 
 DEFAULT_MACHINE = "meluxina"
 ENGINES = ("timeline", "engine", "sst")
@@ -45,7 +45,7 @@ def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
 
 def parse_approach(text: str, workload: Workload) -> Approach:
     """The approach of ``--approach``; errors as of `approach_named`."""
-    from pready.model.approach_name import approach_named
+    from pready.model.advice.approach_by_name import approach_named
 
     return approach_named(text, workload, "--approach")
 
@@ -62,9 +62,9 @@ def read_workload(text: str) -> Workload:
     Raises
     ------
     PreadyError
-        As `pready.model.workload.load`.
+        As `pready.model.workload.workload.load`.
     """
-    from pready.model.workload import load, loads
+    from pready.model.workload.workload import load, loads
 
     if text != "-":
         return load(text)
@@ -134,7 +134,7 @@ def share(_: click.Context, option: click.Parameter, text: str) -> float:
 
 def min_gain() -> Option:
     """``--min-gain``, as a share."""
-    from pready.model.verdict import MIN_GAIN
+    from pready.model.result.verdict import MIN_GAIN
 
     def parsed(context: click.Context, option: click.Parameter, text: str) -> float:
         least = share(context, option, text)

@@ -9,9 +9,9 @@ import click
 
 from pready.commands import options
 from pready.files.rows import csv_text
-from pready.model import machine as machines
-from pready.model.errors import PreadyError
-from pready.model.predict import predict as predicted
+from pready.model.advice.predict import predict as predicted
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine as machines
 from pready.show.figures import files as picture_files
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status

@@ -13,25 +13,25 @@ from pathlib import Path
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from pready.calibrate.build import built_for
-from pready.calibrate.launch import Launcher
-from pready.calibrate.rig import Rig
-from pready.calibrate.two_ranks import check_nodes, is_open_mpi, mpi_home
+from pready.calibrate.measure.compile import built_for
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.rig.namespaces import Rig
+from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
-from pready.model import machine as machines
-from pready.model import workload as workloads
-from pready.model.errors import PreadyError
-from pready.model.interfaces import Approach
-from pready.model.libraries import EMULATED
-from pready.model.libraries import library as library_by_name
-from pready.model.machine import Machine
-from pready.model.predict import effective_library, predict
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.units import Unit, parse
+from pready.model.advice.predict import effective_library, predict
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.libraries import EMULATED
+from pready.model.approach.libraries import library as library_by_name
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload import workload as workloads
+from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
 from pready.show.tables.validation import report_data
 from pready.show.terminal.terminal import console, print_json, progress

@@ -15,20 +15,20 @@ from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_sh
 from pready.files.rows import csv_text
 from pready.files.simulation_trace import trace
 from pready.files.writing import check_writable, write_text, write_with
-from pready.model import abilities
-from pready.model import machine as machines
-from pready.model.engine.goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
-from pready.model.engine.layout import layout
-from pready.model.engine.many_ranks import compare, warm_up
-from pready.model.engine.step import compare_step, plans
-from pready.model.errors import PreadyError
-from pready.model.interfaces import Approach
-from pready.model.machine import Machine
-from pready.model.predict import predict, with_library
-from pready.model.prediction import Prediction
-from pready.model.vcis import vci_members
-from pready.model.verdict import simplest_of_the_best
-from pready.model.workload import Workload
+from pready.model.advice.predict import predict, with_library
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.vcis import vci_members
+from pready.model.common.errors import PreadyError
+from pready.model.engine.evaluate import compare, warm_up
+from pready.model.engine.export_goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
+from pready.model.engine.ranks.layout import layout
+from pready.model.engine.whole_step import compare_step, plans
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import Prediction
+from pready.model.result.verdict import simplest_of_the_best
+from pready.model.workload import supported_by
+from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.simulation import Rows, per_iteration, simulation_view, step_report
 from pready.show.terminal.terminal import console, print_json, progress, status
@@ -247,7 +247,7 @@ def _export_goal(
 ) -> None:
     """Write GOAL text of the same run, and print LogGOPSim's flags for it."""
     flags: list[Flags] = []
-    abilities.check(workload, "goal")
+    supported_by.check(workload, "goal")
     step = plans(machine, workload, approaches, seed)
 
     def write(temporary: Path) -> None:
@@ -274,7 +274,7 @@ def _export_trace(
     cores: int,
 ) -> None:
     """Write the counted iterations as a trace."""
-    abilities.check(workload, "engine")
+    supported_by.check(workload, "engine")
     step = plans(machine, workload, approaches, seed)
     with status("simulating, for the trace"):
         text, left_out = trace(step, warm_up(workload, iterations, step[0].steps), iterations, cores)

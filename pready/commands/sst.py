@@ -14,11 +14,11 @@ import click
 from pready.commands import options
 from pready.files.rows import csv_text
 from pready.files.writing import check_writable, write_text
-from pready.model import machine as machines
-from pready.model.errors import PreadyError, shown
-from pready.model.interfaces import INTERFACES, Approach
-from pready.model.machine import Machine
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import INTERFACES, Approach
+from pready.model.common.errors import PreadyError, shown
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.workload.workload import Workload
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.terminal.terminal import console, print_json, status

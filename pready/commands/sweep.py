@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pready.commands import completing, options, whatif
-from pready.model import machine as machines
+from pready.model.machine import machine as machines
 from pready.whatif.fields import parse_axis
 from pready.whatif.points import Options, Work
 from pready.whatif.sweep import product

@@ -17,14 +17,15 @@ import numpy
 import scipy
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
-from pready.calibrate import build, two_ranks
-from pready.calibrate.rig import Rig, RigUnavailable
+from pready.calibrate.measure import compile
+from pready.calibrate.rig import two_ranks
+from pready.calibrate.rig.namespaces import Rig, RigUnavailable
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import make_folder, write_text
-from pready.model import machine as machines
-from pready.model.errors import PreadyError
-from pready.model.units import Unit, parse
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import report_data, report_view
 from pready.show.terminal.terminal import console, print_json, progress
@@ -240,7 +241,7 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
     with two_ranks.two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
         library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
-        site = live.Site(library, ranks, build.built_for(where), receive_threads=0 if enough else 1)
+        site = live.Site(library, ranks, compile.built_for(where), receive_threads=0 if enough else 1)
         with _progress(f"live, {library}") as told:
 
             def on_progress(now: live.Told) -> None:
@@ -278,7 +279,7 @@ def _live_among(home: Path, rig: str, nodes: int, wanted: Wanted, folder: Path, 
             told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
 
         done = many.validate(
-            library, ranks, build.built_for(home), folder, nodes=nodes, budget_s=budget_s, seed=wanted.seed,
+            library, ranks, compile.built_for(home), folder, nodes=nodes, budget_s=budget_s, seed=wanted.seed,
             on_progress=on_progress,
         )  # fmt: skip
         found.comparisons.append(_with_machine(done, library, folder / f"nodes-{nodes}-{library}.toml"))

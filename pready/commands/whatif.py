@@ -13,8 +13,8 @@ from pready.commands import options
 from pready.files import rows as files
 from pready.files.rows import csv_text
 from pready.files.writing import check_writable
-from pready.model.errors import PreadyError
-from pready.model.workload import Workload
+from pready.model.common.errors import PreadyError
+from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress

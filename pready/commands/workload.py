@@ -18,10 +18,10 @@ from pready.calibrate.importers.mpip import import_mpip
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
-from pready.model.errors import PreadyError
-from pready.model.exchange import Pattern
+from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
-from pready.model.workload import load
+from pready.model.workload.exchange import Pattern
+from pready.model.workload.workload import load
 from pready.show.pages.capture import html
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status

@@ -6,7 +6,7 @@ import shlex
 import sys
 from importlib.util import find_spec
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 def need(package: str, what: str, extra: str = "plot") -> None:

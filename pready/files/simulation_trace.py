@@ -9,10 +9,10 @@ import numpy as np
 
 from pready.files import trace_events
 from pready.files.trace_events import Event
-from pready.model.arrays import Array
+from pready.model.approach.interfaces import Interface
+from pready.model.common.arrays import Array
 from pready.model.engine.plan import Plan
 from pready.model.engine.recorded import Recorded, messages, record
-from pready.model.interfaces import Interface
 
 MOST_EVENTS = 200_000
 """Most events over all ranks: whole iterations, or the first ranks if one iteration exceeds it."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 
 def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:

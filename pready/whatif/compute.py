@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
-from pready.model.engine.many_ranks import all_cores
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
+from pready.model.engine.evaluate import all_cores
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point
 from pready.whatif.rows import Rows, rows_of

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pready.model import units, written
-from pready.model.errors import PreadyError, shown
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, shown
+from pready.model.toml import dotted
 
 LARGEST = 100_000
 """Most values of a field, and most points of a sweep."""
@@ -35,7 +36,7 @@ class Axis:
 
 def axis(field: str, values: object) -> Axis:
     """An axis from Python: text as after the ``=`` of `parse_axis`, one value, or several."""
-    written.steps(field)
+    dotted.steps(field)
     if isinstance(values, str):
         return Axis(field, _values(field, values, field))
     given = tuple(values) if isinstance(values, Iterable) and not isinstance(values, dict) else (values,)
@@ -59,7 +60,7 @@ def parse_axis(text: str, option: str = "--over") -> Axis:
     field = field.strip()
     if not equals or not spec.strip():
         raise PreadyError(f"{option} {shown(text)} varies nothing", valid="FIELD=A,B,C or FIELD=FROM:TO:2x")
-    written.steps(field)
+    dotted.steps(field)
     return Axis(field, _values(field, spec, f"{option} {field}"))
 
 

@@ -11,18 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pready.model import machine as machines
-from pready.model import written
+from pready.model.advice.predict import Engine
+from pready.model.approach.libraries import library as library_by_name
+from pready.model.common.errors import PreadyError, shown
 from pready.model.engine.simulate import LARGEST_SEED
-from pready.model.errors import PreadyError, shown
-from pready.model.exchange import ComputeTime
-from pready.model.files import LARGEST_DATA, read_bytes, validated
-from pready.model.libraries import library as library_by_name
-from pready.model.machine import Machine
-from pready.model.predict import Engine
-from pready.model.verdict import MIN_GAIN
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.result.verdict import MIN_GAIN
+from pready.model.toml import dotted
+from pready.model.toml.reading import LARGEST_DATA, read_bytes, validated
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 from pready.whatif.fields import LARGEST, OF_THE_MACHINE, OPTIONS, Axis
 
 Work = Literal["per-thread", "total"]
@@ -139,7 +139,7 @@ def _point(
         raise PreadyError(f"seed = {shown(seed)}", valid="0 to 2^64 - 1")
     of_machine = {n.removeprefix(OF_THE_MACHINE): v for n, v in label.items() if n.startswith(OF_THE_MACHINE)}
     if of_machine:
-        machine = validated(Machine, written.changed(written.written(machine), of_machine), "machine")
+        machine = validated(Machine, dotted.changed(dotted.written(machine), of_machine), "machine")
     fields = {n: v for n, v in label.items() if n not in OPTIONS and not n.startswith(OF_THE_MACHINE)}
     fields |= {n: (v,) for n, v in fields.items() if n.endswith("transport_partitions") and isinstance(v, int)}
     changed = workload.changed(**fields) if fields else workload

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pready.model.outcome import Outcome, outcome
-from pready.model.prediction import ApproachPrediction
+from pready.model.advice.summary import Outcome, outcome
+from pready.model.result.prediction import ApproachPrediction
 from pready.whatif.points import Options, Point
 
 Rows = list[dict[str, Any]]

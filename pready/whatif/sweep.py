@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pready.model.errors import PreadyError
-from pready.model.machine import Machine
-from pready.model.workload import Workload
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine
+from pready.model.workload.workload import Workload
 from pready.whatif.compute import compute
 from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pready.model.forms import rendered, to_pandas, to_polars
+from pready.model.result.forms import rendered, to_pandas, to_polars
 
 
 @dataclass(frozen=True)

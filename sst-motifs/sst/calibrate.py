@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.machine import Machine
-from pready.model.machine_path import PathName
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import PathName
 from pready.sst.firefly import Band, Firefly, handshake_ns, initial, latency_ns, ping_time, with_gap_kept
 
 SIZES = tuple(sorted({8 << i for i in range(22)} | {12 << i for i in range(0, 20, 3)}))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pready.model.congestion import WORTH_A_WORD
-from pready.model.prediction import Prediction
-from pready.model.verdict import taken
+from pready.model.advice.congestion import WORTH_A_WORD
+from pready.model.result.prediction import Prediction
+from pready.model.result.verdict import taken
 from pready.sst.simulate import Setup, simulate
 from pready.sst.topology import topology
 

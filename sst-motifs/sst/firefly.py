@@ -22,9 +22,9 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from pready.model.errors import PreadyError
-from pready.model.machine import Machine
-from pready.model.machine_path import PathName, Segment
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import PathName, Segment
 
 HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pready.model.errors import PreadyError
-from pready.model.files import LARGEST_TOML, decoded, read_bytes
-from pready.model.machine import Machine
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine
+from pready.model.toml.reading import LARGEST_TOML, decoded, read_bytes
 from pready.sst import library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import Firefly

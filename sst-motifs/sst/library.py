@@ -14,7 +14,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst.parameters import SOURCES
 
 INSTALL = "spack install sst-elements (or build sst-core and sst-elements), then put its bin folder on PATH"

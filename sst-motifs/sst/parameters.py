@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pready.model.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError, shown
 
 SOURCES = Path(__file__).parent / "motifs"
 """The element library's C++ sources; they travel with the package, so that it can build them."""

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.arrays import Array
-from pready.model.errors import PreadyError
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
 
 COLUMNS = (
     "rank",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst import library, results
 
 Progress = Callable[[float], None]

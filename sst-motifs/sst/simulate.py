@@ -15,23 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from pready.model import abilities, metrics
-from pready.model import arrivals as model_arrivals
-from pready.model.arrays import Array
-from pready.model.begin import begin
-from pready.model.closed_form import closed_form
-from pready.model.errors import PreadyError
-from pready.model.exchange import HALOS
-from pready.model.interfaces import BULK, INTERFACES, Approach
-from pready.model.machine import Machine
-from pready.model.predict import effective_library
-from pready.model.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.sampling import Sampler
-from pready.model.units import format_time
-from pready.model.vcis import issuing_threads, transport_counts
-from pready.model.verdict import MIN_GAIN, from_iterations, simplest_of_the_best, verdict_of
+from pready.model.advice.predict import effective_library
+from pready.model.approach.interfaces import BULK, INTERFACES, Approach
+from pready.model.approach.vcis import issuing_threads, transport_counts
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
+from pready.model.equations import metrics
+from pready.model.equations.closed_form import closed_form
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest_of_the_best, verdict_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload import draws as model_arrivals
+from pready.model.workload import supported_by
+from pready.model.workload.exchange import HALOS
+from pready.model.workload.workload import Workload
 from pready.sst import config, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
@@ -103,7 +104,7 @@ def setup(
     PreadyError
         A topology, number of ranks or pattern that does not fit.
     """
-    abilities.check(workload, "sst")
+    supported_by.check(workload, "sst")
     if workload.thread_grid is not None:
         raise PreadyError("thread_grid is not simulated by SST", valid="a workload without one")
     shape = tuple(ranks) or workload.grid or ((2,) if workload.pattern == "pt2pt" else (8,))

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pready.model.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError, shown
 
 
 @dataclass(frozen=True)

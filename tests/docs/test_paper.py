@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from refresh import NUMBER, paper_numbers
 
-from pready.model import machine, workload
-from pready.model.predict import predict
+from pready.model.advice.predict import predict
+from pready.model.machine import machine
+from pready.model.workload import workload
 
 PAPER = Path("paper/paper.md").read_text(encoding="utf-8")
 BIB = Path("paper/paper.bib").read_text(encoding="utf-8")

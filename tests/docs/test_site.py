@@ -14,12 +14,12 @@ from generate import commands, fields, pages
 
 from pready.cli import COMMANDS, cli, main
 from pready.commands.examples import EXAMPLES
-from pready.model.file_fields import file_tables
-from pready.model.gain import EQUATIONS
-from pready.model.libraries import LIBRARIES
-from pready.model.machine import Machine
-from pready.model.terms import TERMS
-from pready.model.workload import Workload, load
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.equations.gain import EQUATIONS
+from pready.model.machine.machine import Machine
+from pready.model.timeline.terms import TERMS
+from pready.model.toml.schema import file_tables
+from pready.model.workload.workload import Workload, load
 
 PAGES = sorted(Path("docs").rglob("*.md"))
 ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture")
@@ -140,4 +140,4 @@ def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path
 def test_what_is_written_at_the_top_of_a_workload_is_explained() -> None:
     top = file_tables(Workload)[0]
     lacking = [f.name for f in top.fields if not f.meaning and not f.tables]
-    assert not lacking, f"say below {', '.join(lacking)} in model/workload.py what it means"
+    assert not lacking, f"say below {', '.join(lacking)} in model/workload/workload.py what it means"

@@ -97,7 +97,12 @@ def test_wheel_holds_one_package(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {n.split("/")[0] for n in names} <= {"pready", *(n.split("/")[0] for n in names if ".dist-info/" in n)}
-    for expected in ("pready/cli.py", "pready/py.typed", "pready/model/gain.py", "pready/model/profiles/meluxina.toml"):
+    for expected in (
+        "pready/cli.py",
+        "pready/py.typed",
+        "pready/model/equations/gain.py",
+        "pready/model/profiles/meluxina.toml",
+    ):
         assert expected in names
     bench = {f"pready/{p.as_posix()}" for p in Path("calibrate/bench").rglob("*") if p.is_file()}
     assert bench <= set(names)
@@ -112,7 +117,7 @@ def test_the_wheel_predicts_without_the_repository(built: Path, tmp_path: Path) 
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import pready.model.predict as p; from pready.cli import main;"
+        "import sys; sys.path.insert(0, sys.argv[1]); import pready.model.advice.predict as p; from pready.cli import main;"
         "assert p.__file__.startswith(sys.argv[1]), p.__file__; sys.exit(main(['predict', sys.argv[2], '--csv']))"
     )
     example = str(Path("examples/halo3d.toml").resolve())

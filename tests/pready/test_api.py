@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import pready
-from pready.model import predict as predicting
-from pready.model.engine.step import compare_step
+from pready.model.advice import predict as predicting
+from pready.model.engine.whole_step import compare_step
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -80,7 +80,7 @@ def test_names_are_as_good_as_objects() -> None:
 
 
 def _many(transport: int) -> pready.Approach:
-    from pready.model.interfaces import MANY
+    from pready.model.approach.interfaces import MANY
 
     return pready.Approach(MANY, transport)
 
@@ -172,7 +172,7 @@ def test_data_frames() -> None:
 
 
 def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.model.forms.find_spec", lambda _: None)
+    monkeypatch.setattr("pready.model.result.forms.find_spec", lambda _: None)
     table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB"]})
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.cli import COMMANDS, cli, main
-from pready.model.machine import profiles
+from pready.model.machine.machine import profiles
 
 HALO = "examples/halo3d.toml"
 

@@ -8,11 +8,11 @@ from matplotlib.mathtext import MathTextParser
 
 import pready
 from pready.cli import main
-from pready.model.engine.many_ranks import Evaluation
-from pready.model.explanation import Explanation, explain
-from pready.model.gain import delay as eq_8
-from pready.model.gain import large_message_gain
-from pready.model.interfaces import BY_KEY, INTERFACES, MANY, Approach
+from pready.model.advice.explanation import Explanation, explain
+from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach
+from pready.model.engine.evaluate import Evaluation
+from pready.model.equations.gain import delay as eq_8
+from pready.model.equations.gain import large_message_gain
 
 LAGGARD, HALO = "examples/laggard.toml", "examples/halo3d.toml"
 
@@ -21,7 +21,7 @@ LAGGARD, HALO = "examples/laggard.toml", "examples/halo3d.toml"
 @pytest.mark.parametrize("file", [LAGGARD, HALO])
 @pytest.mark.parametrize("machine", ["meluxina", "niagara"])
 def test_the_steps_sum_up_to_the_predicted_time(
-    machine: str, file: str, interface: pready.model.interfaces.Interface
+    machine: str, file: str, interface: pready.model.approach.interfaces.Interface
 ) -> None:
     on, what = pready.load_machine(machine), pready.load_workload(file)
     approach = interface.into(4, 2 if interface.splits else 1)
@@ -36,7 +36,7 @@ def test_the_steps_sum_up_to_the_predicted_time(
 
 
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
-def test_the_steps_of_unequal_faces_sum_up(interface: pready.model.interfaces.Interface) -> None:
+def test_the_steps_of_unequal_faces_sum_up(interface: pready.model.approach.interfaces.Interface) -> None:
     on = pready.load_machine("meluxina")
     what = pready.load_workload(HALO).changed(buffer=None, faces=["2 MiB", "512 KiB", "64 KiB"])
     approach = interface.into(4, 2 if interface.splits else 1)

@@ -22,12 +22,12 @@ import pytest
 from pready.cli import COMMANDS, cli, main
 from pready.commands.completion import FILES, NEEDED
 from pready.commands.examples import EXAMPLES
-from pready.model.file_fields import dotted_names, file_tables, takes
-from pready.model.libraries import LIBRARIES
-from pready.model.machine import Machine, profiles
-from pready.model.units import Time
-from pready.model.values import Value
-from pready.model.workload import Workload
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.units import Time
+from pready.model.machine.machine import Machine, profiles
+from pready.model.toml.provenance import Value
+from pready.model.toml.schema import dotted_names, file_tables, takes
+from pready.model.workload.workload import Workload
 
 HALO = "examples/halo3d.toml"
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pready.cli import main
-from pready.model.errors import PreadyError, did_you_mean, printable
-from pready.model.exchange import ComputeTime
-from pready.model.files import field_names
-from pready.model.libraries import LIBRARIES
-from pready.model.misspelt import OTHER_NAMES, called_here
-from pready.model.workload import Workload, load
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.errors import PreadyError, did_you_mean, printable
+from pready.model.toml.misspelt import OTHER_NAMES, called_here
+from pready.model.toml.reading import field_names
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload, load
 
 HALO = "examples/halo3d.toml"
 

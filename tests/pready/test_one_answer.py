@@ -10,7 +10,7 @@ import pytest
 
 import pready
 from pready.cli import main
-from pready.model.break_even import Range
+from pready.model.result.break_even import Range
 from pready.show.tables.prediction import pays
 
 HALO = "examples/halo3d.toml"

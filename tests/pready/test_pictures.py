@@ -13,16 +13,16 @@ from matplotlib.figure import Figure
 from readable import check_readable, texts
 
 from pready.cli import main
-from pready.model import machine as machines
-from pready.model import workload as workloads
-from pready.model.approach_name import approach_named
+from pready.model.advice.approach_by_name import approach_named
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.common.units import unit_of_times
 from pready.model.engine import simulate
-from pready.model.engine.many_ranks import Evaluation
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import Simulation
-from pready.model.interfaces import BY_KEY, Approach
-from pready.model.predict import predict
-from pready.model.prediction import Lever
-from pready.model.units import unit_of_times
+from pready.model.machine import machine as machines
+from pready.model.result.prediction import Lever
+from pready.model.workload import workload as workloads
 from pready.show.figures import prediction as of_prediction
 from pready.show.figures.colours import COLOURS, LIGHTER, NEUTRAL, in_the_dark
 from pready.show.figures.eta_over_size import Line, Sure, eta_over_size

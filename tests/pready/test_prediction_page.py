@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from pready.cli import main
-from pready.model import machine, workload
-from pready.model.predict import predict
+from pready.model.advice.predict import predict
+from pready.model.machine import machine
+from pready.model.workload import workload
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

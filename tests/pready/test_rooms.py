@@ -47,12 +47,12 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
 @pytest.mark.parametrize(
     ("above", "below"),
     [
-        ("pready.show.terminal.terminal", "pready.model.gain"),
+        ("pready.show.terminal.terminal", "pready.model.equations.gain"),
         ("pready.show.figures.style", "pready.show.tables.prediction"),
         ("pready.show.pages.folder", "pready.show.figures.files"),
         ("pready.commands.options", "pready.show.terminal.terminal"),
         ("pready.validate.live", "pready.calibrate.run"),
-        ("pready.files.writing", "pready.model.files"),
+        ("pready.files.writing", "pready.model.toml.reading"),
         ("pready.sst.run", "pready.calibrate.run"),
     ],
 )

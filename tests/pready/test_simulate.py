@@ -12,7 +12,7 @@ import pytest
 
 from pready.cli import main
 from pready.commands import sst
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst import library
 
 HALO = "examples/halo3d.toml"

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_engine_timeline import timeline
+from test_limits import timeline
 
 from pready.calibrate.capture.files import kinds
 from pready.cli import main
 from pready.files import simulation_trace
 from pready.files.simulation_trace import calls, trace
-from pready.model import machine as machines
-from pready.model import workload as workloads
-from pready.model.engine.step import plans
-from pready.model.interfaces import BY_KEY, Approach
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.engine.whole_step import plans
+from pready.model.machine import machine as machines
+from pready.model.workload import workload as workloads
 
 PAIR = 'format = 2\nthreads = 4\nbuffer = "256 KiB"\niterations = 1\nreceiver = "computing"\ngrid = [2]\n'
 PAIR += '[compute]\ntime = "100 us"\n[arrivals]\nmodel = "normal"\nspread = "5 %"\n'

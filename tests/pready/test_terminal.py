@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pready.cli import main
-from pready.model.units import Unit, format_change, format_quantity, format_time
+from pready.model.common.units import Unit, format_change, format_quantity, format_time
 from pready.show.terminal.plain_text import SPELT, plain
 from pready.show.terminal.table import Readable
 

@@ -11,10 +11,10 @@ from typing import Any
 import findings
 import pytest
 
-from pready.calibrate import build
+from pready.calibrate.measure import compile
 from pready.cli import main
 from pready.commands import validate as validating
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
 from pready.validate import live, papers, sst
 from pready.validate.prove import many
@@ -228,7 +228,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     launcher = home / "bin" / "mpiexec"
     launcher.write_text("#!/bin/sh\necho 'HYDRA build details'\n", encoding="utf-8")
     launcher.chmod(0o755)
-    monkeypatch.setattr(build, "built_for", lambda home: f"built for {home}")
+    monkeypatch.setattr(compile, "built_for", lambda home: f"built for {home}")
     return home
 
 

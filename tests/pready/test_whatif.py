@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from pready.cli import main
-from pready.model import machine, workload, written
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.machine import Machine
-from pready.model.outcome import outcome
-from pready.model.predict import predict
-from pready.model.workload import Workload
+from pready.model.advice.predict import predict
+from pready.model.advice.summary import outcome
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine
+from pready.model.machine.machine import Machine
+from pready.model.toml import dotted
+from pready.model.toml.reading import validated
+from pready.model.workload import workload
+from pready.model.workload.workload import Workload
 from pready.whatif.compute import compute
 from pready.whatif.fields import Axis, axis, parse_axis
 from pready.whatif.kept import Kept
@@ -35,7 +37,7 @@ EXAMPLES = sorted(Path("examples").glob("*.toml"))
 @pytest.mark.parametrize("name", [*machine.profiles()])
 def test_a_machine_is_what_is_written_of_it(name: str) -> None:
     whole = machine.load(name)
-    assert validated(Machine, written.written(whole), name) == whole
+    assert validated(Machine, dotted.written(whole), name) == whole
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
@@ -75,8 +77,8 @@ def test_changed_is_checked_as_a_file_is() -> None:
 def test_one_width_of_arrivals_takes_the_place_of_another() -> None:
     gaussian = HALO.changed(arrivals={"model": "gaussian", "epsilon": "4 %", "delta": "10 %"})
     spread = gaussian.changed(**{"arrivals.spread": "5 %"})
-    assert written.written(spread)["arrivals"] == {"model": "gaussian", "spread": 0.05}
-    assert written.written(spread.changed(**{"arrivals.epsilon": 0.1}))["arrivals"] == {
+    assert dotted.written(spread)["arrivals"] == {"model": "gaussian", "spread": 0.05}
+    assert dotted.written(spread.changed(**{"arrivals.epsilon": 0.1}))["arrivals"] == {
         "model": "gaussian",
         "epsilon": 0.1,
     }

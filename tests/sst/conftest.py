@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from real_mpi import compiled_once, kept
 
-from pready.calibrate.build import version_of
-from pready.model.machine import load
+from pready.calibrate.measure.compile import version_of
+from pready.model.machine.machine import load
 from pready.sst import library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import Firefly

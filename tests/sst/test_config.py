@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pready.model.interfaces import MANY, SINGLE, Approach
-from pready.model.machine import load
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
+from pready.model.machine.machine import load
+from pready.model.workload.workload import Workload
 from pready.sst import config
 from pready.sst.simulate import setup, simulation
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pready.model.machine import load
-from pready.model.predict import predict
-from pready.model.workload import Workload
+from pready.model.advice.predict import predict
+from pready.model.machine.machine import load
+from pready.model.workload.workload import Workload
 from pready.sst.congestion_taken import Beside, beside, warned
 
 

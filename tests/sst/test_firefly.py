@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pready.model.errors import PreadyError
-from pready.model.machine import Machine, load, profiles
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine, load, profiles
 from pready.sst.calibrate import SIZES, fit, sizes_for
 from pready.sst.firefly import (
     Firefly,

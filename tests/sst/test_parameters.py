@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst.parameters import GROUPS, SOURCES, groups, motif_line, parameters
 
 Dump = Callable[..., "subprocess.CompletedProcess[str]"]

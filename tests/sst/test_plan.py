@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pready.model.engine import pattern as ranks_of
-from pready.model.rules import Setting, marked_by_threads
+from pready.model.engine.ranks import pattern as ranks_of
+from pready.model.timeline.rules import Setting, marked_by_threads
 from pready.sst.topology import near_cube
 
 Dump = Callable[..., "subprocess.CompletedProcess[str]"]

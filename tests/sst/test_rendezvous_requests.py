@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pready.model.interfaces import MANY, Approach
-from pready.model.machine import Machine, load
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import MANY, Approach
+from pready.model.machine.machine import Machine, load
+from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.firefly import Firefly
 from pready.sst.results import times

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst.results import COLUMNS, failure, parse_records, read_records, simulated_time, statistics
 
 Dump = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pready.model.congestion import bound
+from pready.model.advice.congestion import bound
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine.layout import layout
-from pready.model.errors import PreadyError
-from pready.model.interfaces import MANY, SINGLE, Approach
-from pready.model.machine import Network, load
-from pready.model.predict import predict
-from pready.model.workload import Workload
+from pready.model.engine.ranks.layout import layout
+from pready.model.machine.machine import Network, load
+from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import HEADER_BYTES, Firefly

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from pready.commands.sst import sst as commands
-from pready.model import arrivals
-from pready.model import workload as workloads
-from pready.model.errors import PreadyError
-from pready.model.interfaces import BULK, MANY, PART, SINGLE, Approach
-from pready.model.machine import load
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
+from pready.model.workload import draws
+from pready.model.workload import workload as workloads
+from pready.model.workload.workload import Workload
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
@@ -99,7 +99,7 @@ def test_ready_times_are_the_models_draws() -> None:
     found = ready_times(s).reshape(8, 6, 4)
     assert (found[:, 0] == s.workload.thread_time).all()  # no spread
     for rank in range(8):
-        assert (found[rank, 1:] == arrivals.draw(s.workload, 5, 3, rank=rank)).all()
+        assert (found[rank, 1:] == draws.draw(s.workload, 5, 3, rank=rank)).all()
 
 
 def test_a_sweep_draws_for_every_octant_and_block() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pready.model.costs import costs
+from pready.model.approach.interfaces import SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.interfaces import SINGLE, Approach
-from pready.model.machine import Machine, load
-from pready.model.sampling import Sampler
-from pready.model.workload import Workload
+from pready.model.machine.machine import Machine, load
+from pready.model.timeline.costs import costs
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload.workload import Workload
 from pready.sst import config, library
 from pready.sst.firefly import Firefly, copies, ping_time
 from pready.sst.parameters import motif_line

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.sst.topology import near_cube, topology
 
 

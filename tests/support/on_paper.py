@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.measurement_plan import plan
-from pready.calibrate.records import Point, Records
+from pready.calibrate.measure.raw_file import Point, Records
+from pready.calibrate.measure.schedule import plan
 
 US = 1e-6
 O_S, O_R, WIRE = 2 * US, 1 * US, 20 * US

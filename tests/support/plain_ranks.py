@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
-from pready.model import arrivals
-from pready.model.costs import Costs
 from pready.model.engine.plan import Plan
-from pready.model.machine import Machine
-from pready.model.messages import Sent, State
-from pready.model.plain_run import Ended, exchange, sweep
-from pready.model.recurrence import Ranks
-from pready.model.rules import setting_of
+from pready.model.machine.machine import Machine
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.messages import Sent, State
+from pready.model.timeline.plain_run import Ended, exchange, sweep
+from pready.model.timeline.recurrence import Ranks
+from pready.model.timeline.rules import setting_of
+from pready.model.workload import draws
 
 
 def plain(costs: Costs) -> Costs:
@@ -68,7 +68,7 @@ class Plain:
     def run(self, iterations: int) -> list[Outcome]:
         """Of every iteration, or exchange of a step's."""
         drawn = [
-            [arrivals.draw(p.workload, iterations * p.steps, p.seed, rank=r).tolist() for r in range(p.pattern.ranks)]
+            [draws.draw(p.workload, iterations * p.steps, p.seed, rank=r).tolist() for r in range(p.pattern.ranks)]
             for p in self.plans
         ]
         out = []

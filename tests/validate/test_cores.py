@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 
-from pready.model.files import validated
-from pready.model.interfaces import BULK, MANY, PART
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import BULK, MANY, PART
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.expected import Expected, left_alone
 from pready.validate.prove.performed import Performed, of_records

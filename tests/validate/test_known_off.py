@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pready.model.machine import Machine
+from pready.model.machine.machine import Machine
 from pready.validate.papers import validate
 from pready.validate.papers.claims import load
 from pready.validate.papers.computed_once import changed

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from machines import ideal
 from real_mpi import benchmark
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
-from machines import ideal
-
-from pready.calibrate.measurement_plan import sizes
-from pready.calibrate.records import Content
-from pready.calibrate.rig import OFF_LOGGP, Rig, RigUnavailable
-from pready.model.machine import Machine
-from pready.model.predict import effective_library
+from pready.calibrate.measure.raw_file import Content
+from pready.calibrate.measure.schedule import sizes
+from pready.calibrate.rig.namespaces import OFF_LOGGP, Rig, RigUnavailable
+from pready.model.advice.predict import effective_library
+from pready.model.machine.machine import Machine
 from pready.validate import live
 from pready.validate.live import design
 from pready.validate.live.as_measured import Completed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
 from machines import ideal
 from synthetic_cluster import cluster, rows
 
-from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import step_plan
-from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome
-from pready.calibrate.records import Point, Records
-from pready.model.arrays import Array
-from pready.model.engine.layout import layout
-from pready.model.interfaces import BY_KEY
-from pready.model.machine import Machine
-from pready.model.predict import effective_library
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.exchange_plan import step_plan
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point, Records
+from pready.calibrate.measure.session import Outcome
+from pready.model.advice.predict import effective_library
+from pready.model.approach.interfaces import BY_KEY
+from pready.model.common.arrays import Array
+from pready.model.engine.ranks.layout import layout
+from pready.model.machine.machine import Machine
 from pready.validate.limits import as_printed, clear, right
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.live.session import nice

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pready.cli import main
-from pready.model import gain_numpy
-from pready.model.arrays import Array
-from pready.model.errors import PreadyError
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.equations import gain_numpy
 from pready.validate import papers
 from pready.validate.papers import PAPERS, validate
 from pready.validate.papers.claims import Claim, load

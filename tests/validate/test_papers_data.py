@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 from pready.validate.papers import judge
 from pready.validate.papers.checks import CHECKS, answer
 from pready.validate.papers.claims import PAPERS, Bounds, Claim, Tolerance, load, merged, parsed

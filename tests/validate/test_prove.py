@@ -15,27 +15,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from machines import ideal
 from real_mpi import LIBRARIES, known_to_commands
 from rich.console import Console
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "model"))
-from machines import ideal
 from synthetic_cluster import cluster, rows
 
-from pready.calibrate.build import Built
-from pready.calibrate.exchange_plan import step_plan
-from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome
-from pready.calibrate.records import Point, read
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.exchange_plan import step_plan
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point, read
+from pready.calibrate.measure.session import Outcome
 from pready.cli import main
-from pready.model.arrays import Array
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.interfaces import BULK, BY_KEY, MANY, PART, PART_AM, Approach
-from pready.model.libraries import LIBRARIES as LIBRARY_PROFILES
-from pready.model.machine import Machine
-from pready.model.units import format_time
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, PART_AM, Approach
+from pready.model.approach.libraries import LIBRARIES as LIBRARY_PROFILES
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
+from pready.model.machine.machine import Machine
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
 from pready.validate.live.compare import halved_bandwidth
 from pready.validate.prove import Proof, Prover, design, placement, prove, session

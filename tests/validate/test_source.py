@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pready.calibrate.exchange_plan import step_plan
+from pready.calibrate.measure.exchange_plan import step_plan
 from pready.cli import main
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.interfaces import BY_KEY, Approach
-from pready.model.libraries import LIBRARIES
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.errors import PreadyError
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 from pready.validate.prove.source import program
 
 KINDS: dict[str, dict[str, Any]] = {

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from pready.model.errors import PreadyError
-from pready.model.interfaces import MANY, SINGLE, Approach
-from pready.model.machine import load
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
 from pready.show.tables.validation import report_data, report_view
 from pready.sst import library
 from pready.sst.firefly import initial

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.arrays import Replaced
-from pready.model.engine.many_ranks import Evaluation
-from pready.model.interfaces import Approach
-from pready.model.interval import interval
-from pready.model.metrics import speedup_percent
-from pready.model.prediction import ApproachPrediction
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Replaced
+from pready.model.engine.evaluate import Evaluation
+from pready.model.equations.metrics import speedup_percent
+from pready.model.result.interval import interval
+from pready.model.result.prediction import ApproachPrediction
 
 
 @dataclass

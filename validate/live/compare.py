@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.benchmark_list import interface_of
-from pready.calibrate.records import Content
-from pready.model import gain_numpy
-from pready.model.arrays import Array
-from pready.model.arrival_models import Measured
-from pready.model.interfaces import Approach
-from pready.model.libraries import LibraryProfile
-from pready.model.machine import Machine
-from pready.model.predict import with_library
-from pready.model.prediction import ApproachPrediction
-from pready.model.verdict import simplest_of_the_best, verdict_of
-from pready.model.workload import Workload
+from pready.calibrate.measure.catalogue import interface_of
+from pready.calibrate.measure.raw_file import Content
+from pready.model.advice.predict import with_library
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.common.arrays import Array
+from pready.model.equations import gain_numpy
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import simplest_of_the_best, verdict_of
+from pready.model.workload.arrivals import Measured
+from pready.model.workload.workload import Workload
 from pready.validate.live.as_measured import Completed
 from pready.validate.live.design import ROUNDS, Scene, Way, point
 from pready.validate.live.suspect import suspect

@@ -17,12 +17,12 @@ from typing import Literal
 
 import numpy as np
 
-from pready.calibrate.records import Point
-from pready.model import arrivals
-from pready.model.arrays import Array
-from pready.model.arrival_models import Laggard, NoArrivals, Normal, Uniform
-from pready.model.exchange import ComputeTime
-from pready.model.workload import Workload
+from pready.calibrate.measure.raw_file import Point
+from pready.model.common.arrays import Array
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Laggard, NoArrivals, Normal, Uniform
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 
 Kind = Literal["none", "laggard", "uniform", "normal"]
 KINDS: tuple[Kind, ...] = ("none", "laggard", "uniform", "normal")
@@ -129,7 +129,7 @@ def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) ->
     }[kind]
     compute = ComputeTime(time="0 s" if kind in ("none", "laggard") else f"{late:.17g} s")  # type: ignore[arg-type]
     workload = Workload(**common, compute=compute, arrivals=model)  # type: ignore[arg-type]
-    times = arrivals.draw(workload, 1, seed)[0]
+    times = draws.draw(workload, 1, seed)[0]
     return tuple(round(float(t), 7) for t in times)
 
 

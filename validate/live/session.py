@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.calibrate import benchmark_list, from_records
-from pready.calibrate.build import Built
-from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
-from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome, Progress, measure
-from pready.calibrate.measurement_plan import sizes
-from pready.calibrate.rig import OFF_LOGGP, on_rig
-from pready.model.errors import PreadyError
-from pready.model.machine import Machine
-from pready.model.machine_file import dumps
+from pready.calibrate.machine import observations_of
+from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance, run_measurements
+from pready.calibrate.measure import catalogue
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.schedule import sizes
+from pready.calibrate.measure.session import Outcome, Progress, measure
+from pready.calibrate.rig.namespaces import OFF_LOGGP, on_rig
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine
+from pready.model.machine.writing import dumps
 from pready.model.version import VERSION
 from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live import design
@@ -31,7 +32,7 @@ use as well changes within minutes by as much as the model is off."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
-MEASUREMENTS = tuple(name for name in benchmark_list.MEASUREMENTS if name not in ("matching", "noise"))
+MEASUREMENTS = tuple(name for name in catalogue.MEASUREMENTS if name not in ("matching", "noise"))
 """The calibration's measurements."""
 
 
@@ -141,7 +142,7 @@ def concluded(
     outcome: Outcome | None = None,
 ) -> Comparison:
     """The comparison, from the raw file."""
-    content, key = from_records.load(raw), calibration.environment
+    content, key = observations_of.load(raw), calibration.environment
     machine = calibration.described.machine
     gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
 

@@ -12,15 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pready.model.arrays import Replaced
-from pready.model.costs import Costs
-from pready.model.interfaces import Approach
-from pready.model.machine import Machine
-from pready.model.machine_path import SizeCurve
-from pready.model.machine_threads import Barrier, Contention
-from pready.model.terms import by_name, canonical, without
-from pready.model.values import Value
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Replaced
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import SizeCurve
+from pready.model.machine.threads import Barrier, Contention
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.terms import by_name, canonical, without
+from pready.model.toml.provenance import Value
+from pready.model.workload.workload import Workload
 from pready.validate.result import CaseResult
 
 CLEAR = 0.07

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from pready.model.errors import PreadyError, shown
-from pready.model.machine import Machine
+from pready.model.common.errors import PreadyError, shown
+from pready.model.machine.machine import Machine
 from pready.validate.papers.claims import PAPERS, load
 from pready.validate.papers.computed_once import Lab
 from pready.validate.papers.judge import result, turned

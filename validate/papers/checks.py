@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, get_type_hints
 
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.values import Strict
+from pready.model.common.errors import PreadyError
+from pready.model.toml.provenance import Strict
+from pready.model.toml.reading import validated
 from pready.validate.papers import closed_forms, counts, many_ranks, overlap, profile_values, two_ranks
 from pready.validate.papers.computed_once import Lab
 

@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from pready.model.errors import PreadyError, shown
-from pready.model.files import read_toml, validated
-from pready.model.values import Strict
+from pready.model.common.errors import PreadyError, shown
+from pready.model.toml.provenance import Strict
+from pready.model.toml.reading import read_toml, validated
 from pready.validate.papers.checks import CHECKS, arguments
 
 PAPERS = ("gillis2023", "zambre2021", "marts2024", "jammer2022", "temucin2022")

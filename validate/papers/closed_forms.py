@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pready.model import gain_numpy, metrics, units
-from pready.model.closed_form import closed_form
-from pready.model.errors import PreadyError
-from pready.model.exchange import ComputeRate
-from pready.model.values import Strict
+from pready.model.common import units
+from pready.model.common.errors import PreadyError
+from pready.model.equations import gain_numpy, metrics
+from pready.model.equations.closed_form import closed_form
+from pready.model.toml.provenance import Strict
+from pready.model.workload.exchange import ComputeRate
 from pready.validate.papers.computed_once import Lab
 
 
@@ -41,7 +42,7 @@ class Counts(Strict):
 
 
 class Metric(Strict):
-    """A formula of `pready.model.metrics` and its values in order."""
+    """A formula of `pready.model.equations.metrics` and its values in order."""
 
     formula: Literal[
         "eta",

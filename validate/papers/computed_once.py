@@ -8,21 +8,21 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from pready.model import machine as machines
-from pready.model import units
+from pready.model.approach.interfaces import BY_KEY, Approach, whole
+from pready.model.approach.libraries import mpich_6314_messages
+from pready.model.approach.vcis import check_transport_partitions
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, shown
 from pready.model.engine import simulate
-from pready.model.engine.many_ranks import Evaluation
-from pready.model.engine.mapping import partitions_per_direction
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.engine.simulate import Simulation, run_step, together
-from pready.model.engine.step import plans
-from pready.model.errors import PreadyError, shown
-from pready.model.files import validated
-from pready.model.interfaces import BY_KEY, Approach, whole
-from pready.model.libraries import mpich_6314_messages
-from pready.model.machine import Machine
-from pready.model.values import Strict, Value
-from pready.model.vcis import check_transport_partitions
-from pready.model.workload import Workload
+from pready.model.engine.whole_step import plans
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.toml.provenance import Strict, Value
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 
 SAMPLES = 64
 """Iterations drawn for a prediction: the mean of a claim's figure moves by less than 1 % between seeds."""

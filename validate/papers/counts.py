@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pready.model import units
-from pready.model.libraries import library, mpich_6314_messages
-from pready.model.values import Strict
-from pready.model.vcis import communicators_27_point
+from pready.model.approach.libraries import library, mpich_6314_messages
+from pready.model.approach.vcis import communicators_27_point
+from pready.model.common import units
+from pready.model.toml.provenance import Strict
 from pready.validate.papers.computed_once import Lab, MachineTable
 
 Count = Annotated[int, Field(ge=1)]

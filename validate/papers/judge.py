@@ -7,8 +7,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from pready.model import units
-from pready.model.errors import PreadyError, shown
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, shown
 from pready.validate.papers.checks import Answer, answer
 from pready.validate.papers.claims import Arguments, Bounds, Claim, Expected, Tolerance, merged
 from pready.validate.papers.computed_once import Lab

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from pready.model.engine import pattern
-from pready.model.engine.layout import layout
-from pready.model.engine.mapping import mapped
+from pready.model.approach.interfaces import SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import layout
+from pready.model.engine.ranks.mapping import mapped
+from pready.model.engine.ranks.pattern import pattern
 from pready.model.engine.simulate import Simulation
-from pready.model.errors import PreadyError
-from pready.model.interfaces import SINGLE, Approach
-from pready.model.metrics import projected_speedup, speedup_percent
-from pready.model.values import Strict
-from pready.model.workload import Workload
+from pready.model.equations.metrics import projected_speedup, speedup_percent
+from pready.model.toml.provenance import Strict
+from pready.model.workload.workload import Workload
 from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 Grid = tuple[int, ...]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from pready.model import units
-from pready.model.engine.many_ranks import Evaluation
-from pready.model.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
-from pready.model.values import Strict
-from pready.model.workload import Workload
+from pready.model.approach.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
+from pready.model.common import units
+from pready.model.engine.evaluate import Evaluation
+from pready.model.toml.provenance import Strict
+from pready.model.workload.workload import Workload
 from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pready.model.libraries import library
-from pready.model.machine import Machine
-from pready.model.values import Strict
+from pready.model.approach.libraries import library
+from pready.model.machine.machine import Machine
+from pready.model.toml.provenance import Strict
 from pready.validate.papers.computed_once import Lab, MachineTable
 
 

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pready.model import advise
-from pready.model import arrivals as arrival_models
-from pready.model.interfaces import BY_KEY
-from pready.model.predict import predict
-from pready.model.values import Strict
-from pready.model.verdict import INDISTINCT
-from pready.model.workload import Workload
+from pready.model.advice import advise
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BY_KEY
+from pready.model.result.verdict import INDISTINCT
+from pready.model.toml.provenance import Strict
+from pready.model.workload import draws as arrival_models
+from pready.model.workload.workload import Workload
 from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
 
 

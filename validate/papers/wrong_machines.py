@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pready.model.machine import Machine
-from pready.model.machine_threads import Contention
-from pready.model.values import Strict
+from pready.model.machine.machine import Machine
+from pready.model.machine.threads import Contention
+from pready.model.toml.provenance import Strict
 
 WRONG = 3.0
 """What overheads and contention are multiplied with, or divided by."""

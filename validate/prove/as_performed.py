@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pready.model import abilities
-from pready.model.workload import Workload
+from pready.model.workload import supported_by
+from pready.model.workload.workload import Workload
 
 
 def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
@@ -17,7 +17,7 @@ def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
     PreadyError
         The engine, which predicts it, cannot.
     """
-    abilities.check(workload, "engine")
+    supported_by.check(workload, "engine")
     notes: list[str] = []
     fields: dict[str, Any] = {}
     for number, part in enumerate(workload.parts):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pready.model.units import format_time
+from pready.model.common.units import format_time
 from pready.validate.prove.performed import Performed
 
 

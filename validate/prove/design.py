@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.benchmark_list import EXCHANGE_WAYS
-from pready.calibrate.records import Point
-from pready.model.engine.mapping import partitions_per_direction
-from pready.model.errors import PreadyError
-from pready.model.interfaces import EACH, PART, PART_AM, Approach, Interface, whole
-from pready.model.libraries import LibraryProfile
-from pready.model.predict import chosen_ways
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.verdict import candidates
-from pready.model.workload import Workload
+from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
+from pready.calibrate.measure.raw_file import Point
+from pready.model.advice.predict import chosen_ways
+from pready.model.approach.interfaces import EACH, PART, PART_AM, Approach, Interface, whole
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.result.verdict import candidates
+from pready.model.workload.workload import Workload
 
 MOST_ADVISED = 3
 """Approaches beside bulk, if nobody names them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.model.units import format_time
-from pready.model.workload import Workload
+from pready.model.common.units import format_time
+from pready.model.workload.workload import Workload
 from pready.validate.live.suspect import beside_terms
 from pready.validate.prove.design import Way
 from pready.validate.prove.expected import Expectation

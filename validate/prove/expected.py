@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pready.model.arrays import Replaced
-from pready.model.costs import Costs
-from pready.model.engine.layout import layout
-from pready.model.engine.many_ranks import Evaluation
+from pready.model.approach.interfaces import Approach, whole
+from pready.model.common.arrays import Replaced
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.ranks.layout import layout
 from pready.model.engine.simulate import Simulation, run_step, simulate, together
-from pready.model.engine.step import WholeStep, plans
-from pready.model.interfaces import Approach, whole
-from pready.model.machine import Machine
-from pready.model.prediction import ApproachPrediction
-from pready.model.workload import Workload
+from pready.model.engine.whole_step import WholeStep, plans
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.timeline.costs import Costs
+from pready.model.workload.workload import Workload
 
 
 @dataclass(frozen=True)

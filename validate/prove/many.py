@@ -13,25 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate import from_records
-from pready.calibrate.build import Built
-from pready.calibrate.calibration import Calibration, calibrate, provenance, run_measurements
-from pready.calibrate.exchange_plan import step_plan
-from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome, Progress, measure
-from pready.calibrate.records import Content, Point
-from pready.model.arrays import Array
-from pready.model.arrival_models import Measured, NoArrivals
-from pready.model.engine.layout import layout
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.interfaces import BY_KEY
-from pready.model.libraries import LibraryProfile
-from pready.model.machine import Machine
-from pready.model.machine_file import dumps
-from pready.model.predict import effective_library, with_library
+from pready.calibrate.machine import observations_of
+from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance, run_measurements
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.exchange_plan import step_plan
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Content, Point
+from pready.calibrate.measure.session import Outcome, Progress, measure
+from pready.model.advice.predict import effective_library, with_library
+from pready.model.approach.interfaces import BY_KEY
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import layout
+from pready.model.machine.machine import Machine
+from pready.model.machine.writing import dumps
+from pready.model.toml.reading import validated
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload.arrivals import Measured, NoArrivals
+from pready.model.workload.workload import Workload
 from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.design import LONGEST_TRANSFER
@@ -294,7 +294,7 @@ def concluded(
     outcome: Outcome | None = None,
 ) -> Comparison:
     """The comparison, from the raw file; without checks and controls where ranks share cores."""
-    content, key, machine = from_records.load(raw), calibration.environment, calibration.described.machine
+    content, key, machine = observations_of.load(raw), calibration.environment, calibration.described.machine
     moments = raw.parent / ARRIVALS
     moments.mkdir(exist_ok=True)
     found = judged(machine, listed, plans, content, key, library, seed, moments)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.records import Content
-from pready.model.arrays import Array
+from pready.calibrate.measure.raw_file import Content
+from pready.model.common.arrays import Array
 from pready.validate.prove import design
 
 

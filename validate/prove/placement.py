@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pready.model.engine.layout import layout, of_a_step
-from pready.model.errors import PreadyError
-from pready.model.workload import Workload
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import layout, of_a_step
+from pready.model.workload.workload import Workload
 
 
 def nodes_of(workload: Workload) -> list[int] | None:

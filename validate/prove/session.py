@@ -9,23 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.build import Built
-from pready.calibrate.calibration import calibrate, provenance, run_measurements
-from pready.calibrate.exchange_plan import step_plan
-from pready.calibrate.launch import Launcher
-from pready.calibrate.measure import Outcome, Progress, environment_of, measure
-from pready.calibrate.records import Content, read
-from pready.model import machine
-from pready.model.engine.layout import of_a_step
-from pready.model.errors import PreadyError
-from pready.model.interfaces import Approach
-from pready.model.machine import Machine
-from pready.model.machine_file import dumps
-from pready.model.predict import predict, with_library
-from pready.model.prediction import Verdict
-from pready.model.verdict import MIN_GAIN, verdict
+from pready.calibrate.machine.calibrate import calibrate, provenance, run_measurements
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.exchange_plan import step_plan
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Content, read
+from pready.calibrate.measure.session import Outcome, Progress, environment_of, measure
+from pready.model.advice.predict import predict, with_library
+from pready.model.approach.interfaces import Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import of_a_step
+from pready.model.machine import machine
+from pready.model.machine.machine import Machine
+from pready.model.machine.writing import dumps
+from pready.model.result.prediction import Verdict
+from pready.model.result.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload.workload import Workload
 from pready.validate.limits import at_least, at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds

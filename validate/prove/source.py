@@ -10,14 +10,14 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pready.calibrate.exchange_plan import ExchangePlan, step_plan
-from pready.model.engine.layout import Layout, of_a_step
-from pready.model.engine.pattern import Pattern
-from pready.model.errors import PreadyError
-from pready.model.interfaces import MANY, PART, PART_AM, Approach
-from pready.model.libraries import LibraryProfile
+from pready.calibrate.measure.exchange_plan import ExchangePlan, step_plan
+from pready.model.approach.interfaces import MANY, PART, PART_AM, Approach
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import Layout, of_a_step
+from pready.model.engine.ranks.pattern import Pattern
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload.workload import Workload
 
 PORTABLE = (PART, PART_AM, MANY)
 """Interfaces that a program is written for."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup, escape
 
-from pready.model.arrays import Array
-from pready.model.units import format_size, format_time
+from pready.model.common.arrays import Array
+from pready.model.common.units import format_size, format_time
 from pready.validate.report.summary import deviation, is_bulk
 from pready.validate.result import CaseResult, ClaimResult
 

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pready.model.units import format_size, format_time
+from pready.model.common.units import format_size, format_time
 from pready.validate.papers import PAPERS
 from pready.validate.report import figures, summary
 from pready.validate.result import ClaimResult, Report, Status

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.model.arrays import Array
-from pready.model.interfaces import SINGLE
+from pready.model.approach.interfaces import SINGLE
+from pready.model.common.arrays import Array
 from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Reading, Report, Shown, Status
 
 STATUSES: tuple[Status, ...] = ("off", "ok", "out of scope")

@@ -1,5 +1,5 @@
 /* The state of this rank, to explain a run that has died or hangs: FOLDER/board-RANK, mapped into memory, so that it
- * costs a few stores and survives a kill. calibrate/board.py reads the same eight numbers. */
+ * costs a few stores and survives a kill. calibrate/measure/post_mortem.py reads the same eight numbers. */
 #include "core/bench.h"
 
 #include <fcntl.h>

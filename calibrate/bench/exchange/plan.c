@@ -9,7 +9,7 @@
  *   end
  *
  * NAME.ready: of each exchange, doubles [rank][iteration][phase][user partition], seconds. Python's side is
- * calibrate/exchange_plan.py.
+ * calibrate/measure/exchange_plan.py.
  */
 #include "exchange/exchange.h"
 

@@ -5,7 +5,7 @@
  * send     = from rank 0's start to the completion of its send
  * received = from there to completion on rank 1
  *
- * calibrate/send_completion.py compares the two, and `send` with late_s > 0 and without.
+ * calibrate/machine/send_completion.py compares the two, and `send` with late_s > 0 and without.
  */
 #include "core/bench.h"
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from pready.calibrate.fit import Fit
-from pready.model.units import format_bandwidth, format_time
+from pready.model.common.units import format_bandwidth, format_time
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import size_axis, styled, subplots
 

@@ -9,8 +9,8 @@ import numpy as np
 from markupsafe import Markup
 
 from pready.calibrate.capture.summary import Finishes, RegionSummary
-from pready.model.arrays import Array
-from pready.model.units import format_size, unit_of_times
+from pready.model.common.arrays import Array
+from pready.model.common.units import format_size, unit_of_times
 from pready.validate.report.figures import MUTED, SERIES, svg_element
 
 MOST_ITERATIONS = 400

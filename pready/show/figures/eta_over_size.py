@@ -9,8 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from pready.model.arrays import Array
-from pready.model.errors import PreadyError
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import etas, name_here, size_axis, styled, subplots
 

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from pready.model.arrays import Array
-from pready.model.messages import Message
-from pready.model.units import format_time, unit_of_times
+from pready.model.common.arrays import Array
+from pready.model.common.units import format_time, unit_of_times
+from pready.model.timeline.messages import Message
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.style import styled, subplots
 

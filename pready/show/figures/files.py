@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.engine.simulate import Simulation
-from pready.model.machine import Machine
-from pready.model.prediction import Prediction
-from pready.model.workload import Workload
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import Prediction
+from pready.model.workload.workload import Workload
 from pready.whatif.table import Table
 
 if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 from numpy.typing import NDArray
 
-from pready.model.arrays import Array
+from pready.model.common.arrays import Array
 from pready.show.figures.colours import NEUTRAL, ON_MAP
 from pready.show.figures.style import etas, name_here, size_axis, styled, subplots
 

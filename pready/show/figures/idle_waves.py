@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pready.model.arrays import Array
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import unit_of_times
 from pready.model.engine.simulate import Simulation
-from pready.model.errors import PreadyError
-from pready.model.units import unit_of_times
 from pready.show.figures.colours import COLOURS
 from pready.show.figures.style import styled, subplots
 from pready.show.tables.simulation import cause_name

@@ -10,18 +10,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.arrays import Array
-from pready.model.engine.many_ranks import NOMINAL_ALONE, Evaluation
-from pready.model.engine.mapping import partitions_per_direction
-from pready.model.interfaces import Approach
-from pready.model.libraries import library
-from pready.model.machine import Machine
-from pready.model.predict import evaluator
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.puts import with_puts
-from pready.model.units import format_size
-from pready.model.vcis import transport_counts
-from pready.model.workload import Workload
+from pready.model.advice.predict import evaluator
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.libraries import library
+from pready.model.approach.vcis import transport_counts
+from pready.model.common.arrays import Array
+from pready.model.common.units import format_size
+from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
+from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.workload.workload import Workload
 from pready.show.figures.eta_over_size import Line, Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map

@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from pready.model.units import format_size
+from pready.model.common.units import format_size
 from pready.show.figures.colours import NEUTRAL
 
 P = ParamSpec("P")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pready.model.errors import PreadyError
-from pready.model.prediction import Lever
+from pready.model.common.errors import PreadyError
+from pready.model.result.prediction import Lever
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.style import styled, subplots
 

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from pready.model.errors import PreadyError
-from pready.model.units import Unit, format_size, format_time, parse
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, format_size, format_time, parse
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import styled
 from pready.show.tables.whatif import title

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from pready.files.writing import make_folder, write_text
-from pready.model.machine import Machine
-from pready.model.machine_file import dumps
-from pready.model.prediction import Prediction
-from pready.model.workload import Workload
+from pready.model.machine.machine import Machine
+from pready.model.machine.writing import dumps
+from pready.model.result.prediction import Prediction
+from pready.model.workload.workload import Workload
 from pready.show.figures.files import prediction_pictures
 from pready.show.pages.prediction import page
 

@@ -7,10 +7,10 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from pready.model.libraries import library
-from pready.model.machine import Machine
-from pready.model.prediction import ApproachPrediction, Prediction
-from pready.model.units import format_change
+from pready.model.approach.libraries import library
+from pready.model.common.units import format_change
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import RELEASED
 from pready.show.figures.colours import in_the_dark
 from pready.show.pages.templates import template

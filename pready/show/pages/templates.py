@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from pready.model.units import format_size, format_time
+from pready.model.common.units import format_size, format_time
 
 
 def template(name: str) -> Template:

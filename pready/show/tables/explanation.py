@@ -7,9 +7,9 @@ import io
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from pready.model.explanation import Explanation, Step, Way
-from pready.model.gain import DOI, EQUATIONS
-from pready.model.units import format_size, format_time
+from pready.model.advice.explanation import Explanation, Step, Way
+from pready.model.common.units import format_size, format_time
+from pready.model.equations.gain import DOI, EQUATIONS
 from pready.show.terminal.table import Readable
 
 PLAIN_WIDTH = 120

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pready.model.libraries import LibraryProfile, Messages
-from pready.model.puts import KNOWN, SAYS
+from pready.model.approach.libraries import LibraryProfile, Messages
+from pready.model.machine.rma_by_fabric import KNOWN, SAYS
 from pready.show.terminal.table import Readable
 
 MESSAGES: dict[Messages, str] = {

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from pready.model.machine import Machine
-from pready.model.machine_path import SizeCurve
-from pready.model.machine_threads import Barrier, Contention, TeamTimes
-from pready.model.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.model.common.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import SizeCurve
+from pready.model.machine.threads import Barrier, Contention, TeamTimes
 from pready.show.terminal.table import Readable
 
 
@@ -85,7 +85,7 @@ def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
 
 
 def _quantity(name: str, value: object) -> str:
-    from pready.model.terms import unit_of
+    from pready.model.timeline.terms import unit_of
 
     unit = unit_of(name)
     return str(value) if unit is None or not isinstance(value, float) else format_quantity(value, unit)

@@ -11,11 +11,11 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from pready.model.break_even import Range
-from pready.model.interfaces import EACH, Interface
-from pready.model.prediction import Advice, ApproachPrediction, Lever, Prediction
-from pready.model.units import Unit, format_change, format_quantity, format_size, format_time
-from pready.model.verdict import simplest_of_the_best
+from pready.model.approach.interfaces import EACH, Interface
+from pready.model.common.units import Unit, format_change, format_quantity, format_size, format_time
+from pready.model.result.break_even import Range
+from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Prediction
+from pready.model.result.verdict import simplest_of_the_best
 from pready.show.terminal.table import Readable
 
 MOST_LEVERS = 5

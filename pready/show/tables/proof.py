@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pready.model.units import format_size, format_time
-from pready.model.workload import Workload
+from pready.model.common.units import format_size, format_time
+from pready.model.workload.workload import Workload
 from pready.show.tables.prediction import VERDICT_STYLE
 from pready.validate.prove import Proof
 from pready.validate.prove.session import Case

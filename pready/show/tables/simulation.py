@@ -8,13 +8,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from pready.model.approach.interfaces import EACH
+from pready.model.common.units import format_change, format_time
 from pready.model.engine.simulate import Simulation
-from pready.model.interfaces import EACH
-from pready.model.machine import Machine
-from pready.model.prediction import ApproachPrediction
-from pready.model.units import format_change, format_time
+from pready.model.machine.machine import Machine
+from pready.model.result.prediction import ApproachPrediction
 from pready.model.version import VERSION
-from pready.model.workload import Workload
+from pready.model.workload.workload import Workload
 from pready.show.terminal.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]

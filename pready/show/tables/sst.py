@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.units import format_size, format_time
+from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 from pready.sst.calibrate import Fit
 from pready.sst.congestion_taken import Beside

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.units import format_size, format_time
+from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 from pready.validate.report import summary
 from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Report

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.calibrate.capture.step import Step
-from pready.model.units import format_size, format_time
+from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 
 MOST_EXCHANGES = 16

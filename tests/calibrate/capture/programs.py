@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, one_at_a_time
 
-from pready.calibrate.build import find_mpicc, find_mpiexec, version_of
 from pready.calibrate.capture.build import Library, build_library
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import Run, read_run
+from pready.calibrate.measure.compile import find_mpicc, find_mpiexec, version_of
 
 HERE = Path(__file__).resolve().parent
 

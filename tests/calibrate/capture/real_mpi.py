@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pready.calibrate.build import Built, build, find_mpicc, place_of
+from pready.calibrate.measure.compile import Built, build, find_mpicc, place_of
 
 TIMEOUT_S = 120
 OPENMPI_OPTIONS = (

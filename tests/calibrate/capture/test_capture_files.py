@@ -15,7 +15,7 @@ from pready.calibrate.capture.files import parse_process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import summarise
 from pready.calibrate.capture.symbols import name_of
-from pready.model.errors import PreadyError
+from pready.model.common.errors import PreadyError
 
 TWO_THREADS: list[tuple[int, list[Row]]] = [
     (0, [

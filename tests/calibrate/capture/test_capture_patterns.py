@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pready.calibrate.capture.arrivals_fit import named
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
 from pready.calibrate.capture.repetition import Repetition, repetition
-from pready.model.units import Unit, parse
+from pready.model.common.units import Unit, parse
 
 Grid = tuple[int, int, int]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pready.cli import main
-from pready.model import workload
-from pready.model.arrival_models import Normal
+from pready.model.workload import workload
+from pready.model.workload.arrivals import Normal
 
 REPORT = str(Path(__file__).parents[2] / "data" / "importers" / "mpip_3.5.mpiP")
 GIVEN = {"--threads": "8", "--pattern": "halo3d", "--iterations": "400", "--spread": "4 %"}

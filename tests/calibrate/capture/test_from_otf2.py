@@ -21,8 +21,8 @@ from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.summary import stretch_name
 from pready.cli import main
 from pready.files import extra
-from pready.model import arrivals, workload
-from pready.model.workload import Workload
+from pready.model.workload import draws, workload
+from pready.model.workload.workload import Workload
 
 INIT, TOOK = 5000, 40_000
 """ns: of MPI_Init, and of an exchange."""
@@ -55,7 +55,7 @@ def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
         at = INIT
         trace.call(rank, "MPI_Init", 0, at)
         sent = [(rank ^ 1, 6000), (rank ^ 2, 600)]
-        times = np.rint(arrivals.draw(w, w.iterations, seed=3, rank=rank) * 1e9).astype(int)
+        times = np.rint(draws.draw(w, w.iterations, seed=3, rank=rank) * 1e9).astype(int)
         for step, finish in enumerate(times.tolist()):
             ends = [at + f for f in finish]
             end = trace.parallel(rank, at, ends, late=100) if threads else max(ends)
@@ -88,8 +88,8 @@ def test_the_trace_of_a_halo_is_its_workload(
     assert w.exchanges is None
     # Of 12 steps the first is the warm-up; the times come back, each with the nanosecond before
     # the first message, ranks side by side.
-    drawn = np.stack([arrivals.draw(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
-    kept = np.load(tmp_path / "app-arrivals.npy")
+    drawn = np.stack([draws.draw(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
+    kept = np.load(tmp_path / "app-draws.npy")
     np.testing.assert_allclose(kept, drawn + 1e-9, rtol=0, atol=0.51e-9)
     assert w.thread_time == pytest.approx(drawn.mean(), rel=1e-6)
     said = capsys.readouterr()
@@ -126,7 +126,7 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(
     model: Any = w.arrivals
     assert (w.threads, w.iterations, w.faces, model.model, model.spread) == (4, 12, halo.faces, "normal", 0.08)
     # Outside MPI: as long as the slowest of the threads that are not in the trace.
-    longest = np.stack([arrivals.draw(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
+    longest = np.stack([draws.draw(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
     assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)
 
 

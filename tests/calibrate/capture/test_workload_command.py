@@ -11,7 +11,7 @@ from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.step import find
 from pready.cli import main
-from pready.model import arrivals, workload
+from pready.model.workload import draws, workload
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
@@ -59,7 +59,7 @@ def test_the_file_says_what_the_program_did(
     assert {name: getattr(w, name) for name in EXPECTED[case]} == EXPECTED[case]
     assert (w.iterations, w.ranks_per_node, w.receiver, w.exchanges) == (12, ranks, "computing", None)
     # The threads' times: the program's own, and the little that one thread does before and after the region.
-    drawn = arrivals.draw(w, 11 * ranks, seed=0)
+    drawn = draws.draw(w, 11 * ranks, seed=0)
     own = np.concatenate([np.loadtxt(tmp_path / f"truth.{rank}")[1:] for rank in range(ranks)]) * 1e-6
     assert drawn.shape == own.shape
     spread, own_spread = (np.median(t.max(axis=1) - t.min(axis=1)) for t in (drawn, own))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.arrival_models import NoArrivals
+from pready.model.approach.interfaces import PART_AM, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.exchange import ComputeTime
-from pready.model.interfaces import PART_AM, SINGLE, Approach
-from pready.model.workload import Workload
+from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 
 G, WIRE, COMPUTE = 1e-9, 2e-6, 1e-3
 FETCHED = int(PART_AM.fetched_from)

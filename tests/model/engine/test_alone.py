@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between
-from test_engine_oracle import cases
+from test_plain import cases
 
-from pready.model.engine.many_ranks import Evaluation
+from pready.model.approach.interfaces import BULK, Approach
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import run_all
-from pready.model.interfaces import BULK, Approach
-from pready.model.machine import load
-from pready.model.workload import Workload
+from pready.model.machine.machine import load
+from pready.model.workload.workload import Workload
 
 FEW = 5
 """Exchanges with the machine's values; as many as no vector has lanes."""

@@ -11,17 +11,17 @@ import pytest
 from machines import ideal
 from plain_ranks import Plain
 
-from pready.model import machine as machines
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine.layout import layout, part
-from pready.model.engine.nodes import as_grid, nodes_of
+from pready.model.engine.ranks.layout import layout, part
+from pready.model.engine.ranks.nodes import as_grid, nodes_of
 from pready.model.engine.simulate import prepared, run
-from pready.model.errors import PreadyError
-from pready.model.files import validated
-from pready.model.interfaces import BULK, BY_KEY, MANY, PART, Approach
-from pready.model.machine import Machine
-from pready.model.predict import predict
-from pready.model.workload import Workload
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 
 
 def workload(**fields: Any) -> Workload:

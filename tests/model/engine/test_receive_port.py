@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from machines import ideal
 
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.exchange import ComputeTime
-from pready.model.interfaces import MANY, SINGLE, Approach
-from pready.model.workload import Workload
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 
 BYTES = 1000
 LINK, GAP, WIRE = 1e-6, 1e-7, 2e-6

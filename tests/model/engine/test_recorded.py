@@ -10,17 +10,17 @@ from close import close
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_ranks import Plain
-from test_engine_oracle import cases
+from test_plain import cases
 
-from pready.model import machine as machines
-from pready.model.arrival_models import Normal, Uniform
+from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.recorded import _Reader, downstream, record
 from pready.model.engine.simulate import prepared, run_step
-from pready.model.exchange import ComputeTime
-from pready.model.interfaces import BY_KEY, Approach
-from pready.model.sizes import Sizes
-from pready.model.workload import Workload
+from pready.model.machine import machine as machines
+from pready.model.workload.arrivals import Normal, Uniform
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.sizes import Sizes
+from pready.model.workload.workload import Workload
 
 
 @pytest.mark.slow

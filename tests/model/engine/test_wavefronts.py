@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.model.arrival_models import NoArrivals
+from pready.model.approach.interfaces import BULK
 from pready.model.engine.recorded import Recorded, record
 from pready.model.engine.simulate import prepared
-from pready.model.exchange import ComputeTime
-from pready.model.interfaces import BULK
-from pready.model.machine import Machine
-from pready.model.workload import Workload
+from pready.model.machine.machine import Machine
+from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
 G = 1e-9

@@ -1,0 +1,179 @@
+"""Values of a machine, beyond its messages, that benchmarks of pairs, threads, puts and partitions show.
+
+Each is a measured time less the machine's time of its messages. The benchmarks time whole calls, so a value that may
+contain more than its own cost is marked as assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pready.calibrate.fit import Curve, Estimate
+from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.machine.estimates import BANDWIDTH, SHORTEST_S, TIME, exact, size_curve, value, with_fields
+from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
+from pready.model.approach.libraries import library
+from pready.model.machine.machine import Machine, load
+from pready.model.toml.provenance import Value
+
+SMALL = 64
+"""Bytes up to which a call's time does not depend on the size."""
+WINDOW = 64
+"""Puts that osu_put_bw issues before it waits."""
+PASSIVE = ("MPI_Win_flush", "MPI_Win_lock/unlock", "MPI_Win_lock_all/unlock_all")
+"""Synchronisations of a passive target that wait until the put has arrived; `flush` is read off the first of them."""
+ACTIVE = "MPI_Win_post/start/complete/wait"
+UNSURE = 0.5
+"""Relative half-width of a value read off a time that contains more than it."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A machine with the values from the files, their dotted names, and notes of files that were not used."""
+
+    machine: Machine
+    parts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def joined(self, machine: Machine, *parts: str, notes: tuple[str, ...] = ()) -> Terms:
+        """With these parts, too."""
+        return Terms(machine, (*self.parts, *parts), (*self.notes, *notes))
+
+
+def terms(beside: Beside, machine: Machine, stream: Curve | None = None) -> Terms:
+    """`machine` with the values, beyond its messages, that the files show.
+
+    Parameters
+    ----------
+    beside
+        From the importers.
+    machine
+        Known from the same files, or from an earlier calibration.
+    stream
+        Time per message of one pair, where it was measured.
+    """
+    found = _pairs(Terms(machine), beside, stream)
+    return _partitions(_puts(_threads(found, beside), beside), beside)
+
+
+def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
+    """Processes of one node have a context each: if together they are faster than one, the adapter has several."""
+    if not beside.pair_rates:
+        return found
+    machine, most = found.machine, max(beside.pair_rates)
+    rates = _at(beside.pair_rates[most])
+    fastest = max(size * rate for size, rate in rates.items())
+    if fastest > machine.inter.link_bandwidth.value:
+        link = exact(BANDWIDTH, fastest, f"osu_mbw_mr: {most} pairs together", "measured")
+        machine = with_fields(machine, inter=with_fields(machine.inter, link_bandwidth=link))
+        found = found.joined(machine, "inter.link_bandwidth")
+    alone = {} if stream is None else _at(stream)
+    common = [size for size in rates if size in alone and size > 0]
+    if not common:
+        note = f"osu_mbw_mr of {most} pairs says nothing of contexts without one pair's (osu_bw, or 1 pair)"
+        return found.joined(machine, notes=(note,))
+    faster = rates[min(common)] * alone[min(common)]
+    contexts = contexts_of(most, faster, "osu_mbw_mr: {most} processes of a node send {faster:.2g}x as fast as one")
+    return found.joined(with_fields(machine, contexts=contexts), "contexts")
+
+
+def _threads(found: Terms, beside: Beside) -> Terms:
+    """Of k threads that wait for messages one answers and waits for the lock: twice the growth of half a round trip.
+
+    Polling by the others is in it, too, so it is a guess, if one of this machine.
+    """
+    one_each = beside.threaded.get((1, 1))
+    times, notes = dict[int, float](), list[str]()
+    for (sending, receiving), curve in sorted(beside.threaded.items()):
+        if sending > 1:
+            notes.append(
+                f"osu_latency_mt with {sending} sending threads was not used; one is (-t 1:{max(receiving, 2)})"
+            )
+        elif receiving > 1:
+            base = None if one_each is None else _at(one_each)
+            grown = [
+                t - (base[size] if base and size in base else _one_way(found.machine, size))
+                for size, t in _at(curve).items()
+                if size <= SMALL
+            ]
+            if grown:
+                times[receiving] = 2 * float(np.median(grown))
+    if not times:
+        return found.joined(found.machine, notes=tuple(notes))
+    reach = load(REFERENCE).threads.contention.threads[-1]
+    if reach > max(times):
+        notes.append(f"contention of more than {max(times)} threads taken as of these")
+    why = "osu_latency_mt: twice what threads that wait in MPI add to half a round trip; polling is in it, too"
+    contention = contention_curve(times, reach, why, half=UNSURE, assumed=True)
+    machine = with_fields(found.machine, threads=with_fields(found.machine.threads, contention=contention))
+    return found.joined(machine, "threads.contention", notes=tuple(notes))
+
+
+def _puts(found: Terms, beside: Beside) -> Terms:
+    """One of a window of puts; and the synchronisation of one."""
+    machine = found.machine
+    put = machine.one_sided.put.value
+    out, notes, used = dict[str, Value[float]](), list[str](), list[str]()
+    streams = [(t, sync) for sync, curve in beside.put_streams.items() if (t := _small(curve)) is not None]
+    if streams:
+        each, sync = min(streams)
+        waited = _small(beside.puts[sync]) if sync in beside.puts else None
+        put = max(each - (0.0 if waited is None else waited / WINDOW), SHORTEST_S)
+        why = f"osu_put_bw, {sync}: one of {WINDOW} puts of up to {SMALL} B, less its share of waiting"
+        out["put"] = value(TIME, Estimate(put, min(put, max(each / 2, SHORTEST_S)), each), why)
+    for name, ways in (("flush", PASSIVE), ("epoch", (ACTIVE,))):
+        for sync in [sync for sync in ways if sync in beside.puts][:1]:
+            whole = _small(beside.puts[sync])
+            if whole is not None:
+                used.append(sync)
+                out[name] = _synchronisation(whole, put, machine, sync)
+    if left := sorted(sync or "no synchronisation named" for sync in set(beside.puts) - set(used)):
+        notes.append(f"osu_put_latency was not used for {', '.join(left)}")
+    machine = with_fields(machine, one_sided=with_fields(machine.one_sided, **out))
+    return found.joined(machine, *(f"one_sided.{name}" for name in out), notes=tuple(notes))
+
+
+def _synchronisation(whole: float, put: float, machine: Machine, sync: str) -> Value[float]:
+    latency: Value[float] = machine.inter.segments[0].L
+    low, high = latency.interval or (latency.value, latency.value)
+    time, least, most = (max(whole - put - L, SHORTEST_S) for L in (latency.value, high, low))
+    why = f"osu_put_latency, {sync}: puts of up to {SMALL} B, less put and L"
+    return value(TIME, Estimate(time, least, most), why, latency.source)
+
+
+def _partitions(found: Terms, beside: Beside) -> Terms:
+    """Where MPI_Psend waits for all partitions it is one active message: its time beyond that of a send."""
+    if beside.partitioned is None:
+        return found
+    machine = found.machine
+    known, early = library(machine.library.name), machine.library.early_send
+    if known.part is None or (known.early if early is None else early.value):
+        note = (
+            f"osu_partitioned_latency was not used: library = {machine.library.name} sends no active messages; "
+            "see --library"
+        )
+        return found.joined(machine, notes=(note,))
+    extra = {s: max(t - _one_way(machine, s), 0.0) for s, t in _at(beside.partitioned).items() if s > 0}
+    if not extra:
+        return found
+    curve = size_curve(extra, "osu_partitioned_latency less a message of the same size", UNSURE)
+    return found.joined(with_fields(machine, active_message=curve), "active_message")
+
+
+def _at(curve: Curve) -> dict[float, float]:
+    return {float(size): float(np.median(times)) for size, times in zip(curve.at, curve.repeats, strict=True)}
+
+
+def _small(curve: Curve) -> float | None:
+    """The median over sizes that do not count."""
+    found = [t for size, t in _at(curve).items() if size <= SMALL]
+    return float(np.median(found)) if found else None
+
+
+def _one_way(machine: Machine, size: float) -> float:
+    """One message that meets an idle network."""
+    s = machine.inter.segment(size)
+    asked = 0.0 if s.handshake is None else s.handshake.value
+    return float(s.o_s.value + s.L.value + s.G.value * size + s.o_r.value + asked)

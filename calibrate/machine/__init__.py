@@ -1,0 +1,1 @@
+"""From measured arrays to a Machine."""

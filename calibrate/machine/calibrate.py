@@ -1,0 +1,217 @@
+"""One calibration from raw file to Machine, and from launcher to raw file; the command line only prints around it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
+from pready.calibrate.machine import observations_of
+from pready.calibrate.machine.describe import Described, describe
+from pready.calibrate.machine.protocol import stall_bracket
+from pready.calibrate.machine.shared_adapter import UNMEASURED
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.missing import lacking
+from pready.calibrate.measure.raw_file import Content, Point
+from pready.calibrate.measure.schedule import ping, plan
+from pready.calibrate.measure.session import POINT_BUDGET_S, Outcome, Progress, measure
+from pready.model.version import VERSION
+
+REFINEMENTS = 20
+"""Most rounds of measuring the sizes that a fit asks for; two are made even if the first fit asks for none."""
+CONTENT_AFTER = 2
+TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
+BRACKET, COARSE_BRACKET = 1.02, 1.1
+"""Ratio of the sizes between which a rendezvous begins, below which no closer look is taken; and before all else."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A machine with everything behind it."""
+
+    described: Described
+    fit: Fit
+    observations: Observations
+    probes: observations_of.Probes
+    environment: str
+    """Key of the environment in the raw file."""
+    lacking: tuple[str, ...]
+    """The parts of the plan that were not measured."""
+    warnings: tuple[str, ...]
+    """Doubts about the place of the measurement."""
+
+
+def run_measurements(
+    launcher: Launcher,
+    built: Built,
+    raw: Path,
+    *,
+    threads: int,
+    budget_s: float,
+    only: Iterable[str] | None = None,
+    seed: int = 0,
+    on_point: Callable[[Progress], None] = lambda _: None,
+    point_budget_s: float = POINT_BUDGET_S,
+    pin: bool = True,
+) -> Outcome:
+    """Measure the plan into `raw`, then the sizes that a first fit asks for, until the budget ends.
+
+    Resumes: points that `raw` holds for the same environment are not measured again.
+
+    Raises
+    ------
+    MeasureError, RecordsError
+        The benchmark does not run; the file is damaged or in use.
+    """
+    begun = time.monotonic()
+
+    def go(points: list[Point]) -> Outcome:
+        return measure(
+            points,
+            launcher,
+            raw,
+            max(budget_s - (time.monotonic() - begun), 0.0),
+            on_point,
+            built=built,
+            tool=VERSION,
+            seed=seed,
+            point_budget_s=point_budget_s,
+            pin=pin,
+        )
+
+    outcome = go(plan(threads=threads, only=only, coarse=True))
+    # The size from which messages wait for progress decides more than any finer curve, so it comes first.
+    asked: list[Point] = []
+    while only is None or "overlap" in only:
+        more = [] if outcome.left else _stalls(observations_of.load(raw), outcome.environment, COARSE_BRACKET)
+        if more == asked or not more:
+            break
+        outcome, asked = go(more), more
+    outcome = go(plan(threads=threads, only=only))
+    for n in range(REFINEMENTS):
+        if outcome.left or (only is not None and "pingpong" not in only):
+            break
+        more, content = _asked_for(observations_of.load(raw), outcome.environment, seed)
+        if not more or (content and n >= CONTENT_AFTER):
+            break
+        outcome = go(more)
+    return outcome
+
+
+def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
+    """Points at the sizes that would tell most, and whether the fit would do without them."""
+    try:
+        found = fit(observations_of.observations(content, key), np.random.default_rng(seed))
+        enough = found.thin is None
+        sizes = sorted({*refine_sizes(found), *(found.thin.measure_next if found.thin is not None else ())})
+    except ThinDataError as thin:
+        enough, sizes = False, list(thin.measure_next)
+    pings = [ping(int(size)) for size in sizes]
+    # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
+    affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
+    some = affordable[:: max(len(affordable) // TRAIN_SIZES, 1)]
+    trains = [
+        Point.of("prtt", bytes=size, n=n, delay_s=delay)
+        for size in some
+        for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
+    ]
+    stalls = _stalls(content, key, BRACKET)
+    return pings + trains + stalls, enough and not stalls
+
+
+def _stalls(content: Content, key: str, ratio: float) -> list[Point]:
+    """The size halfway between a message that moves by itself and one that waits for progress, unless within a ratio.
+
+    The wait does not show in a ping-pong, so that the fit cannot find its limit.
+    """
+    bracket = stall_bracket(observations_of.probes(content, key))
+    if bracket is None or bracket[1] <= ratio * bracket[0]:
+        return []
+    size = round((bracket[0] * bracket[1]) ** 0.5)
+    return [Point.of("overlap", bytes=size, who=who) for who in ("receiver", "sender")]
+
+
+def calibrate(
+    raw: Path,
+    *,
+    name: str,
+    environment: str | None = None,
+    seed: int = 0,
+    description: str = "",
+) -> Calibration:
+    """Fit a Machine to a raw result file.
+
+    The same file and seed give the same machine, to the byte: the date is that of the last record.
+
+    Thin data widen its intervals, and a note says which sizes to measure next.
+
+    Raises
+    ------
+    ThinDataError
+        Fewer than three message sizes were timed.
+    PreadyError
+        A file that is missing or damaged, or has no ping-pong.
+    """
+    content = observations_of.load(raw)
+    key, about = observations_of.environment(content, environment)
+    observed = observations_of.observations(content, key)
+    probes = observations_of.probes(content, key)
+    fitted = fit(observed, np.random.default_rng(seed))
+    described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
+    said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
+    warnings = tuple(warning for warning in said if warning is not None)
+    return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)
+
+
+def _short_of_cores(about: observations_of.Record, threads: int) -> str | None:
+    cores = observations_of.cores_per_rank(about)
+    if cores is None or cores >= threads:
+        return None
+    return (
+        f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
+        f"teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
+        f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
+    )
+
+
+def _paced(about: observations_of.Record) -> str | None:
+    control = str(about.get("tcp", ""))
+    if not control.startswith("bbr"):
+        return None
+    return (
+        f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI uses "
+        "TCP, long messages take up to 1.7 times as long from one exchange to the next; measure with "
+        "net.ipv4.tcp_congestion_control = cubic or reno"
+    )
+
+
+def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
+    """The origin, for the machine file's head."""
+    content = observations_of.load(raw)
+    points = sorted(k for k, p in content.points.items() if p["environment"] == calibration.environment)
+    digest = hashlib.sha256(json.dumps(points).encode()).hexdigest()[:16]
+    return "\n".join(
+        [
+            f"Written by pready {VERSION} calibrate from {raw.name}, seed {seed},",
+            f"environment {calibration.environment}.",
+            f"{len(points)} measured points, digest {digest}.",
+            *(f"Note: {note}" for note in calibration.described.notes),
+            *(f"Lacks: {what}" for what in calibration.lacking),
+            UNMEASURED,
+            *(f"Warning: {what}" for what in calibration.warnings),
+        ]
+    )
+
+
+def _last_day(content: Content, key: str) -> date:
+    stamps: list[str] = [str(p.get("time", "")) for p in content.points.values() if p["environment"] == key]
+    last = max(stamps, default="")
+    return date.fromisoformat(last[:10]) if last else date.today()

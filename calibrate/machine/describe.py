@@ -1,0 +1,155 @@
+"""From a fit and probes to a Machine: every value with its interval and the measurement behind it.
+
+A value that was not measured is filled in as ``assumed``, with the reason; none is filled in silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value
+from pready.calibrate.machine.library_names import profile_of
+from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
+from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
+from pready.calibrate.machine.rma_and_teams import refined
+from pready.calibrate.machine.segments import segments, without_dips
+from pready.calibrate.machine.send_completion import send_completes
+from pready.calibrate.machine.team_costs import REFERENCE, contexts, threads
+from pready.calibrate.rig.namespaces import on_rig
+from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, load
+from pready.model.machine.path import NetworkPath
+from pready.model.machine.rma import OneSided
+from pready.model.toml.provenance import Value
+from pready.model.version import VERSION
+
+
+@dataclass(frozen=True)
+class Described:
+    """A machine, and notes for a reader of the fit."""
+
+    machine: Machine
+    notes: tuple[str, ...]
+
+
+def describe(
+    fit: Fit, probes: Probes, about: Record, *, name: str, when: date, description: str = "", tool: str = VERSION
+) -> Described:
+    """The Machine that was measured.
+
+    Parameters
+    ----------
+    fit, probes
+        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.observations_of.probes`.
+    about
+        The environment record.
+    name, description
+        As the machine file shall say.
+    """
+    notes = list(fit.notes)
+    library, launcher = _library_line(about), str(about.get("launcher", ""))
+    where = f"{launcher}, {library}".strip(", ")
+    cores = cores_per_rank(about)
+    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+    smallest = max(fit.segments[0].o_s.value, 0.0)
+    path = with_rendezvous(probes, segments(fit, notes, where), notes)
+    machine = Machine(
+        format=1,
+        name=name,
+        description=description or where,
+        created=when,
+        created_by=f"pready {tool} calibrate",
+        library=_library(probes, about),
+        fabric="tcp" if on_rig(launcher) else None,
+        progress=progress(probes.exposed_share, "receiver"),
+        sender_progress=progress(probes.exposed_share_sender, "sender"),
+        contexts=contexts(fit),
+        inter=NetworkPath(
+            segments=tuple(path),
+            link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
+            send_completes=send_completes(probes.completion),
+        ),
+        threads=threads(fit, probes, cores, notes),
+        matching=Matching(
+            base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(fit)
+        ),
+        one_sided=OneSided(
+            put=assumed(TIME, max(smallest, 1e-9), "not measured: as a send's o_s", 2.0),
+            epoch=assumed(TIME, max(2 * smallest, 2e-9), "not measured: twice a send's o_s per window", 3.0),
+        ),
+        memory=Memory(copy_hot=_copy(probes.copy_bandwidth, "hot"), copy_cold=_copy(probes.copy_bandwidth, "cold")),
+        requests=Requests(setup=_setup(probes)),
+        begin=_begin(probes),
+    )
+    machine = refined(machine, probes.exchanges, active_messages=probes.early_send is False)
+    return Described(machine, tuple(dict.fromkeys(notes)))
+
+
+def _link_bandwidth(fit: Fit, alone: float) -> Value[float]:
+    """The link's bandwidth; one message's, at `alone` seconds per byte, where no more is known."""
+    per_byte, why = fit.segments[-1].G_stream, "one message alone"
+    if fit.in_flight is not None:
+        per_byte, why = fit.in_flight.G_link, "windows of messages in flight"
+    elif "gap" in fit.curves:
+        why = "streams of messages"
+    if per_byte.value <= 0:
+        per_byte, why = Estimate(alone, alone, alone), "one message alone"
+    low, high = 1 / max(per_byte.high, per_byte.value), 1 / max(min(per_byte.low, per_byte.value), 1e-15)
+    return positive(BANDWIDTH, Estimate(1 / per_byte.value, low, high, per_byte.assumed), why, [], "link_bandwidth")
+
+
+def _library_line(about: Record) -> str:
+    return " ".join(str(about.get("library", "")).split("\n")[0].split())[:80]
+
+
+def _library(probes: Probes, about: Record) -> Library:
+    name, version = profile_of(str(about.get("library", ""))), _library_line(about)
+    if probes.early_send is None:
+        return Library(name=name, version=version)
+    why = "last partition delayed: partition 0 arrived " + ("early" if probes.early_send else "with the last")
+    if probes.early_send and probes.early_first is False:
+        why += ", except in the first iteration"
+    early = Value[bool](value=probes.early_send, source="measured", why=why)
+    return Library(name=name, version=version, early_send=early)
+
+
+def _setup(probes: Probes) -> Value[float]:
+    """The time that a persistent send saves; 0 where it saves none, or was not measured."""
+    s = probes.setup
+    if s is None:
+        return exact(TIME, 0.0, "not measured: a persistent send is taken to save nothing")
+    saved = Estimate(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
+    return value(TIME, saved, "ping-pongs with MPI_Isend, less those with MPI_Start")
+
+
+def _begin(probes: Probes) -> Begin:
+    """Costs of setting up, once; unmeasured ones are those of the reference."""
+    reference = load(REFERENCE).begin
+    assert reference is not None
+    out = {}
+    for name in type(reference).model_fields:
+        kind = PER_BYTE if name == "registration" else TIME
+        if name in probes.begin:
+            why = "windows of 4 MiB and of 1 KiB" if name == "registration" else "set up, and used twice"
+            out[name] = value(kind, probes.begin[name], why)
+            continue
+        known: Value[float] = getattr(reference, name)
+        low, high = known.interval or (known.value, known.value)
+        why = f"not measured, as on {REFERENCE}: {known.why}"
+        out[name] = value(kind, Estimate(known.value, low, high), why, "assumed")
+    return Begin(**out)
+
+
+def _per_entry(fit: Fit) -> Value[float]:
+    cost = fit.matching.get("posted")
+    if cost is None:
+        return assumed(TIME, 1e-9, "not measured: a list search in cache", 5.0)
+    return positive(TIME, cost.per_entry, "matching against posted receives", [], "per_entry")
+
+
+def _copy(measured: Mapping[str, Estimate], cache: str) -> Value[float]:
+    if cache in measured:
+        return value(BANDWIDTH, measured[cache], f"memcpy, {cache} cache")
+    return assumed(BANDWIDTH, 5e9, "not measured: one core's copy bandwidth", 3.0)

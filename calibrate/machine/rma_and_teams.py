@@ -1,0 +1,285 @@
+"""Costs that whole exchanges show: RMA, meetings of threads, the first message after computing, active messages.
+
+The points are `measurement_plan.exchanges`. Where two exchanges differ in one thing only, their difference is its
+cost. Elsewhere the timeline supplies what is known already, and the rest is the missing cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+
+from pready.calibrate.fit import Estimate
+from pready.calibrate.fit.location import mad_sigma
+from pready.calibrate.machine.estimates import SHORTEST_S, TIME, between, exact, size_curve, value, with_fields
+from pready.calibrate.machine.observations_of import Exchange
+from pready.calibrate.machine.team_costs import barrier_curve
+from pready.calibrate.measure.catalogue import interface_of
+from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
+from pready.model.common.arrays import Array
+from pready.model.common.normal import student95
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import SizeCurve
+from pready.model.machine.rma import Puts
+from pready.model.machine.threads import Barrier
+from pready.model.timeline.costs import costs
+from pready.model.timeline.plain_run import alone
+from pready.model.timeline.rules import setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.toml.provenance import Value
+from pready.model.workload.workload import Workload
+
+SYNC = {"active": "epoch", "passive": "flush"}
+EARLY_PUTS = "rma-single-passive"
+"""The approach whose puts are issued long before the last one."""
+SETTLES_S = 2e-3
+"""Shorter transfers say little about a pause: after it, they start slowly."""
+MOVED = 0.85
+"""Share of the puts before a pause from which all of them count as moved in it."""
+STUCK = 0.1
+"""Share up to which none are."""
+SOON_S = 0.3e-3
+"""An exchange whose last partition is ready before that has not computed."""
+UNDISTURBED = 5.0
+"""Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Exchanges by approach, size, team and pause."""
+
+    all: Sequence[Exchange]
+
+    @property
+    def rounds(self) -> list[Found]:
+        """Each round on its own."""
+        numbers = sorted({e.round for e in self.all})
+        return [Found([e for e in self.all if e.round == number]) for number in numbers]
+
+    def one(self, approach: str, size: int, theta: int = 1, delay_s: float = 0.0) -> Exchange | None:
+        """The exchange of one thread, if it was measured."""
+        wanted = (approach, size, 1, theta, delay_s)
+        return _middle([e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted])
+
+    def singles(self) -> dict[int, dict[float, Exchange]]:
+        """Bulk sends by one thread: by size, then by pause."""
+        kinds = sorted({(e.bytes, e.delay_s) for e in self.all if (e.approach, e.threads, e.theta) == ("single", 1, 1)})
+        out: dict[int, dict[float, Exchange]] = {}
+        for size, pause in kinds:
+            found = self.one("single", size, 1, pause)
+            assert found is not None
+            out.setdefault(size, {})[pause] = found
+        return out
+
+    def team(self, approach: str, threads: int, theta: int) -> Exchange | None:
+        """The exchange of several threads that are ready together."""
+        wanted = (threads, theta, 0.0)
+        return _middle([e for e in self.teams(approach) if (e.threads, e.theta, e.delay_s) == wanted])
+
+    def teams(self, approach: str) -> list[Exchange]:
+        """Small exchanges of several threads, every round of each."""
+        return [e for e in self.all if e.approach == approach and e.threads > 1 and e.ready]
+
+
+def _middle(rounds: Sequence[Exchange]) -> Exchange | None:
+    """The same exchange in all its rounds, as one."""
+    if not rounds:
+        return None
+    total, after = ([getattr(e, of) for e in rounds] for of in ("total", "after"))
+    return replace(rounds[0], total=_median(total), after=_median(after))
+
+
+def _median(of: Sequence[Estimate]) -> Estimate:
+    value, low, high = (float(np.median([getattr(e, end) for e in of])) for end in ("value", "low", "high"))
+    return Estimate(value, low, high)
+
+
+def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages: bool) -> Machine:
+    """The machine with the costs that exchanges show.
+
+    Parameters
+    ----------
+    machine
+        As known without them.
+    active_messages
+        Does ``MPI_Psend`` travel as an active message here?
+    """
+    found = Found(exchanges)
+    if (cold := _cold(found)) is not None:
+        machine = with_fields(machine, cold=cold)
+    if active_messages and (active := _active_message(found)) is not None:
+        machine = with_fields(machine, active_message=active)
+    if (barrier := _barrier(machine, found)) is not None:
+        machine = with_fields(machine, threads=with_fields(machine.threads, barrier=barrier))
+    one_sided: dict[str, Value[float] | Value[Puts]] = {**_put(found), **_puts(found)}
+    machine = _with_rma(machine, one_sided)
+    machine = _with_rma(machine, _epochs(machine, found))
+    return _with_rma(machine, _epochs_of_teams(machine, found))
+
+
+def _with_rma(machine: Machine, fields: Mapping[str, object]) -> Machine:
+    return with_fields(machine, one_sided=with_fields(machine.one_sided, **fields))
+
+
+def modelled(machine: Machine, e: Exchange) -> float:
+    """The model's time of an exchange: the median over its repeats, until both sides are done."""
+    approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
+    workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
+    ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
+    if e.delay_s == 0 and float(np.median(ready.max(axis=1))) < SOON_S:
+        machine = machine.model_copy(update={"cold": None})  # it follows others without computing
+    c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
+    setting = setting_of(machine, workload)
+    return float(np.median([alone(row, [c], approach, setting).end for row in ready.tolist()]))
+
+
+def _rest(machine: Machine, e: Exchange) -> float:
+    return e.after.value - modelled(machine, e)
+
+
+def _cold(found: Found) -> SizeCurve | None:
+    """The extra time of a bulk send after a pause, the median over pauses."""
+    extra = {
+        size: [e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0]
+        for size, at in found.singles().items()
+        if 0.0 in at
+    }
+    return _longer(extra, "a send by one thread after sleeping, less one without")
+
+
+def _active_message(found: Found) -> SizeCurve | None:
+    """Over several pauses, as applications have them: the CTS that came meanwhile is handled cold, too."""
+    singles, extra = found.singles(), dict[int, list[float]]()
+    for e in found.all:
+        single = singles.get(e.bytes, {}).get(e.delay_s)
+        if e.approach == "part" and (e.threads, e.theta) == (1, 1) and single is not None:
+            extra.setdefault(e.bytes, []).append(e.after.value - single.after.value)
+    return _longer(extra, "MPI_Psend of one partition less a send of the same size, after several pauses")
+
+
+def _longer(extra: Mapping[int, Sequence[float]], why: str) -> SizeCurve | None:
+    """A curve of medians by size, with one relative interval that holds the next such difference."""
+    extra = {size: of for size, of in extra.items() if of}
+    if not extra:
+        return None
+    times = {size: max(float(np.median(of)), 0.0) for size, of in extra.items()}
+    if not any(times.values()):
+        return None
+    off = np.concatenate([np.array(of) - times[size] for size, of in extra.items()])
+    return size_curve(times, why, next_within(off) / float(np.mean(list(times.values()))))
+
+
+def _barrier(machine: Machine, found: Found) -> Barrier | None:
+    """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones."""
+    known = machine.threads.barrier
+    free = with_fields(
+        machine.threads, barrier=barrier_curve(dict.fromkeys(known.threads[1:], 0.0), "left out to measure it")
+    )
+    without, rests = with_fields(machine, threads=free), dict[int, list[float]]()
+    for e in found.teams("single"):
+        rests.setdefault(e.threads, []).append(_rest(without, e))
+    if not rests:
+        return None
+    times = {team: max(float(np.median(rests[team])), 0.0) for team in sorted(rests)}
+    off = np.concatenate([np.array(rests[team]) - time for team, time in times.items()])
+    half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
+    if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach, as the largest measured
+        times[known.threads[-1]] = max(times.values())
+    why = "a team's bulk send, ready together, one by one or the last late, less one thread's"
+    return barrier_curve(times, why, half=half)
+
+
+def _put(found: Found) -> dict[str, Value[float]]:
+    """The cost of each further put: a thread marks its partitions one after the other.
+
+    All rounds count: in one minute 64 puts by eight threads take 486 us, in another 800.
+    """
+    puts = [put for of in found.rounds for put in _further_puts(of)]
+    why = f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, by one thread and by each of a team"
+    return {"put": between(puts, why)} if puts else {}
+
+
+def _further_puts(found: Found) -> Iterator[float]:
+    for way in SYNC:
+        one = found.one(f"rma-single-{way}", SMALL_EXCHANGE)
+        several = found.one(f"rma-single-{way}", SMALL_EXCHANGE * PUTS, PUTS)
+        more = found.one(f"rma-single-{way}", SMALLER_PUT * MORE_PUTS, MORE_PUTS)
+        if one is not None and several is not None:
+            yield (several.total.value - one.total.value) / (PUTS - 1)
+        if several is not None and more is not None:
+            yield (more.total.value - several.total.value) / (MORE_PUTS - PUTS)
+        for threads in sorted({e.threads for e in found.teams(f"rma-single-{way}")}):
+            alone, each = (found.team(f"rma-single-{way}", threads, theta) for theta in (1, PUTS))
+            if alone is not None and each is not None:
+                yield (each.total.value - alone.total.value) / (threads * (PUTS - 1))
+
+
+def _puts(found: Found) -> dict[str, Value[Puts]]:
+    """Deferred puts: those issued before a long pause outside MPI are still to be moved after it.
+
+    The smallest size that is conclusive counts. Whether the adapter or the target's processor moves other puts does
+    not show here, since the target is in MPI.
+    """
+    early = [e for e in found.all if e.approach == EARLY_PUTS and e.threads == 1 and e.theta > 1]
+    for size, theta in sorted({(e.bytes, e.theta) for e in early}):
+        together = found.one(EARLY_PUTS, size, theta)
+        pauses = {e.delay_s for e in early if (e.bytes, e.theta) == (size, theta)}
+        delayed = found.one(EARLY_PUTS, size, theta, max(pauses))
+        if together is None or delayed is None or not SETTLES_S < together.total.value < delayed.delay_s:
+            continue
+        left = delayed.after.value / together.total.value
+        before = (theta - 1) / theta
+        if 1 - left >= MOVED * before:
+            continue
+        if 1 - left >= STUCK * before:
+            return {}
+        why = f"{left:.0%} of the time of {theta} puts of {size // theta} B was left after a pause before the last"
+        return {"puts": Value[Puts](value="deferred", source="measured", why=why)}
+    return {}
+
+
+def _epochs(machine: Machine, found: Found) -> dict[str, Value[float]]:
+    """An epoch is the rest of an exchange by one put; a further window, the difference of several to one."""
+    free = exact(TIME, 0.0, "left out to measure it")
+    without = _with_rma(machine, {"epoch": free, "flush": free, "window": free})
+    out, further = dict[str, Value[float]](), list[float]()
+    for way, name in SYNC.items():
+        one = found.one(f"rma-single-{way}", SMALL_EXCHANGE)
+        if one is not None:
+            out[name] = between([_rest(without, one)], f"one put's exchange, {way}, less its messages")
+        window = found.one(f"rma-many-{way}", SMALL_EXCHANGE)
+        windows = found.one(f"rma-many-{way}", SMALL_EXCHANGE * PUTS, PUTS)
+        if window is not None and windows is not None:
+            further.append((windows.after.value - window.after.value) / (PUTS - 1))
+    if further:
+        why = f"after the last of {PUTS} windows less after an only one, both synchronisations"
+        out["window"] = between(further, why)
+    return out
+
+
+def _epochs_of_teams(machine: Machine, found: Found) -> dict[str, Value[float]]:
+    """Epochs again, by teams as applications have them: threads put at the same time, and share one's wait."""
+    out = {}
+    for way, name in SYNC.items():
+        alone: Value[float] | None = getattr(machine.one_sided, name)
+        rests = [_rest(machine, e) for a in ("single", "many") for e in found.teams(f"rma-{a}-{way}")]
+        if rests and alone is not None:
+            time, half = max(alone.value + float(np.median(rests)), SHORTEST_S), next_within(rests)
+            why = f"one put's exchange by each thread of a team, {way}, less its messages"
+            out[name] = value(TIME, Estimate(time, max(time - half, 0.0), time + half), why)
+    return out
+
+
+def next_within(values: Sequence[float] | Array) -> float:
+    """How far from their median the next such value lies, with 95 % probability, by Student's t.
+
+    Not how well the median is known: a prediction is of one exchange. Exchanges in which a neighbour's time slice was
+    measured instead do not count.
+    """
+    off = np.asarray(values) - np.median(values)
+    off = off[np.abs(off) <= UNDISTURBED * max(float(mad_sigma(off)), SHORTEST_S)]
+    n = len(off)
+    return student95(n - 1) * float(off.std(ddof=1)) * (1 + 1 / n) ** 0.5 if n > 1 else 0.0

@@ -1,0 +1,277 @@
+"""How one adapter serves several ranks of a node: message rate and bandwidth by ranks, beside the model's assumption.
+
+The engine lets ranks of a node share one adapter with the link bandwidth and the gap g that one rank was measured
+with. Whether that holds is measured here; where it does not, it is said, and how far off it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.observations_of import Record, centre, load
+from pready.calibrate.measure.catalogue import PAIRS
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Content, Point
+from pready.calibrate.measure.session import Outcome, environment_of, measure
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_bandwidth, format_size, format_time
+from pready.model.machine.machine import Machine
+from pready.model.version import VERSION
+
+SMALL, SMALL_WINDOW = 8, 256
+LARGE, LARGE_WINDOW = 256 << 10, 16
+ROUNDS = 2
+"""How often each is measured, far apart in time."""
+POINT_BUDGET_S = 2.0
+FULL = 0.75
+"""Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
+ALIKE = 1.1
+"""Factor up to which two figures are taken to be one."""
+HEAD = "Ranks of a node: "
+"""How lines begin that a machine file's head has of this."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """So many ranks of a node that send at once."""
+
+    pairs: int
+    bytes: int
+    message_s: Estimate
+    """Time over messages of all ranks."""
+    shared_cores: bool
+    """Ranks shared cores, so that the time contains the scheduler's."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """The adapter of a node, as several ranks showed it.
+
+    Attributes
+    ----------
+    served
+        Small messages and large ones, by ranks.
+    growth
+        Bandwidth of the most ranks over that of one.
+    gap
+        Least time between small messages of all ranks, where their rate stopped growing with them; else an upper
+        bound. None: ranks shared cores, and it cannot be told.
+    limits
+        Did the rate stop growing? False: `gap` is an upper bound.
+    """
+
+    served: tuple[Served, ...]
+    growth: Estimate
+    gap: Estimate | None
+    limits: bool
+
+    @property
+    def most(self) -> int:
+        """Ranks that sent at once."""
+        return max(s.pairs for s in self.served)
+
+    @property
+    def shared_cores(self) -> bool:
+        """Did ranks share cores in any of it?"""
+        return any(s.shared_cores for s in self.served)
+
+    @property
+    def one_link(self) -> bool:
+        """Do ranks of a node together get the bandwidth of one?"""
+        return 1 / ALIKE <= self.growth.value <= ALIKE
+
+
+def counts(per_node: int) -> list[int]:
+    """Numbers of ranks to measure: one, that many, and powers of two between."""
+    powers = {1 << k for k in range(per_node.bit_length())}
+    return sorted({*(n for n in powers if n <= per_node), per_node})
+
+
+def points(per_node: int) -> list[Point]:
+    """The most ranks first after one: a budget that ends early has both ends."""
+    one, *more = counts(per_node)
+    return [
+        Point.of(PAIRS, pairs=n, bytes=size, window=window, round=round_)
+        for round_ in range(ROUNDS)
+        for n in (one, *reversed(more))
+        for size, window in ((LARGE, LARGE_WINDOW), (SMALL, SMALL_WINDOW))
+    ]
+
+
+def run(
+    launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
+) -> Outcome:
+    """Measure into `raw`; points of the same environment that are there are not measured again.
+
+    Parameters
+    ----------
+    launcher
+        Starts `per_node` ranks on each of two nodes, one node after the other.
+    placed
+        Ranks are known to lie so: names of hosts do not tell (on the rig).
+
+    Raises
+    ------
+    PreadyError
+        Ranks lie otherwise, or the benchmark does not run.
+    """
+    if not placed:
+        check_places([str(host) for host in environment_of(launcher, built)["hosts"]], per_node)
+    return measure(
+        points(per_node),
+        launcher,
+        raw,
+        budget_s,
+        built=built,
+        tool=VERSION,
+        seed=seed,
+        point_budget_s=POINT_BUDGET_S,
+        pin=pin,
+    )
+
+
+def check_places(hosts: Sequence[str], per_node: int) -> None:
+    """Refuse ranks that do not fill two nodes one after the other."""
+    halves = set(hosts[:per_node]), set(hosts[per_node:])
+    if len(hosts) != 2 * per_node or any(len(half) != 1 for half in halves) or halves[0] == halves[1]:
+        raise PreadyError(
+            f"--ranks-per-node {per_node} with ranks on {', '.join(hosts)}",
+            valid=f'{2 * per_node} ranks that fill two nodes one after the other, such as "srun -N 2 -n {2 * per_node} '
+            f'--ntasks-per-node {per_node} -m block"',
+        )
+
+
+def adapter(raw: Path, key: str | None = None) -> Adapter | None:
+    """The adapter, from a raw file; None: not measured.
+
+    Parameters
+    ----------
+    key
+        Of the environment; None: whichever has such points, of which there is one.
+    """
+    content = load(raw)
+    keys = {p["environment"] for p in content.points.values() if p["record"]["measurement"] == PAIRS}
+    found = sorted(keys if key is None else keys & {key})
+    if len(found) > 1:
+        raise PreadyError(
+            f"{len(found)} environments measured ranks of a node", valid=f"one: {', '.join(found)}", source=str(raw)
+        )
+    return of_served(_served(content, found[0])) if found else None
+
+
+def _served(content: Content, key: str) -> list[Served]:
+    """One for each number of ranks and size, its rounds taken together."""
+    by_point: dict[tuple[int, int], list[Record]] = {}
+    for record in content.select(PAIRS, key):
+        p = record["parameters"]
+        by_point.setdefault((int(p["pairs"]), int(p["bytes"])), []).append(record)
+    out = []
+    for (pairs, size), records in sorted(by_point.items()):
+        each = [centre(r, 1 / (pairs * int(r["parameters"]["window"]))) for r in records]
+        out.append(Served(pairs, size, _around(each), any(r["derived"]["sharing"] > 0 for r in records)))
+    return out
+
+
+def _around(each: Sequence[Estimate]) -> Estimate:
+    """The middle of several, within all their intervals."""
+    return Estimate(float(np.median([s.value for s in each])), min(s.low for s in each), max(s.high for s in each))
+
+
+def of_served(served: Sequence[Served]) -> Adapter:
+    """Bandwidth over ranks, and where their rate ends.
+
+    Of k ranks whose own messages are `own` apart, one leaves every max(gap, own / k): where that is more than own / k,
+    it is the gap of the adapter.
+
+    Raises
+    ------
+    PreadyError
+        Small or large messages were not measured of one rank and of several.
+    """
+    small, large = ({s.pairs: s.message_s for s in served if s.bytes == size} for size in (SMALL, LARGE))
+    if any(1 not in found or len(found) < 2 for found in (small, large)):
+        raise PreadyError(
+            f"{len(served)} points of ranks of a node", valid=f"one rank and several, {SMALL} B and {LARGE} B"
+        )
+    one, most = large[1], large[max(large)]
+    growth = Estimate(one.value / most.value, one.low / most.high, one.high / most.low)
+    steady = {s.pairs: s.message_s for s in served if s.bytes == SMALL and not s.shared_cores}
+    if 1 not in steady or len(steady) < 2:
+        return Adapter(tuple(served), growth, None, limits=False)
+    limited = [t for k, t in steady.items() if k > 1 and steady[1].value / (k * t.value) < FULL]
+    gap = _around(limited) if limited else steady[max(steady)]
+    return Adapter(tuple(served), growth, gap, bool(limited))
+
+
+def lines(found: Adapter, machine: Machine | None = None) -> tuple[str, ...]:
+    """The findings, and where predictions with `machine` assume otherwise.
+
+    Parameters
+    ----------
+    machine
+        None: the findings alone.
+    """
+    large, small = ([s for s in found.served if s.bytes == size] for size in (LARGE, SMALL))
+    together = format_bandwidth(large[-1].bytes / large[-1].message_s.value)
+    every = ", ".join(f"{format_time(s.message_s.value)} of {s.pairs}" for s in small)
+    told = [
+        f"{found.most} at once move {found.growth.value:.2f} times what one moves ({found.growth.low:.2f} to "
+        f"{found.growth.high:.2f}), {together} in messages of {format_size(LARGE)}: {_shared(found)}",
+        f"messages of {SMALL} B leave every {every}: {_gap(found)}",
+    ]
+    if machine is not None:
+        assumed = still_assumed(found, machine)
+        told.append(f"assumed still: {'; '.join(assumed)}" if assumed else "nothing of it is assumed any more")
+    return tuple(told)
+
+
+def _shared(found: Adapter) -> str:
+    if found.one_link:
+        return "they share one link"
+    if found.growth.value > 1:
+        return "one alone does not fill the link"
+    return "less than one alone" + (", on shared cores" if found.shared_cores else "")
+
+
+def _gap(found: Adapter) -> str:
+    if found.gap is None:
+        return "on shared cores, which says nothing of the adapter"
+    between = f"({format_time(found.gap.low)} to {format_time(found.gap.high)})"
+    if found.limits:
+        return f"the adapter's gap is {format_time(found.gap.value)} {between}"
+    return f"the rate grows with the ranks, the adapter's gap is at most {format_time(found.gap.value)} {between}"
+
+
+def still_assumed(found: Adapter, machine: Machine) -> list[str]:
+    """Where predictions of ranks that share a node take another value than was measured, or none can be told."""
+    out = []
+    if not found.one_link:
+        out.append(f"a bandwidth of one rank's for all, not {found.growth.value:.2f} times it")
+    g = machine.inter.segment(SMALL).g.value
+    taken = g + SMALL / machine.inter.link_bandwidth.value
+    known = found.gap is not None and found.limits and found.gap.low / ALIKE <= taken <= found.gap.high * ALIKE
+    if not known:
+        out.append(f"a gap of one rank's, g = {format_time(g)}, for the adapter of all")
+    return out
+
+
+UNMEASURED = (
+    f"{HEAD}assumed to share the link and the gap g that one rank was measured with; "
+    "'pready calibrate --ranks-per-node K' measures both"
+)
+"""The line of a machine file whose adapter served one rank alone."""
+
+
+def noted(text: str, told: Iterable[str]) -> str:
+    """A machine file with these lines in its head, in place of those that it has of ranks of a node."""
+    rest = re.sub(rf"^# {re.escape(HEAD)}.*\n", "", text, flags=re.MULTILINE)
+    head = re.match(r"(#.*\n)*", rest)
+    at = head.end() if head is not None else 0
+    return rest[:at] + "".join(f"# {HEAD}{line}\n" for line in told) + rest[at:]

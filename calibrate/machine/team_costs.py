@@ -1,0 +1,164 @@
+"""Costs of a team of threads: barriers, waiting for locks, contexts, MPI_Pready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from pready.calibrate.fit import Estimate, Fit, TakenLock
+from pready.calibrate.machine.estimates import TIME, WIDEST, assumed, positive
+from pready.calibrate.machine.observations_of import Probes
+from pready.model.common.units import SI, format_time
+from pready.model.machine.machine import load
+from pready.model.machine.threads import Barrier, Contention, Threads
+from pready.model.toml.provenance import Value
+
+PARALLEL_ABOVE = 1.5
+"""Rate of separate communicators over that of a shared one, from which threads reach contexts of their own."""
+REFERENCE = "meluxina"
+"""The profile whose curves over threads stand in for unmeasured ones."""
+BORROWED_CONTENTION = f"contention as on {REFERENCE}"
+
+
+def threads(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Threads:
+    """The machine's table of threads.
+
+    Parameters
+    ----------
+    cores
+        Of a rank; None: not known.
+    notes
+        Receives notes for a reader.
+    """
+    return Threads(
+        pready=_pready(probes, notes),
+        vci_poll=assumed(TIME, 1e-7, "not measured: one poll of an idle progress engine", 5.0),
+        barrier=_barrier(probes, notes),
+        contention=_contention(fit, probes, cores, notes),
+        contention_put=_contention_of_puts(probes, cores, notes),
+    )
+
+
+def contexts(fit: Fit) -> Value[int]:
+    """As many as threads with a communicator each are seen to use."""
+    shared, own = fit.contention.get("one"), fit.contention.get("communicators")
+    if shared is None or own is None or len(own.threads) < 2:
+        why = "communicator per thread was not compared with one communicator"
+        return Value[int](value=1, source="assumed", why=why)
+    return contexts_of(
+        int(own.threads[-1]),
+        shared.slowdown / own.slowdown,
+        "{most} threads with a communicator each send {faster:.2g}x as fast as on one",
+    )
+
+
+def contexts_of(most: int, faster: float, why: str) -> Value[int]:
+    """At least `most` contexts if so many send enough faster than one; `why` is formatted with both."""
+    several = faster > PARALLEL_ABOVE
+    reason = why.format(most=most, faster=faster) + (" (at least as many contexts)" if several else "")
+    return Value[int](value=most if several else 1, source="measured", why=reason)
+
+
+def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: float, assumed: bool) -> Contention:
+    """c(k) from times by number of threads, never falling, carried on to `most` threads."""
+    each = np.maximum.accumulate([0.0, *(max(t, 0.0) for t in times.values())])
+    beyond = [most] if most > max(times) else []
+    return Contention(
+        threads=(1, *times, *beyond),
+        time=tuple(map(SI, [*each, *(each[-1] for _ in beyond)])),
+        interval=min(half, WIDEST),
+        source="assumed" if assumed else "measured",
+        why=why,
+    )
+
+
+def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) -> Barrier:
+    """A barrier's time by number of threads, never falling."""
+    each = np.maximum.accumulate([0.0, *(max(t, 0.0) for t in times.values())])
+    half = min(half, WIDEST)
+    return Barrier(threads=(1, *times), time=tuple(map(SI, each)), interval=half, source="measured", why=why)
+
+
+def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Contention:
+    """c(k) of sends: of teams that send to a sleeping receiver, else from message rates, else borrowed."""
+    taken = _taken(probes, "one")
+    most = _most_threads(probes)
+    if cores == 1:
+        why = "a rank has one core here: no two of its threads want a lock at once"
+        if taken:
+            two = next(iter(taken.values())).each.value
+            why += f"; two that ran at once, the receiver asleep, paid {format_time(two)}"
+        return contention_curve({most: 0.0}, most, why, half=0.0, assumed=False)
+    if taken:
+        why = "threads that issue at once while the receiver sleeps, beside one alone"
+        return _of_locks(taken, most, why, notes)
+    mechanism = next((m for m in ("one", "communicators") if m in fit.contention), None)
+    if mechanism is None or len(fit.contention[mechanism].threads) < 2:
+        notes.append(f"the message rate of several threads was not measured: {BORROWED_CONTENTION}")
+        known = load(REFERENCE).threads.contention
+        why = f"not measured: as on {REFERENCE} ({known.why})"
+        times = dict(zip(known.threads[1:], known.time[1:], strict=True))
+        return contention_curve(times, known.threads[-1], why, half=0.5, assumed=True)
+    c = fit.contention[mechanism]
+    half = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0
+    times = {int(t): float(time) for t, time in zip(c.threads[1:], c.time[1:], strict=True)}
+    _note_beyond(times, most, notes)
+    why = f"message rate over threads less that of one, mechanism {mechanism}"
+    return contention_curve(times, most, why, half=half, assumed=False)
+
+
+def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
+    """The same for MPI_Put; None: as for sends."""
+    taken = _taken(probes, "window")
+    if cores == 1 or not taken:
+        return None
+    by = "threads that put at once into one window while the receiver sleeps, beside one alone"
+    return _of_locks(taken, _most_threads(probes), by, notes)
+
+
+def _taken(probes: Probes, mechanism: str) -> Mapping[int, TakenLock]:
+    """By number of threads, in increasing order."""
+    return dict(sorted(probes.taken_lock.get(mechanism, {}).items()))
+
+
+def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[str]) -> Contention:
+    known = [lock.each for lock in taken.values() if lock.each.value > 0]
+    half = max((each.half_width / each.value for each in known), default=0.0)
+    _note_beyond(taken, most, notes)
+    times = {threads: lock.each.value for threads, lock in taken.items()}
+    return contention_curve(times, most, why, half=half, assumed=False)
+
+
+def _note_beyond(measured: Iterable[int], most: int, notes: list[str]) -> None:
+    if most > (last := max(measured)):
+        notes.append(f"contention of more than {last} threads taken as of these: more were not measured")
+
+
+def _most_threads(probes: Probes) -> int:
+    """The largest team of the barrier's curve: a team needs both curves."""
+    return max(probes.barrier, default=load(REFERENCE).threads.barrier.threads[-1])
+
+
+def _barrier(probes: Probes, notes: list[str]) -> Barrier:
+    times = {t: s.value for t, s in sorted(probes.barrier.items()) if t > 1}
+    if times:
+        return barrier_curve(times, "OpenMP barriers, medians, made non-decreasing")
+    notes.append(f"no thread barrier was measured: as on {REFERENCE}")
+    known = load(REFERENCE).threads.barrier
+    return Barrier(
+        threads=known.threads,
+        time=tuple(map(SI, known.time)),
+        source="assumed",
+        why=f"not measured: as on {REFERENCE} ({known.why})",
+    )
+
+
+def _pready(probes: Probes, notes: list[str]) -> Value[float]:
+    if probes.pready is None:
+        reasons = sorted(set(probes.unsupported.values()))[:1]
+        notes.append(": ".join(["MPI_Pready was not measured", *reasons]))
+        return assumed(TIME, 1e-7, "not measured: an atomic decrement under contention", 3.0)
+    s = probes.pready
+    why = "partitions marked by a team of threads"
+    return positive(TIME, Estimate(s.value, s.low, s.high), why, notes, "pready")

@@ -1,0 +1,1 @@
+"""From the launcher to a raw file."""

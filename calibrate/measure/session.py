@@ -1,0 +1,360 @@
+"""Measure a list of points through a launcher: resumes, keeps to a budget, reports through a callback.
+
+One process is started for many points. Points are fed to it one by one, each after the record of the one before has
+been synced, so nothing measured is lost when anything dies, and the budget can end the run between two points.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from pready.calibrate.measure import post_mortem
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point, Records, environment_key
+from pready.model.common.errors import PreadyError
+
+POINT_BUDGET_S = 2.0
+START_PATIENCE_S = 120.0
+POINT_PATIENCE_S = 30.0
+RESTARTS_IN_A_ROW = 3
+SEED = 1
+
+SETTINGS = ("MPIR_CVAR_", "MPICH_", "MV2_", "I_MPI_", "OMPI_MCA_", "FI_", "UCX_", "PSM2_", "PSM3_", "OMP_")
+"""Beginnings of the names of variables that change how a library communicates. They identify an environment."""
+
+
+class MeasureError(PreadyError):
+    """The benchmark does not run at all; `details` are its last words."""
+
+    def __init__(self, problem: str, details: str = "") -> None:
+        self.details = details
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, [super().__str__(), self.details]))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of `measure` after each point."""
+
+    point: Point
+    record: Mapping[str, Any] | None
+    """The record, or None if the point failed."""
+    reason: str | None
+    """Why it failed."""
+    done: int
+    """Points that need no more measuring in this run, those of earlier runs included."""
+    total: int
+    elapsed_s: float
+    left_s: float
+    """Estimated time to the end, at most the rest of the budget."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a run."""
+
+    environment: str
+    """Key of the environment measured in."""
+    measured: int
+    """Points measured by this run."""
+    failed: int
+    left: int
+    """Points the budget did not reach."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Reason by point."""
+
+
+def _nothing(progress: Progress) -> None:
+    """Default callback."""
+
+
+def measure(
+    points: Iterable[Point],
+    launcher: Launcher,
+    out: Path,
+    budget_s: float,
+    on_point: Callable[[Progress], None] = _nothing,
+    *,
+    built: Built,
+    point_budget_s: float = POINT_BUDGET_S,
+    patience_s: float = POINT_PATIENCE_S,
+    tool: str = "",
+    seed: int = SEED,
+    folder: Path | None = None,
+    pin: bool = True,
+) -> Outcome:
+    """Measure the points that are not in `out` yet, in order, until the budget ends.
+
+    Parameters
+    ----------
+    points
+        As from `pready.calibrate.measure.schedule.plan`; the most valuable first.
+    launcher
+        Starts two ranks.
+    out
+        Raw result file, created or continued.
+    budget_s
+        Wall-clock seconds for this run. A point that has begun is finished.
+    on_point
+        Called after each point; may raise to stop, which loses nothing.
+    built
+        The benchmark.
+    point_budget_s
+        Seconds of repeats for one point, unless the point says otherwise.
+    patience_s
+        Seconds beyond its budget after which a point counts as hanging.
+    tool
+        This tool's version, for the environment record.
+    seed
+        Of the payload pattern.
+    folder
+        Of an exchange's plans; where it is given, a lost point is blamed on a rank.
+    pin
+        False: threads run where the kernel likes, not each on a core of its own.
+
+    Raises
+    ------
+    MeasureError
+        The benchmark does not start, or dies again and again.
+    RecordsError
+        `out` is damaged or in use.
+    """
+    begun = time.monotonic()
+    wanted = list(dict.fromkeys(points))
+    places = [*([] if folder is None else [f"folder={folder}"]), *([] if pin else ["pin=no"])]
+    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places, "points=-"])
+    environ = {**os.environ, **launcher.environment}
+    settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}
+    with Records(out) as records:
+        session = _Session(command, environ, folder)
+        try:
+            record = session.ask("environment", START_PATIENCE_S)
+            key = environment_key(record, launcher.name, settings, built.identity)
+            about = {"launcher": launcher.name, "settings": settings, "program": built.identity}
+            records.add_environment(key, {**record, **about})
+            missing = records.missing(wanted, key)
+            known = len(wanted) - len(missing)
+            failures: dict[str, str] = {}
+            in_a_row = 0
+            for done, point in enumerate(missing):
+                if time.monotonic() - begun >= budget_s:
+                    return _outcome(key, done, failures, len(missing))
+                found: dict[str, Any] | None = None
+                reason: str | None = None
+                try:
+                    found = session.ask(_line(point, key, point_budget_s), _patience(point, point_budget_s, patience_s))
+                    reason = found.get("error")
+                    in_a_row = 0
+                except _Lost as lost:
+                    reason = str(lost)
+                    in_a_row += 1
+                if reason is None and found is not None:
+                    records.add_point(point, key, found)
+                else:
+                    failures[str(point)] = reason or ""
+                    records.add_failure(point, key, reason or "")
+                elapsed = time.monotonic() - begun
+                pace = elapsed / (done + 1)
+                left = min(max(budget_s - elapsed, 0.0), pace * (len(missing) - done - 1))
+                on_point(
+                    Progress(
+                        point,
+                        found if reason is None else None,
+                        reason,
+                        known + done + 1,
+                        len(wanted),
+                        elapsed,
+                        left,
+                    )
+                )
+                if in_a_row >= RESTARTS_IN_A_ROW:
+                    raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
+                if in_a_row and done + 1 < len(missing):
+                    session.close()
+                    session = _Session(command, environ, folder)
+                    session.ask("environment", START_PATIENCE_S)
+            return _outcome(key, len(missing), failures, len(missing))
+        except _Lost as lost:
+            raise MeasureError("the benchmark does not run", str(lost)) from None
+        finally:
+            session.close()
+
+
+def environment_of(launcher: Launcher, built: Built) -> dict[str, Any]:
+    """Where the benchmark runs, as it says itself; measures nothing. Errors as of `measure`."""
+    environ = {**os.environ, **launcher.environment}
+    session = _Session(launcher.command([str(built.program), "points=-"]), environ)
+    try:
+        return session.ask("environment", START_PATIENCE_S)
+    except _Lost as lost:
+        raise MeasureError("the benchmark does not run", str(lost)) from None
+    finally:
+        session.close()
+
+
+def _outcome(key: str, done: int, failures: dict[str, str], missing: int) -> Outcome:
+    return Outcome(key, done - len(failures), len(failures), missing - done, failures)
+
+
+def _line(point: Point, environment: str, budget_s: float) -> str:
+    line = point.line(point.key(environment))
+    return line if point.get("budget_s") is not None else f"{line} budget_s={budget_s!r}"
+
+
+def _patience(point: Point, budget_s: float, patience_s: float) -> float:
+    """The benchmark gives up its minimum number of repeats after ten budgets (timing.c)."""
+    own = point.get("budget_s")
+    return 10 * (float(own) if isinstance(own, (int, float)) else budget_s) + patience_s
+
+
+# ---- one running benchmark ------------------------------------------------------------------------------------------
+
+
+class _Lost(Exception):
+    """The benchmark died or is silent."""
+
+
+class _Session:
+    """A running `pready-bench points=-`."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], folder: Path | None = None) -> None:
+        self._folder = folder
+        if folder is not None:
+            post_mortem.clear(folder)
+        self._words: deque[str] = deque(maxlen=30)
+        self._records: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        try:
+            self._process = subprocess.Popen(
+                _mortal(command),
+                env=dict(environ),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MeasureError(f"{command[0]}: {error}") from error
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._threads = [
+            threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._overhear, args=(self._process.stderr,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _listen(self, stream: IO[str]) -> None:
+        for line in stream:
+            record = _record_of(line)
+            if record is not None:
+                self._records.put(record)
+            elif line.strip():
+                self._words.append(line.rstrip())
+        self._records.put(None)
+
+    def _overhear(self, stream: IO[str]) -> None:
+        for line in stream:
+            if line.strip():
+                self._words.append(line.rstrip())
+
+    def ask(self, line: str, patience_s: float) -> dict[str, Any]:
+        """Send a line, wait for its record."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            record = self._records.get(timeout=patience_s)
+        except queue.Empty:
+            blamed = self._blame(silent=True)  # before its ranks are ended
+            self.close(politely=False)
+            raise _Lost(self._last(f"{blamed}no answer for {patience_s:.0f} s")) from None
+        except OSError:
+            record = None
+        if record is None:
+            self.close()
+            blamed = self._blame(silent=False)
+            raise _Lost(self._last(f"{blamed}ended with exit status {self._process.returncode}"))
+        return record
+
+    def _blame(self, *, silent: bool) -> str:
+        if self._folder is None:
+            return ""
+        return f"{post_mortem.blame(post_mortem.read(self._folder), ' '.join(self._words), silent=silent)}; "
+
+    def _last(self, what: str) -> str:
+        return "\n".join([what, *self._words])
+
+    def close(self, *, politely: bool = True) -> None:
+        """End it: by the line "end" unless it is known to be deaf, else by force. Safe to call twice."""
+        process = self._process
+        assert process.stdin is not None
+        try:
+            process.stdin.write("end\n")
+            process.stdin.close()
+        except (OSError, ValueError):
+            pass
+        for step in (None, signal.SIGTERM, signal.SIGKILL):
+            if step is None and not politely:
+                continue
+            if step is not None and process.poll() is None:
+                os.killpg(process.pid, step)
+            try:
+                process.wait(timeout=5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        for thread in self._threads:
+            thread.join(timeout=5)
+        for stream, thread in zip((process.stdout, process.stderr), self._threads, strict=True):
+            if stream is not None and not thread.is_alive():
+                stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _record_of(line: str) -> dict[str, Any] | None:
+    """A record, or None for whatever else a launcher or a library prints."""
+    if not line.startswith("{"):
+        return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and "measurement" in record else None
+
+
+def _mortal(command: Sequence[str]) -> list[str]:
+    """The command, ended when this process is killed: a launcher must not go on measuring while another run resumes.
+
+    Without `setpriv` (util-linux) it finishes its point, then ends for want of another (main.c).
+    """
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return [*([setpriv, "--pdeathsig", "TERM"] if setpriv else []), *command]

@@ -1,0 +1,1 @@
+"""Two nodes, or more, of network namespaces on one machine."""

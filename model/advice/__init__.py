@@ -1,0 +1,1 @@
+"""The main job: Machine and Workload to a Prediction with a verdict."""

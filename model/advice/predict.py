@@ -1,0 +1,357 @@
+"""The main job: Machine + Workload → Prediction.
+
+The timeline predicts two ranks. The engine simulates patterns of more, because a late neighbour delays both bulk and
+the approach, and its own neighbours an iteration later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pready.model.advice import congestion, unstated_defaults
+from pready.model.advice.advise import advise, best_of
+from pready.model.advice.sensitivity import decides
+from pready.model.advice.sensitivity_step import decides_step
+from pready.model.approach.interfaces import BULK, INTERFACES, Approach
+from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile
+from pready.model.approach.libraries import library as library_by_name
+from pready.model.approach.vcis import enumerate_approaches, transport_counts
+from pready.model.common.errors import PreadyError
+from pready.model.common.parallel import both
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.ranks.layout import cut, of_a_step, unable
+from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.engine.whole_step import WholeStep
+from pready.model.equations.closed_form import closed_form
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.verdict import MIN_GAIN, verdict_of
+from pready.model.version import VERSION
+from pready.model.workload import supported_by
+from pready.model.workload.workload import Workload
+
+Engine = Literal["timeline", "engine"]
+
+
+def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
+    """The library profile to predict for.
+
+    Of a library named by the user, the profile holds. The default is the machine's own, corrected by what was measured
+    there ("does MPI_Pready send early?"); if that cannot be installed, the one that can be in its place.
+    """
+    profile = library_by_name(name or machine.library.name)
+    if name is None and profile.installable:
+        return library_by_name(profile.installable)
+    measured = machine.library.early_send
+    if measured is None:
+        return profile
+    does = "sends" if measured.value else "does not send"
+    said = f"measured on {machine.name}: MPI_Pready {does} early ({measured.why})"
+    if name is None and profile.part is None:
+        # Its profile has no partitioned operations, but they were measured: as in the released libraries.
+        like = OPENMPI_PERSIST if measured.value else MPICH_RELEASE
+        return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
+    if profile.part is None or profile.name != machine.library.name or measured.value == profile.early:
+        return profile
+    return replace(profile, early=measured.value, why=said)
+
+
+def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:
+    """A machine as used by the library to predict for (`effective_library`, `puts.with_puts`), and that library."""
+    profile = effective_library(machine, name)
+    return with_puts(machine, profile), profile
+
+
+def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
+    """Every approach to evaluate, the baseline first."""
+    n = workload.n_partitions
+    counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
+    contexts = machine.contexts.value
+    out: list[Approach] = []
+    for interface in INTERFACES:
+        if interface.partitioned:
+            if interface is not library.part:
+                continue
+            allowed, vcis = library.transports(counts, workload.threads, n), library.part_vcis
+        else:
+            allowed, vcis = counts, library.max_vcis
+        out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
+    return [workload.baseline, *(a for a in out if a != workload.baseline)]
+
+
+def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:
+    """Approaches that the machine's own library adds to the installable one, and what they need."""
+    own = library_by_name(machine.library.name)
+    if library is not None or not own.installable:
+        return []
+    return [(a, own.needs) for a in approaches(machine, workload, own) if a.interface.partitioned]
+
+
+def evaluator(
+    machine: Machine,
+    workload: Workload,
+    seed: int = 0,
+    engine: Engine | None = None,
+    draws: int | None = None,
+    cores: int | None = None,
+) -> tuple[Evaluation, list[str]]:
+    """The evaluation of a workload, and notes where it is not the one that the pattern needs.
+
+    Parameters
+    ----------
+    engine
+        Absent: the timeline for two ranks, the engine for more, where it can.
+    draws
+        Of the machine's parameters; absent, the engine's default.
+    cores
+        For the engine; absent, all.
+
+    Raises
+    ------
+    PreadyError
+        `engine` cannot simulate the workload.
+    """
+    if workload.exchanges is not None:
+        raise PreadyError(
+            "several exchanges per step", valid="one exchange here, or 'pready predict' or 'simulate' of the whole step"
+        )
+    one = supported_by.beyond(workload, "timeline") is None
+    if engine is not None or not one:
+        supported_by.check(workload, engine or "engine")
+    why = unable(workload)
+    if engine == "engine" and why is not None:
+        raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
+    if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
+        many = Evaluation(machine, workload, seed, draws, alone=False, cores=cores)
+        return many, stands_for(workload, many)
+    notes = _of_one_exchange(machine, workload, "asked for the timeline" if why is None else why)
+    return Evaluation(machine, workload, seed, draws, alone=True, cores=cores), notes
+
+
+def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list[str]:
+    """Notes for a timeline that stands for many ranks."""
+    notes: list[str] = []
+    if workload.pattern != "pt2pt":
+        notes.append(f"{because}: predicted from one exchange, without late neighbours")
+    if workload.thread_grid is not None:
+        notes.append("the timeline ignores thread_grid: all threads fill every neighbour's buffer")
+    return notes
+
+
+def stands_for(workload: Workload, many: Evaluation) -> list[str]:
+    """A note if fewer ranks or iterations were simulated than the workload has."""
+    less = cut(workload)
+    return [less] if less is not None else _stand_for(workload, many)
+
+
+def _stand_for(workload: Workload, many: Evaluation) -> list[str]:
+    whole = of_a_step(workload)[0].grid
+    if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
+        return []
+    some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.grid, whole))
+    return [
+        f"simulated {some} ranks, {many.iterations} iterations, instead of {all_}, {workload.iterations} "
+        "('pready simulate' runs the full size)"
+    ]
+
+
+def predict(
+    machine: Machine,
+    workload: Workload,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    draws: int | None = None,
+    min_gain: float = MIN_GAIN,
+) -> Prediction:
+    """What every approach costs on a machine, and the advice.
+
+    Parameters
+    ----------
+    machine, workload
+        See `pready.model.machine.machine.load` and `pready.model.workload.workload.load`.
+    library
+        Name of a library profile; absent, the machine's own.
+    seed
+        Of arrivals and parameter draws; the same seed gives the same prediction.
+    engine
+        "timeline" or "engine"; absent, the engine for patterns of more than two ranks.
+    draws
+        Of the machine's parameters, for the intervals; 0: no intervals and no sensitivity.
+    min_gain
+        Share of an iteration that a port has to save to be advised.
+
+    Raises
+    ------
+    PreadyError
+        An unknown library, or a workload outside what the machine describes.
+    """
+    machine, profile = with_library(machine, library)
+    if workload.exchanges is not None:
+        return predict_step(
+            machine,
+            workload,
+            library=library,
+            seed=seed,
+            engine=engine,
+            draws=draws,
+            min_gain=min_gain,
+            deciding=draws != 0,
+        )
+    evaluation, notes = evaluator(machine, workload, seed, engine, draws)
+
+    def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
+        return evaluator(machine, other, seed, engine, 0)[0].predict_all(some)
+
+    return _answered(evaluation, profile, library, min_gain, notes, at_values, deciding=draws != 0)
+
+
+def _answered(
+    evaluation: Evaluation,
+    profile: LibraryProfile,
+    library: str | None,
+    min_gain: float,
+    notes: list[str],
+    at_values: unstated_defaults.Evaluate,
+    *,
+    deciding: bool,
+) -> Prediction:
+    """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity."""
+    machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
+    able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
+    rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
+    rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
+    if profile.name != machine.library.name and library is None:
+        notes.insert(
+            0,
+            f"{machine.name} was described with {library_by_name(machine.library.name).title}, which is not released: "
+            f"predicted for {profile.title} (--library {machine.library.name} asks for the other)",
+        )
+    rate = evaluation.delay / workload.partition_size
+    form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
+    best = best_of(workload, rows, min_gain).approach
+    advice, decided = both(
+        lambda: advise(evaluation, profile, rows, min_gain),
+        lambda: decides(evaluation, best, min_gain) if deciding else [],
+    )
+    notes += unstated_defaults.said(workload, rows, advice.best, min_gain, at_values)
+    many = None if evaluation.rest else evaluation
+    prediction = Prediction(
+        version=VERSION,
+        seed=seed,
+        machine=machine.name,
+        library=profile.name,
+        workload=workload.model_dump(mode="json"),
+        closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": evaluation.delay},
+        approaches=rows,
+        advice=replace(advice, warnings=[*advice.warnings, *notes]),
+        engine="engine" if many else "timeline",
+        ranks=many.grid if many else (),
+        iterations=many.iterations if many else 1,
+        decides=decided,
+    )
+    said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
+    return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))
+
+
+def predict_step(
+    machine: Machine,
+    workload: Workload,
+    *,
+    library: str | None,
+    seed: int,
+    engine: Engine | None,
+    draws: int | None,
+    min_gain: float,
+    deciding: bool,
+) -> Prediction:
+    """Each exchange of a step with the others in bulk, and the step with each as advised.
+
+    Arguments and errors as of `predict`; `deciding`: with the sensitivity of the step.
+    """
+    machine, profile = with_library(machine, library)
+    supported_by.check(workload, engine or "engine")
+    rest = engine == "timeline"
+    if rest and all(w.neighbours is None for w in workload.parts):
+        for of_part, part in zip(of_a_step(workload), workload.parts, strict=True):
+            of_part.pattern(part)  # refuses exchanges of different numbers of ranks
+    why = None if rest else unable(workload)
+    if why is not None:
+        raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
+    each = [
+        Evaluation(machine, w, seed, draws, alone=rest, step=workload, number=i) for i, w in enumerate(workload.parts)
+    ]
+    step = WholeStep(machine, workload, seed, each[0])
+    stand_for = [] if rest else _stand_for(workload, each[0])
+
+    def answered(of: Evaluation) -> Prediction:
+        def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
+            return replace(of, workload=other, draws=0).predict_all(some)
+
+        notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
+        return _answered(of, profile, library, min_gain, notes, at_values, deciding=False)
+
+    exchanges = tuple(map(answered, each))
+    chosen = chosen_ways(workload, exchanges)
+    rows = step.predict(chosen)
+    best = rows[-1]
+    verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
+    common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
+    own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
+    advice = Advice(
+        verdict=verdict,
+        best=best,
+        min_gain=min_gain,
+        here=None,
+        pays=[],
+        certain=[],
+        from_iterations=None,
+        settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
+        because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",
+        warnings=[*common, *own, *stand_for],
+    )
+    delay = sum(e.closed_form["delay_s"] for e in exchanges)
+    return Prediction(
+        version=VERSION,
+        seed=seed,
+        machine=machine.name,
+        library=profile.name,
+        workload=workload.model_dump(mode="json"),
+        closed_form={**max(exchanges, key=lambda e: e.bulk.time_s).closed_form, "delay_s": delay},
+        approaches=rows,
+        advice=advice,
+        engine=exchanges[0].engine,
+        ranks=exchanges[0].ranks,
+        iterations=exchanges[0].iterations,
+        exchanges=exchanges,
+        share=workload.share,
+        decides=decides_step(step, chosen, best, min_gain) if deciding and len(rows) > 1 else [],
+    )
+
+
+def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:
+    """The approach of each exchange of a step.
+
+    One that saves too little by itself may be worth porting with the others.
+    """
+    return [
+        e.advised.approach if e.advised.speedup_percent > 0 else w.baseline
+        for e, w in zip(exchanges, workload.parts, strict=True)
+    ]
+
+
+def ways_said(workload: Workload, exchanges: Sequence[Prediction]) -> str:
+    """The same in words."""
+    ways = chosen_ways(workload, exchanges)
+    return ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, ways, strict=True))
+
+
+def _way(approach: Approach) -> str:
+    if approach == BULK:
+        return "bulk"
+    return f"{approach.name}, {approach.transport_partitions} × {approach.vcis} VCI"

@@ -1,0 +1,112 @@
+"""A prediction in brief, for tables of many points: the best approach and the verdict.
+
+The figures are those of `predict`, from the same draws; what a table does not show is not simulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pready.model.advice.advise import over_sizes
+from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
+from pready.model.machine.machine import Machine
+from pready.model.result.break_even import Range, nearest
+from pready.model.result.prediction import ApproachPrediction, Prediction, Verdict
+from pready.model.result.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
+from pready.model.workload.workload import Workload
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best approach of one prediction, and its verdict."""
+
+    library: str
+    engine: str
+    """As of a `Prediction`."""
+    ranks: tuple[int, ...]
+    best: ApproachPrediction
+    verdict: Verdict
+    rows: tuple[ApproachPrediction, ...]
+    """All approaches, `best` among them; empty if only the best was asked for."""
+    pays: tuple[Range, ...] | None
+    """Buffers per peer for which the best saves enough of an iteration; None if not asked for."""
+    here: Range | None
+    """The range of `pays` that contains the workload's buffer, else the next larger."""
+    ways: str = ""
+    """For a step of several exchanges: how each is sent, in words."""
+
+
+def outcome(
+    machine: Machine,
+    workload: Workload,
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+    min_gain: float = MIN_GAIN,
+    every: bool = False,
+    sizes: bool = False,
+    cores: int | None = None,
+) -> Outcome:
+    """The advice of `predict`; arguments and errors as there, and
+
+    Parameters
+    ----------
+    every
+        All approaches, too.
+    sizes
+        The buffers for which the best one pays, too.
+    cores
+        For the engine; absent, all.
+    """
+    if workload.exchanges is not None:
+        step = predict_step(
+            machine,
+            workload,
+            library=library,
+            seed=seed,
+            engine=engine,
+            draws=None,
+            min_gain=min_gain,
+            deciding=False,
+        )
+        return _of_a_step(step, workload, every=every)
+    machine, profile = with_library(machine, library)
+    evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
+    able = approaches(machine, workload, profile)
+    rows: tuple[ApproachPrediction, ...] = ()
+    if every:
+        rows = tuple(evaluation.predict_all(able))
+        now = next(r for r in rows if r.approach == workload.baseline)
+        best = best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
+    else:
+        stands = evaluation.gains(able)
+        today = next(s for s in stands if s.approach == workload.baseline)
+        usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, today.approach)]
+        best = evaluation.predict(best_port(usable, today, workload.iterations, min_gain).approach)
+    pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
+    return Outcome(
+        library=profile.name,
+        engine="engine" if not evaluation.rest else "timeline",
+        ranks=evaluation.grid if not evaluation.rest else (),
+        best=best,
+        verdict=verdict_of(best, min_gain),
+        rows=rows,
+        pays=pays,
+        here=None if pays is None else nearest(pays, workload.buffer),
+    )
+
+
+def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:
+    """A step of several exchanges, each as advised. It has no single buffer, so no ranges."""
+    return Outcome(
+        library=made.library,
+        engine=made.engine,
+        ranks=made.ranks,
+        best=made.advised,
+        verdict=made.advice.verdict,
+        rows=tuple(made.approaches) if every else (),
+        pays=None,
+        here=None,
+        ways=ways_said(workload, made.exchanges),
+    )

@@ -1,0 +1,1 @@
+"""Ways to send a buffer, and what MPI libraries make of them."""

@@ -1,0 +1,1 @@
+"""Numbers, units, errors: they know nothing of MPI."""

@@ -1,0 +1,770 @@
+"""Approaches side by side on the same draws: simulations as the rows of a prediction.
+
+`row` is the one place that turns simulations into an `ApproachPrediction`; `compare` (``pready simulate``)
+and `ManyRanks` (``pready predict``) give it theirs.
+
+Times are means over ranks and exchanges of what an exchange costs a rank after its own last partition is
+ready. Other than in the timeline's single exchange, this includes waiting for neighbours that are late, and
+for those that were late an iteration before: with noise, η is closer to 1 here, as bulk and the approach
+wait for the same late threads. Where all ranks are in step, both predictions are equal (tests).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from pready.model.approach.interfaces import BULK, Approach, Interface
+from pready.model.common.arrays import Array, Replaced
+from pready.model.common.parallel import both
+from pready.model.engine._kernel import KeptTimes
+from pready.model.engine.other_exchanges import Beside, Draws, Placed
+from pready.model.engine.plan import Priced, listed_price, without_spread
+from pready.model.engine.ranks.layout import of_a_step, part
+from pready.model.engine.ranks.pattern import exchanges
+from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
+from pready.model.engine.simulate import run as run_plan
+from pready.model.equations import metrics
+from pready.model.machine.machine import Machine
+from pready.model.result.interval import interval
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import Stands
+from pready.model.timeline import plain_run
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.plain_run import Alone
+from pready.model.timeline.rules import Setting, setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.timeline.setup_cost import begin
+from pready.model.workload import draws, supported_by
+from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload.draws import deterministic, exchange_seed
+from pready.model.workload.workload import Workload
+
+DRAWS, FEW_DRAWS = 20, 10
+"""Draws of the machine's parameters; few where an iteration has more than `MANY_MESSAGES`."""
+MANY_MESSAGES = 30_000
+NOMINAL, PER_DRAW = 3200, 256
+"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
+values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
+RACED = 6
+"""Draws for approaches that have lost."""
+CLOSE = 0.05
+"""An approach has lost if it takes so much longer than another of its interface with the parameters at their
+values: far more than what other arrivals or another choice among equals could turn."""
+NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 128, 40, 8
+"""The same of exchanges from rest: intervals of η move by about 1 % of their width between seeds."""
+SAMPLES = 16
+"""Exchanges from rest per size, where many sizes are looked at."""
+SENDER, RECEIVER = 0, 1
+WARM_UP = 3
+"""Exchanges that go before: ranks start together, and are pulled apart within about so many."""
+MOST_MESSAGES = 1_200_000
+"""Of `NOMINAL` exchanges. Above it, fewer are simulated."""
+STRIDE = 0x9E3779B97F4A7C15
+"""Between the seeds of draws: odd and large, so that no two seeds of a user's share draws."""
+
+
+def row(
+    run: Simulation,
+    bulk: Simulation,
+    quiet: Simulation,
+    alone: Simulation,
+    workload: Workload,
+    barrier: float,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
+    begins: tuple[Array, Array],
+) -> ApproachPrediction:
+    """A prediction's row from simulations of the same ranks and draws.
+
+    Parameters
+    ----------
+    run, bulk
+        The approach, and the baseline.
+    quiet, alone
+        The approach and bulk without spread of arrivals.
+    barrier
+        Seconds for the workload's threads to meet.
+    drawn, drawn_bulk
+        Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
+        fewer than the baseline has the first of them.
+    begins
+        What beginning takes the approach and the baseline, shapes (): at the parameters' values, or (1 + draws,): and
+        with each draw of them.
+    """
+    splits = run.approach.interface.splits
+    done = min(run.iterations, bulk.iterations)
+    time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
+    eta = float(metrics.eta(time_bulk, time))
+    n = len(drawn.communication)
+    time_low, time_high = interval(drawn.communication, time)
+    eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
+    speedup, speedup_low, speedup_high = saved_percent(run, bulk, workload, drawn, drawn_bulk, begins)
+    # temucin2022 3.1: one send from the join on, without the threads' barrier.
+    t_pt2pt = exchange_s(alone) - barrier
+    no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
+    spread, to_join = (float(x[:done].mean()) / run.exchanges for x in (run.spread_s, run.to_join_s))
+    # From the first MPI_Pready on; a rank never ends before its threads have joined.
+    t_part = time + spread if splits else time - barrier
+    before_join = spread + to_join if splits else 0.0
+    return ApproachPrediction(
+        approach=run.approach,
+        messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
+        time_s=time,
+        time_low_s=time_low,
+        time_high_s=time_high,
+        eta=eta,
+        eta_low=eta_low,
+        eta_high=eta_high,
+        iteration_s=float(run.iteration_s[:done].mean()),
+        speedup_percent=speedup,
+        speedup_low_percent=speedup_low,
+        speedup_high_percent=speedup_high,
+        overhead=float(metrics.overhead(no_spread, t_pt2pt)),
+        perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
+        availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
+        early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
+        arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
+        begin_s=float(begins[0].flat[0]),
+        begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
+        needs=run.approach.interface.needs,
+    )
+
+
+def saved_percent(
+    run: Simulation,
+    bulk: Simulation,
+    workload: Workload,
+    drawn: Drawn,
+    drawn_bulk: Drawn,
+    begins: tuple[Array, Array],
+) -> tuple[float, float, float]:
+    """By how much an approach makes an iteration shorter, beginning included, and where the truth lies; arguments as of
+    `row`."""
+    done, n = min(run.iterations, bulk.iterations), len(drawn.iteration)
+    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
+    once, once_bulk = (b / workload.iterations for b in begins)
+    value = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
+    each = metrics.speedup_percent(
+        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
+    )
+    return value, *interval(each, value)
+
+
+def _of_draws(begin: Array, draws: int) -> Array:
+    """Its rows of so many draws; the value where there are none."""
+    return begin[1 : 1 + draws] if begin.ndim and len(begin) > draws else np.full(draws, begin.flat[0])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What several draws of something give: arrays of shape (draws,), in seconds."""
+
+    communication: Array
+    """Of one exchange."""
+    iteration: Array
+
+
+def warm_up(workload: Workload, iterations: int, steps: int) -> int:
+    """Iterations of so many exchanges that go before those that count, if the workload has as many."""
+    return max(0, min(-(-WARM_UP // steps), workload.iterations - iterations))
+
+
+def exchange_s(run: Simulation, iterations: int | None = None) -> float:
+    """Mean communication time of one exchange, over the first `iterations`."""
+    return float(run.communication_s[:iterations].mean()) / run.exchanges
+
+
+def compare(
+    machine: Machine,
+    workload: Workload,
+    approaches: Sequence[Approach],
+    *,
+    grid: Sequence[int],
+    iterations: int,
+    record: bool = False,
+    on_progress: Callable[[Approach, float], None] | None = None,
+    **options: Any,
+) -> list[tuple[ApproachPrediction, Simulation]]:
+    """Simulate what the application does today and each approach, and say what each costs against that.
+
+    Parameters
+    ----------
+    iterations
+        Counted ones; as in a prediction, some go before them.
+    record
+        Keep the end of every rank and iteration of `approaches`.
+    on_progress
+        Called with the approach and the share that is done.
+    options
+        Further arguments of `simulate`, the same for all.
+
+    Returns
+    -------
+    One pair per approach, the baseline first. `low` and `high` bound 95 % of the iterations' means. An
+    interrupted run is the last of the list; without a completed iteration it is left out.
+    """
+    supported_by.check(workload, "engine")
+    out: list[tuple[ApproachPrediction, Simulation]] = []
+    calm = workload.model_copy(update={"arrivals": NoArrivals()})
+    barrier = machine.threads.barrier.at(workload.threads)
+    bulk: Simulation | None = None
+    alone: Simulation | None = None
+    first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
+    base, values = workload.baseline, Sampler(machine)
+    if base != BULK:
+        alone = simulate(machine, calm, BULK, grid=grid, iterations=first + 1, **options)
+        alone = alone.after(min(first, alone.iterations - 1))
+    for approach in (base, *(a for a in approaches if a != base)):
+        quiet = simulate(machine, calm, approach, grid=grid, iterations=first + 1, **options)
+        if quiet.iterations == 0:
+            break
+        told = None if on_progress is None else partial(on_progress, approach)
+        run = simulate(
+            machine,
+            workload,
+            approach,
+            grid=grid,
+            iterations=first + iterations,
+            record=record and approach in approaches,
+            on_progress=told,
+            **options,
+        )
+        if run.iterations <= first:
+            break
+        run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
+        bulk, alone = bulk or run, alone or quiet
+        done = min(run.iterations, bulk.iterations)
+        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.iteration_s[:done]) for s in (run, bulk)]
+        begins = begin(values, workload, approach), begin(values, workload, base)
+        out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins), run))
+        if run.interrupted:
+            break
+    return out
+
+
+def all_cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass
+class Evaluation:
+    """All that approaches share for one machine and workload; simulations are made on request.
+
+    Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
+    iteration, because a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`.
+    Axes of halos are cut to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks
+    (2 % between seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration
+    -10.0 % on each; the parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is
+    1.35 on 8 × 8 ranks, 1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
+
+    `predict_all` races: all approaches are simulated with the parameters at their values, for as many iterations. Bulk
+    and those within `CLOSE` of the fastest of their interface, with or without set-up costs, then have all `draws`, the
+    others the first `RACED` of them, from which their wider intervals are. What is advised, or shown as the best of an
+    interface, is thus what it is without a race, and so are its interval and every row's values.
+    """
+
+    machine: Machine
+    workload: Workload
+    seed: int = 0
+    draws: int | None = None
+    """Of the machine's parameters; absent: `DRAWS` or `FEW_DRAWS`, from rest `DRAWS_ALONE`."""
+    alone: bool | None = None
+    """Exchanges from rest, of ranks in step; absent: of pairs."""
+    race: bool = True
+    """Few draws for approaches that have lost."""
+    cores: int | None = None
+    """Absent: all that this process may use."""
+    step: Workload | None = None
+    """Of several exchanges, of which `workload` is one; all others are sent in bulk. Times of an iteration are the
+    step's."""
+    number: int = 0
+    """Of `workload` among them."""
+    samples: int = NOMINAL_ALONE
+    """Exchanges from rest with the parameters at their values."""
+    kept: KeptTimes = field(default_factory=KeptTimes, repr=False, compare=False)
+    """Ready times that were drawn, also for what `replace` makes of this."""
+
+    def __post_init__(self) -> None:
+        self.rest = self.workload.pattern == "pt2pt" if self.alone is None else self.alone
+        supported_by.check(self.workload, "timeline" if self.rest else "engine")
+        self._beside = Beside.of(self.machine, self.step, self.number, self.seed, rest=self.rest)
+        cut = None
+        if not self.rest:
+            cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
+            # This exchange's sizes may be others than the step's.
+            cut = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
+        self._placed = Placed(self.machine, self.workload, cut, self.number)
+        self._pattern = self._placed.pattern()
+        some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
+        self._draws = (DRAWS_ALONE if self.rest else some) if self.draws is None else self.draws
+        self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
+        self._prices: dict[tuple[float, bool], Costs] = {}
+        self._values: dict[tuple[float, bool], Costs] = {}
+        self._priced_all: dict[object, Priced] = {}
+        self._begins: dict[Approach, Array] = {}
+        self._nominal: dict[Approach, Simulation] = {}
+        self._quiet: dict[Approach, Simulation] = {}
+        self._drawn: dict[Approach, Drawn] = {}
+        self._over: dict[tuple[Approach, float, int], tuple[float, float]] = {}
+        self._cores = self.cores or all_cores()
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Ranks along x, y, z."""
+        return self._pattern.grid
+
+    @property
+    def _alike(self) -> bool:
+        return deterministic(self.workload) and self._beside.deterministic
+
+    @property
+    def per_draw(self) -> int:
+        """Iterations, or exchanges from rest, with each draw of the parameters."""
+        if self.rest:
+            return 1 if self._alike else PER_DRAW_ALONE
+        return self._iterations(PER_DRAW)
+
+    @property
+    def iterations(self) -> int:
+        """The same at the parameters' values."""
+        if self.rest:
+            return 1 if self._alike else self.samples
+        return self.per_draw if self._alike else self._iterations(NOMINAL)
+
+    @property
+    def studied(self) -> int:
+        """The same where inputs are moved."""
+        return self.iterations if self.rest else self.per_draw
+
+    @property
+    def _messages(self) -> int:
+        """Of one exchange, and of those beside it, all ranks, a message per user partition."""
+        return self._pattern.edges * self.workload.n_partitions + self._beside.messages
+
+    @property
+    def _steps(self) -> int:
+        return 1 if self.rest else self._pattern.exchanges(self.workload.blocks)
+
+    def _iterations(self, exchanges: int) -> int:
+        messages = self._messages * self._steps
+        wanted = exchanges // (self._pattern.ranks * self._steps)
+        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - -(-WARM_UP // self._steps)
+        return max(1, min(wanted, affordable, self.workload.iterations))
+
+    @property
+    def delay(self) -> float:
+        """Mean time from a rank's first ready partition to its last."""
+        run = self.nominal(self.workload.baseline)
+        return float(run.spread_s.mean()) / run.exchanges
+
+    @property
+    def bandwidth(self) -> float:
+        """β of the closed forms: what one large message reaches on the workload's path, in B/s."""
+        return 1 / self.machine.path(self.workload.path).segments[-1].G.value
+
+    def on(self, machine: Machine) -> Evaluation:
+        """The same on another machine."""
+        return replace(self, machine=machine)
+
+    def at_buffer(self, size: float, *, drawn: bool = True) -> Evaluation:
+        """The same with another buffer, in bytes per peer; `drawn`: with draws of the machine, if this has any."""
+        return replace(self, workload=self.workload.at_buffer(size), draws=self.draws if drawn else 0)
+
+    def costs(self, approach: Approach) -> Costs:
+        """Costs of the approach's messages, parameters at their values."""
+        return self._price({}, approach.message_size(self.workload.buffer), inside=False)
+
+    def _price(self, replaced: dict[str, Replaced], size: float, inside: bool) -> Costs:
+        return replace(self._value(size, inside), **replaced)
+
+    def _value(self, size: float, inside: bool) -> Costs:
+        """Costs at the parameters' values."""
+        if (size, inside) not in self._values:
+            self._values[size, inside] = self._priced_rows(size, inside).row(0)
+        return self._values[size, inside]
+
+    def _priced_rows(self, size: float, inside: bool) -> Costs:
+        """Costs at the parameters' values, then with each draw."""
+        if (size, inside) not in self._prices:
+            self._prices[size, inside] = listed_price(self._sampler, self.workload)(size, inside)
+        return self._prices[size, inside]
+
+    @property
+    def _inside(self) -> list[bool]:
+        """By class of messages: within a node?"""
+        return [kind.inside for kind in self._pattern.kinds]
+
+    def _seed(self, draw: int) -> int:
+        return (self.seed + draw * STRIDE) % (LARGEST_SEED + 1)
+
+    def _own_seed(self, draw: int = 0) -> int:
+        return exchange_seed(self._seed(draw), self.number)
+
+    def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
+        """The approach with the parameters at their values, or some costs replaced."""
+        if not replaced and not self.rest:
+            return self._all_rows(approach).rows(range(1))
+        kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+        values = [replace(self._value(size, inside), **replaced) for size, inside in kinds]
+        return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
+
+    def _at_draws(self, approach: Approach, draws: range) -> Priced:
+        """The approach with each of these draws of the parameters, from 1 on."""
+        if not self.rest:
+            return self._all_rows(approach).rows(draws)
+        return self._all_rows(approach).rows(range(draws.start - 1, draws.stop - 1))
+
+    def _all_rows(self, approach: Approach) -> Priced:
+        """The approach at the parameters' values, then with each draw of them, made once; from rest, draws alone."""
+        if approach not in self._priced_all:
+            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+            by_class = [self._priced_rows(size, inside) for size, inside in kinds]
+            if self.rest:
+                by_class = [c.rows(slice(1, None)) for c in by_class]
+            rows = range(1 if self.rest else 0, 1 + self._draws)
+            self._priced_all[approach] = self._placed.priced(approach, by_class, self.arrivals_of(rows, self.per_draw))
+        return self._priced_all[approach]
+
+    def arrivals_of(self, rows: Sequence[int], iterations: int) -> Draws:
+        """Rows of the sampler, for so many iterations; exchanges from rest go on where those of the row before end."""
+        if not self.rest:
+            return Draws(rows, [*map(self._seed, rows)])
+        firsts = [0 if row == 0 else self.iterations + (row - 1) * self.per_draw for row in rows]
+        return Draws(rows, [self.seed] * len(rows), iterations, firsts)
+
+    def _job(self, own: Priced, draws: Draws, iterations: int, sampler: Sampler | None = None, **how: bool) -> Job:
+        """A step's simulation, iterations that go before included."""
+        return self._beside.around(own, draws, sampler, **how), self.length(iterations)
+
+    def length(self, iterations: int) -> int:
+        """Of a simulation of so many iterations; exchanges from rest go side by side."""
+        return 1 if self.rest else self.first(iterations) + iterations
+
+    def first(self, iterations: int) -> int:
+        """Iterations that go before so many."""
+        return 0 if self.rest else warm_up(self.workload, iterations, self._steps)
+
+    @property
+    def sampler(self) -> Sampler:
+        """Of the machine's draws: row 0 has its values."""
+        return self._sampler
+
+    @property
+    def drawn_rows(self) -> Draws:
+        """Rows of the sampler with drawn machines, and their arrivals."""
+        return self.arrivals_of(range(1, self._draws + 1), self.per_draw)
+
+    @property
+    def all_cores(self) -> int:
+        """That simulations may use."""
+        return self._cores
+
+    def _simulate(self, made: Sequence[Priced], iterations: int, *, calm: bool = False) -> list[Simulation]:
+        """Each plan for so many iterations, without those that go before."""
+        draws = self.arrivals_of([0], iterations)
+        out = run_all([self._job(p, draws, iterations, calm=calm) for p in made], self._cores, self.kept)
+        return [rows[0][self.number].after(self.first(iterations)) for rows in out]
+
+    def _means(self, own: Sequence[tuple[Priced, Draws]], sampler: Sampler | None, iterations: int) -> list[Array]:
+        """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""
+        jobs = [self._job(of, draws, iterations, sampler) for of, draws in own]
+        return means_s(jobs, [self.first(iterations)] * len(jobs), self._cores, self.number, self.kept)
+
+    def prepare(self, approaches: Iterable[Approach]) -> None:
+        """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
+        wanted = [a for a in dict.fromkeys(approaches) if a not in self._nominal]
+        if wanted:
+            made = [self._at_values(a, self.iterations) for a in wanted]
+            self._nominal.update(zip(wanted, self._simulate(made, self.iterations), strict=True))
+
+    def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
+        wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
+        if wanted:
+            plans = [without_spread(self._at_values(a, 1).plan, self.machine) for a in wanted]
+            made = [Priced(p, {}, (p.seed,)) for p in plans]
+            self._quiet.update(zip(wanted, self._simulate(made, 1, calm=True), strict=True))
+
+    def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
+        """Draws that are not yet there, up to so many by approach."""
+        there = {a: len(drawn.communication) for a, drawn in self._drawn.items()}
+        wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
+        rows = [range(1, n + 1) for n in wanted.values()]
+        jobs = [(self._at_draws(a, r), self.arrivals_of(r, self.per_draw)) for a, r in zip(wanted, rows, strict=True)]
+        for approach, times in zip(wanted, self._means(jobs, self._sampler, self.per_draw), strict=True):
+            self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
+
+    def nominal(self, approach: Approach) -> Simulation:
+        """The approach with the parameters at their values, made once."""
+        self.prepare([approach])
+        return self._nominal[approach]
+
+    def quiet(self, approach: Approach) -> Simulation:
+        """The same without spread of arrivals, made once."""
+        self._prepare_quiet([approach])
+        return self._quiet[approach]
+
+    def drawn(self, approach: Approach) -> Drawn:
+        """Mean times with each draw of the machine; with the values alone if nothing is drawn.
+
+        Of an approach that has lost a race, only the first `RACED`.
+        """
+        if self._draws == 0:
+            run = self.nominal(approach)
+            return Drawn(np.array([exchange_s(run)]), np.array([float(run.iteration_s.mean())]))
+        if approach not in self._drawn:
+            self._prepare_drawn({approach: self._draws})
+        return self._drawn[approach]
+
+    def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
+        """The baseline, and those that may be the best of their interface."""
+        alone = {a: exchange_s(self.nominal(a)) for a in approaches}
+        begun = {a: time + float(self._begin(a).flat[0]) / self.workload.iterations for a, time in alone.items()}
+        leading = {self.workload.baseline}
+        for times in (alone, begun):  # the best is by either: see `verdict.best_port`
+            fastest: dict[Interface, float] = {}
+            for a, time in times.items():
+                fastest[a.interface] = min(time, fastest.get(a.interface, time))
+            leading |= {a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE)}
+        return leading
+
+    def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
+        """`predict` of each, in one race (see the class)."""
+        base = self.workload.baseline
+        self.prepare([base, *approaches])
+        raced = self.race and not self.rest
+        leading = self._leading(approaches) if raced else {base, *approaches}
+        few = min(RACED, self._draws)
+        draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
+        both(lambda: self._prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
+        return [self.predict(a) for a in approaches]
+
+    def saved(self, approach: Approach) -> tuple[float, float]:
+        """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
+        base = self.workload.baseline
+        draws = dict.fromkeys((base, approach), self._draws)
+        for a in draws if self._draws else ():
+            self._all_rows(a)  # for both of what follows
+        both(lambda: self._prepare_drawn(draws), lambda: self.prepare(draws))
+        value, low, _ = saved_percent(
+            self.nominal(approach),
+            self.nominal(base),
+            self.workload,
+            self.drawn(approach),
+            self.drawn(base),
+            (self._begin(approach), self._begin(base)),
+        )
+        return value / 100, low / 100
+
+    def means(self, approach: Approach) -> Array:
+        """Mean times of an exchange's communication and of an iteration, shape (2,)."""
+        run = self.nominal(approach)
+        return np.array([exchange_s(run), float(run.iteration_s.mean())])
+
+    def message_sizes(self, approach: Approach) -> list[float]:
+        """Bytes of the approach's messages, by kind."""
+        return [approach.message_size(b) for b in self._placed.buffers(self._pattern)]
+
+    def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
+        """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2).
+
+        Over `studied` iterations, the same arrivals in all of them.
+        """
+        n, own = sampler.lead + sampler.draws, list[tuple[Priced, Draws]]()
+        draws = Draws(range(n), [self.seed] * n, self.studied, [0] * n)
+        price = listed_price(sampler, self.workload)
+        for approach in approaches:
+            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+            own.append((self._placed.priced(approach, [price(*kind) for kind in kinds], draws), draws))
+        first = self.first(self.studied)
+        jobs: list[Job] = [([of], self.length(self.studied)) for of, _ in own]
+        return means_s(jobs, [first] * len(jobs), self._cores, kept=self.kept)
+
+    def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
+        """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
+        jobs: list[Job] = []
+        firsts: list[int] = []
+        there = self
+        for machine, workload, approach in cases:
+            # Baseline and approach come one after the other, and share costs.
+            if there is self or there.machine is not machine or there.workload is not workload:
+                there = replace(self, machine=machine, workload=workload, draws=0)
+            n = there.studied
+            firsts.append(there.first(n))
+            jobs.append(([there._at_values(approach, n)], there.length(n)))
+        return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]
+
+    def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
+        """How each stands against what the application does today, as `predict` says it."""
+        self.prepare([self.workload.baseline, *approaches])
+        today, out = exchange_s(self.nominal(self.workload.baseline)), []
+        for a in approaches:
+            time, whole = exchange_s(self.nominal(a)), float(self.nominal(a).iteration_s.mean())
+            once, eta = float(self._begin(a).flat[0]), float(metrics.eta(today, time))
+            out.append(Stands(a, eta, eta * time / (time + once / self.workload.iterations), whole, once))
+        return out
+
+    def mean_time(self, approach: Approach, **replaced: Replaced) -> float:
+        """Mean communication time, optionally with some costs replaced."""
+        if not replaced:
+            return exchange_s(self.nominal(approach))
+        made = self._at_values(approach, self.iterations, **replaced)
+        return exchange_s(self._simulate([made], self.iterations)[0])
+
+    def late(self, approach: Approach) -> float:
+        """Seconds of the mean communication time that a rank waits for late neighbours."""
+        out = self.nominal(approach)
+        return 0.0 if self.rest else float(out.causes_s["late_neighbour"].mean()) / out.exchanges
+
+    def predict(self, approach: Approach) -> ApproachPrediction:
+        """Time, η and metrics of one approach, with 95 % intervals."""
+        return row(
+            self.nominal(approach),
+            self.nominal(self.workload.baseline),
+            self.quiet(approach),
+            self.quiet(BULK),
+            self.workload,
+            self.machine.threads.barrier.at(self.workload.threads),
+            self.drawn(approach),
+            self.drawn(self.workload.baseline),
+            (self._begin(approach), self._begin(self.workload.baseline)),
+        )
+
+    def _begin(self, approach: Approach) -> Array:
+        """What beginning takes, at the parameters' values and with each draw of them."""
+        if approach not in self._begins:
+            self._begins[approach] = begin(self._sampler, self.workload, approach)
+        return self._begins[approach]
+
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int = SAMPLES) -> Array:
+        """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
+
+        Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
+        sizes of their own keep them. From rest, each is the mean of so many exchanges.
+        """
+        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
+        return metrics.eta(bulk, fine)
+
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """Share of an iteration that one approach saves for several buffer sizes, likewise."""
+        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes, SAMPLES)] for a in (self.workload.baseline, approach))
+        return metrics.speedup_percent(bulk, fine) / 100
+
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
+        """Mean times of an exchange's communication and of an iteration."""
+        wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
+        self._prepare_sizes([w[:2] for w in dict.fromkeys(wanted) if w not in self._over], samples)
+        return [self._over[approach, float(s), samples] for s in sizes]
+
+    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]], samples: int) -> None:
+        """Simulate approaches at buffer sizes."""
+        sampler = Sampler(self.machine)
+        alike: dict[tuple[Approach, object], list[tuple[float, Placed, list[Costs]]]] = {}
+        for approach, size in wanted:
+            there = self.workload.at_buffer(size)
+            layout = None
+            if self._placed.layout is not None:
+                layout = replace(self._placed.layout, sizes=there.sizes, neighbour_sizes=there.neighbour_sizes)
+            here = Placed(self.machine, there, layout, self.number)
+            price, buffers = listed_price(sampler, there), here.buffers(self._pattern)
+            by_class = [price(approach.message_size(b), i) for b, i in zip(buffers, self._inside, strict=True)]
+            # One plan at several prices, as long as protocols and arrivals are the same.
+            rate = getattr(there.arrivals, "delay_rate", None)
+            kind = (*(bool(c.asks(approach.interface)) for c in by_class), there.thread_time, rate and size)
+            alike.setdefault((approach, kind), []).append((size, here, by_class))
+        iterations = (1 if self._alike else samples) if self.rest else self.per_draw
+        own = []
+        for (approach, _), some in alike.items():
+            n, (_, here, first) = len(some), some[0]
+            draws = Draws([0] * n, [self.seed] * n, iterations, [0] * n)
+            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(first))]
+            own.append((here.priced(approach, rows, draws), draws))
+        for (approach, _), some, times in zip(alike, alike.values(), self._means(own, None, iterations), strict=True):
+            for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
+                once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
+                self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations
+
+    # One exchange from rest, message by message
+
+    @cached_property
+    def ready(self) -> Array:
+        """When the sender's partitions are ready, shape (1 + iterations, N_part); row 0 has no spread."""
+        return self._drawn_times(SENDER)
+
+    def _drawn_times(self, rank: int) -> Array:
+        drawn = draws.draw(self.workload, self.iterations, self._own_seed(), rank=rank)
+        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    @cached_property
+    def _receiver_ready(self) -> Array | None:
+        """The receiver's own ready times, as `ready`; None if it waits in MPI."""
+        return None if self.workload.receiver == "waiting" else self._drawn_times(RECEIVER)
+
+    @property
+    def setting(self) -> Setting:
+        """What an exchange depends on besides times and costs."""
+        return setting_of(self.machine, self.workload)
+
+    def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
+        """Costs of the approach's messages to each peer, parameters at their values."""
+        each = [self._value(approach.message_size(b), inside=False) for b in self.workload.sends]
+        return [replace(c, **replaced) for c in each]
+
+    def exchange(self, approach: Approach, row: int) -> Alone:
+        """The exchange from rest with the arrivals of this row of `ready`, message by message."""
+        theirs = self._receiver_ready
+        return plain_run.alone(
+            self.ready[row].tolist(),
+            self.costs_by_peer(approach),
+            approach,
+            self.setting,
+            receiver_times=None if theirs is None else theirs[row].tolist(),
+        )
+
+    def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
+        """An exchange from rest with given ready times, message by message.
+
+        Parameters
+        ----------
+        times
+            When the sender's partitions are ready, seconds after the start of the iteration.
+        receiver_join
+            When the receiver enters MPI, likewise. Absent: it waits there.
+        """
+        return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
+
+    def each(self, approach: Approach, **replaced: Replaced) -> Array:
+        """Communication time of every exchange from rest, shape (iterations,), the machine at its values."""
+        made = self._at_values(approach, self.iterations, **replaced).plan
+        ends = run_plan(made, 1, record=True).ends_s
+        assert ends is not None
+        return np.asarray(ends[0] - self.ready[1:].max(axis=1))
+
+    def each_drawn(self, approach: Approach) -> Array:
+        """The same with each draw of the machine, shape (draws, per_draw)."""
+        out = []
+        for draw in range(1, self._draws + 1):
+            ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
+            assert ends is not None
+            first = self.iterations + (draw - 1) * self.per_draw
+            ready = draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER, first=first)
+            out.append(ends[0] - ready.max(axis=1))
+        return np.array(out)
+
+
+def gain_over_sizes(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    sizes: Sequence[float],
+    seed: int = 0,
+    samples: int = SAMPLES,
+) -> Array:
+    """η of one approach for several buffer sizes at once, of exchanges from rest; see `Evaluation.gain_over_sizes`."""
+    return Evaluation(machine, workload, seed, draws=0, alone=True).gain_over_sizes(approach, sizes, samples)

@@ -1,0 +1,262 @@
+"""The same run as text for LogGOPSim: GOAL, a list of operations per rank and what each requires.
+
+LogGOPSim (Hoefler, Schneider, Lumsdaine, 2010, https://doi.org/10.1145/1851476.1851564) simulates LogGOPS
+with an event queue, in whole nanoseconds. It carries time along a dependency only within one CPU of a
+rank, so a rank's threads are one sequence here: compute until a transport partition is ready, send
+it to every neighbour, compute until the next one is. This is what one VCI does.
+
+What remains different, and cannot be expressed in GOAL:
+
+- A rank has one CPU: the overhead of a message that arrives delays the rank's next compute and send,
+  and no message is received while it computes. Here threads compute while the master receives, and
+  between two transport partitions that queue as many messages are received, whether or not they have come.
+  (GOAL's ``cpu`` labels do not help: no time passes from one to another, so threads could not join.)
+- A rank's receives are posted after its last send, as its threads are one sequence. Here threads that have
+  marked their last partition have joined, and the rank receives while their messages queue for the VCI.
+
+  Of 10 us of compute and 48 messages of o = 100 ns per iteration, LogGOPSim makes 20.3 us, the engine 20.1, of 6
+  messages both 12.1: tests/model/engine/test_export_goal.py replays the text rule by rule, with every
+  nanosecond of the critical path.
+- G is paid at both ends, and at the receiver's by the CPU: while a message comes in, nothing is sent and nothing
+  computed. Of ranks in step whose messages keep the link busy for longer than L + 2 o, each after the first takes
+  L + 2 o - g longer there, and partitions that come early gain nothing. With G = 0 both agree
+  (docs/notes/2026-11-22-loggopsim-bytes.md).
+- Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
+  sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
+  every message, and no rendezvous is simulated.
+
+LogGOPSim counts in whole numbers, by its manual nanoseconds. A link above 1 GB/s takes less than one of them per byte,
+so that everything is written in parts of a nanosecond, as the first line of the file says: G is right to a thousandth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError
+from pready.model.engine.plan import Plan
+from pready.model.engine.simulate import prepared
+from pready.model.machine.machine import Machine
+from pready.model.timeline.rules import Setting, marked_by_threads
+from pready.model.workload import draws, supported_by
+from pready.model.workload.workload import Workload
+
+NS = 1e9
+BYTES_STOP_SENDS = (
+    "LogGOPSim's CPU takes in every byte (G), and sends and computes nothing meanwhile; the engine's does not"
+)
+LARGEST = 20_000_000
+"""Messages of one file: above it, LogGOPSim's own text parser needs more memory than most machines."""
+EXACT = 500
+"""Ticks that a byte takes at least, where it can: rounding then changes G by a thousandth at most."""
+LARGEST_FLAG = 2**31 - 1
+"""LogGOPSim keeps its parameters in 32 bits."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What LogGOPSim is to be called with for the same costs, in whole ticks."""
+
+    L: int
+    o: int
+    g: int
+    G: int
+    O: int  # noqa: E741
+    S: int
+    ticks_per_ns: int = 1
+    """In what LogGOPSim calls a nanosecond, and its times are."""
+    without_rendezvous: bool = False
+    """Does S make messages eager that the machine sends by rendezvous?"""
+
+    def __str__(self) -> str:
+        return f"-L {self.L} -o {self.o} -g {self.g} -G {self.G} -O {self.O} -S {self.S}"
+
+
+def inexpressible(approach: Approach, vcis: int) -> str | None:
+    """What of an approach GOAL cannot express; None if nothing."""
+    interface = approach.interface
+    refused = {
+        "RMA": interface.one_sided,
+        "an active message": interface.active_message,
+        "a receiver's flag": interface.two_sided_rendezvous,
+        f"{vcis} VCIs": vcis > 1,
+    }
+    return next((what for what, there in refused.items() if there), None)
+
+
+def export_goal(
+    out: TextIO,
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    *,
+    grid: Sequence[int],
+    iterations: int,
+    **options: Any,
+) -> Flags:
+    """Write a run of one exchange per iteration as GOAL text; arguments as of `simulate`; see `write_goal`."""
+    supported_by.check(workload, "goal")
+    return write_goal(out, [prepared(machine, workload, approach, grid=grid, **options)], iterations)
+
+
+def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
+    """Write iterations of a step's exchanges as GOAL text.
+
+    Returns
+    -------
+    The flags that come closest to the machine: o + O m is the mean of o_s (with the copy) and of the
+    receive's cost, a line through the sizes that there are.
+
+    Raises
+    ------
+    PreadyError
+        An approach that GOAL cannot express (RMA, active messages, several VCIs), a
+        sweep, a thread grid, ranks that share a node, or a file that would be too large.
+    """
+    for plan in step:
+        what = inexpressible(plan.approach, len(plan.members))
+        if what is not None:
+            raise PreadyError(
+                f"GOAL cannot express {what} ({plan.approach.name})", valid="two-sided messages on one VCI"
+            )
+        if plan.pattern.name == "sweep3d":
+            raise PreadyError("pattern = 'sweep3d' has no GOAL export", valid="halo3d, halo3d26, pt2pt, neighbours")
+        if plan.mapping is not None or plan.pattern.node is not None:
+            raise PreadyError(
+                "thread_grid and nodes have no GOAL export", valid="all threads for every neighbour, a rank per node"
+            )
+    count = sum(plan.pattern.edges * plan.transports for plan in step) * iterations
+    if count > LARGEST:
+        raise PreadyError(f"GOAL text of {count} messages", valid=f"at most {LARGEST} messages")
+    given = flags(step)
+    unit = "ns" if given.ticks_per_ns == 1 else f"1/{given.ticks_per_ns} ns"
+    out.write(f"// times in {unit}; LogGOPSim {given}\n")
+    if given.G:
+        out.write(f"// {BYTES_STOP_SENDS}\n")
+    out.write(f"num_ranks {step[0].pattern.ranks}\n\n")
+    for rank in range(step[0].pattern.ranks):
+        out.write(f"rank {rank} {{\n")
+        out.writelines(f"{line}\n" for line in _rank(step, rank, iterations, given.ticks_per_ns * NS))
+        out.write("}\n\n")
+    return given
+
+
+def flags(step: Sequence[Plan]) -> Flags:
+    """LogGOPSim's parameters for the costs of a step's exchanges."""
+    each = [(p, c, size) for p in step for c, size in zip(range(len(p.costs)), p.sizes, strict=True)]
+    size = np.array([max(s - 1, 1) for _, _, s in each])  # LogGOPSim pays for all bytes but one
+    hold = np.array([float(p.numbers["hold_each"][c]) for p, c, _ in each])
+    received = np.array(
+        [float(p.costs[c].receive if p.approach.interface.matches else p.costs[c].unmatched) for p, c, _ in each]
+    )
+    o, per_byte = _line(size, (hold + received) / 2)
+    gap = float(np.mean([float(p.costs[c].gap) for p, c, _ in each]))
+    wire = float(np.mean([float(p.costs[c].wire) for p, c, _ in each]))
+    G = float(sum(float(p.costs[c].link) for p, c, _ in each) / size.sum())
+    ticks = 1
+    matters = G * size.max() > (wire + o + gap) / EXACT
+    while matters and 0 < G * NS * ticks < EXACT and 10 * ticks * NS * max(wire, o, gap) < LARGEST_FLAG:
+        ticks *= 10
+    eager = [s for p, c, s in each if not p.costs[c].asks(p.approach.interface)]
+    waits = len(eager) < len(each)
+    mutual = waits and _some_rank_sends_and_receives(step)
+    limit = int(max(eager, default=0)) if waits and not mutual else LARGEST_FLAG
+    L, o_, g, G_, O_ = (round(x * NS * ticks) for x in (wire, o, gap, G, per_byte))
+    return Flags(L, o_, g, G_, O_, limit, ticks, mutual)
+
+
+def _some_rank_sends_and_receives(step: Sequence[Plan]) -> bool:
+    edges = [
+        (rank, to)
+        for plan in step
+        for rank in range(plan.pattern.ranks)
+        for to in plan.pattern.neighbours(rank)
+        if to is not None
+    ]
+    return not {rank for rank, _ in edges}.isdisjoint(to for _, to in edges)
+
+
+def _line(x: Array, y: Array) -> tuple[float, float]:
+    """Intercept and slope, neither below 0; a mean where all x are the same."""
+    if np.ptp(x) == 0:
+        return float(y.mean()), 0.0
+    slope = max(0.0, float(np.polyfit(x, y, 1)[0]))
+    return max(0.0, float((y - slope * x).mean())), slope
+
+
+def _rank(step: Sequence[Plan], rank: int, iterations: int, ticks: float) -> Iterator[str]:
+    """A rank's operations; `ticks` per second."""
+    number = 0
+    last: list[str] = []
+    tags = sum(plan.transports for plan in step)
+
+    def line(text: str, *requires: str) -> tuple[str, list[str]]:
+        nonlocal number
+        number += 1
+        name = f"l{number}"
+        return name, [f"{name}: {text}", *(f"{name} requires {r}" for r in requires)]
+
+    for k in range(iterations):
+        first = k * tags
+        for plan in step:
+            profile = 0 if plan.pattern.rank_profile is None else int(plan.pattern.rank_profile[rank])
+            targets = [
+                (to, int(plan.pattern.classes[profile, d]))
+                for d, to in enumerate(plan.pattern.neighbours(rank))
+                if to is not None
+            ]
+            turn = sum(float(plan.numbers["hold_each"][c]) for _, c in targets)
+            barrier = float(plan.costs[0].barrier)
+            starts, marked = ready(plan, rank, k)
+            if plan.approach.interface.joins:
+                starts = starts + barrier
+            now, previous, sends = 0.0, last, []
+            for t, start in enumerate(np.sort(starts)):
+                wait, lines = line(f"calc {max(0, round((start - now) * ticks))}", *previous)
+                yield from lines
+                previous = [wait]
+                for target, c in targets:
+                    size = max(1, round(plan.sizes[c]))
+                    send, lines = line(f"send {size}b to {target} tag {first + t}", *previous)
+                    yield from lines
+                    previous = [send]
+                    sends.append(send)
+                now = max(now, float(start)) + turn
+            join, lines = line(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
+            yield from lines
+            receives = []
+            for source, c in _sources(plan, rank):
+                size = max(1, round(plan.sizes[c]))
+                for t in range(plan.transports):
+                    receive, lines = line(f"recv {size}b from {source} tag {first + t}", join)
+                    yield from lines
+                    receives.append(receive)
+            end, lines = line("calc 0", join, *receives)
+            yield from lines
+            last = [end]
+            first += plan.transports
+
+
+def _sources(plan: Plan, rank: int) -> list[tuple[int, int]]:
+    """Who sends to a rank, and messages of which class."""
+    of = plan.pattern
+    source, direction = np.nonzero(of.receivers == rank)
+    profile = np.zeros(of.ranks, np.int64) if of.rank_profile is None else of.rank_profile
+    return [(int(r), int(of.classes[profile[r], d])) for r, d in zip(source, direction, strict=True)]
+
+
+def ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
+    """When each transport partition of a rank is ready and the last mark is set, after its start."""
+    w = plan.workload
+    times = draws.draw(w, 1, plan.seed, rank=rank, first=iteration)
+    if plan.approach.interface.counts:
+        setting = Setting(w.threads, w.partitions_per_thread, 1, 1, "hardware")
+        last = times.max(axis=1, keepdims=True)
+        times = marked_by_threads(times - last, setting, np.atleast_1d(plan.costs[0].pready)) + last
+    return times.reshape(plan.transports, -1).max(axis=1), float(times.max())

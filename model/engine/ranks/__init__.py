@@ -1,0 +1,1 @@
+"""Who sends to whom, and which ranks share a node."""

@@ -1,0 +1,169 @@
+"""Which ranks of a workload are simulated: all of them, or a part that stands for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.nodes import as_grid
+from pready.model.engine.ranks.pattern import Pattern, pattern
+from pready.model.workload import supported_by
+from pready.model.workload.exchange import HALOS
+from pready.model.workload.sizes import Sizes
+from pready.model.workload.workload import Workload
+
+DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,)}
+"""Ranks where a workload does not say."""
+PART = {"halo3d": 4, "halo3d26": 4, "sweep3d": 8}
+"""At most so many ranks along an axis stand for the others."""
+
+MOST_LISTED = 1024
+"""Listed ranks that a prediction simulates: a list has no part that stands for it."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Arguments of `simulate` that a workload's fields decide."""
+
+    grid: tuple[int, ...]
+    periodic: tuple[bool, bool, bool]
+    blocks: int
+    sizes: Sizes | None
+    neighbours: Sequence[Sequence[int]] | None
+    neighbour_sizes: Sequence[Sequence[float]] | None
+    ranks_per_node: int | None
+    node_grid: tuple[int, ...] | None
+    thread_grid: tuple[int, int, int] | None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """By name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def pattern(self, workload: Workload) -> Pattern:
+        """Who talks to whom."""
+        return pattern(
+            workload.pattern,
+            self.grid,
+            periodic=self.periodic,
+            sizes=self.sizes,
+            neighbours=self.neighbours,
+            neighbour_sizes=self.neighbour_sizes,
+            ranks_per_node=self.ranks_per_node,
+            node_grid=self.node_grid,
+        )
+
+    def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:
+        """Bytes for a neighbour by class of a pattern with these classes."""
+        return of.buffers(workload.buffer, self.sizes, self.neighbour_sizes)
+
+
+def layout(workload: Workload) -> Layout:
+    """All ranks of a workload.
+
+    Raises
+    ------
+    PreadyError
+        Pattern "neighbours" with a count, but no list.
+    """
+    lists = workload.neighbour_lists
+    if workload.pattern == "neighbours" and lists is None:
+        raise PreadyError("pattern = 'neighbours' without a neighbour list", valid="a neighbour_list")
+    grid = workload.grid or (DEFAULT_GRID[workload.pattern] if lists is None else (len(lists),))
+    wraps = workload.boundaries == "periodic"
+    return Layout(
+        grid=grid,
+        periodic=(wraps, wraps, wraps),
+        blocks=workload.blocks,
+        sizes=workload.sizes,
+        neighbours=lists,
+        neighbour_sizes=workload.neighbour_sizes,
+        ranks_per_node=workload.ranks_of_a_node,
+        node_grid=workload.node_grid,
+        thread_grid=workload.thread_grid,
+    )
+
+
+def part(workload: Workload) -> Layout:
+    """As `layout`, axes cut to `PART` ranks; an axis that is cut wraps around, as it does far from its ends.
+
+    Nodes stay whole, and there are at least two along an axis that is cut.
+    """
+    whole, most = layout(workload), PART.get(workload.pattern)
+    if most is None:
+        return whole
+    size = (*whole.grid, 1, 1)[:3]
+    by: tuple[int, ...] = (1, 1, 1)
+    if whole.ranks_per_node is not None:
+        of_a_node = (*whole.node_grid, 1, 1)[:3] if whole.node_grid else as_grid(size, whole.ranks_per_node)
+        if of_a_node is None:
+            return whole
+        by = of_a_node
+    x, y, z = (min(n, max(2, -(-most // b)) * b) for n, b in zip(size, by, strict=True))
+    periodic = whole.periodic
+    if workload.pattern in HALOS:
+        a, b, c = (p or n > less for p, n, less in zip(periodic, size, (x, y, z), strict=True))
+        periodic = a, b, c
+    return replace(whole, grid=(x, y, z), periodic=periodic, node_grid=None if by == (1, 1, 1) else by)
+
+
+def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -> list[Layout]:
+    """All ranks of each exchange of a step, or the part of them that `each` takes, the same of all.
+
+    Raises
+    ------
+    PreadyError
+        Exchanges of different numbers of ranks.
+    """
+    parts = workload.parts
+    wholes = [layout(w) for w in parts]
+    counts = [math.prod(w.grid) for w in wholes]
+    given = [w.grid for w, p in zip(wholes, parts, strict=True) if p.grid or p.pattern == "neighbours"]
+    grid = given[0] if given else max((w.grid for w in wholes), key=math.prod)
+    for number, (count, part_) in enumerate(zip(counts, parts, strict=True)):
+        if count != math.prod(grid) and (part_.grid or part_.pattern == "neighbours"):
+            raise PreadyError(
+                f"exchanges[{number}] has {count} ranks, others {math.prod(grid)}", valid="a grid, and lists of as many"
+            )
+    wholes = [replace(w, grid=grid) for w in wholes]
+    if each is layout or any(p.pattern == "neighbours" for p in parts):
+        return wholes  # a list has no part that stands for it
+    first = next((p for p in parts if p.pattern in PART), None)
+    if first is None:
+        return wholes
+    some = each(first.model_copy(update={"grid": grid}))
+    cut_ = [a != b for a, b in zip((*grid, 1, 1), some.grid, strict=False)]
+    out = []
+    for w in wholes:
+        x, y, z = (p or c for p, c in zip(w.periodic, cut_, strict=True))
+        out.append(replace(w, grid=some.grid, periodic=(x, y, z), node_grid=some.node_grid))
+    return out
+
+
+def cut(workload: Workload) -> str | None:
+    """What to say where a part of the ranks answers only roughly for all of them."""
+    whole, some = layout(workload).grid, part(workload).grid
+    if workload.pattern != "sweep3d" or math.prod(whole) == math.prod(some):
+        return None
+    of, simulated = (" × ".join(str(n) for n in g if n > 1) for g in (whole, some))
+    return (
+        f"of {of} ranks {simulated} were simulated; a longer sweep fills and drains longer (pready simulate takes all)"
+    )
+
+
+def unable(workload: Workload) -> str | None:
+    """Why a prediction cannot simulate a workload's ranks, or None if it can."""
+    needs = supported_by.beyond(workload, "engine")
+    if needs is not None:
+        return f"the engine does not simulate {needs}"
+    for part_ in workload.parts:
+        if part_.pattern != "neighbours":
+            continue
+        if part_.neighbour_lists is None:
+            return "pattern 'neighbours' has no neighbour_list"
+        if len(part_.neighbour_lists) > MOST_LISTED:
+            return f"the neighbour list has more than {MOST_LISTED} ranks"
+    return None

@@ -1,0 +1,1 @@
+"""The Machine: what communication costs on one cluster."""

@@ -1,0 +1,265 @@
+"""The Machine: what communication costs on one cluster, and how sure each number is.
+
+A machine is a TOML file. Every value in it is a table ``{ value, interval?, source, why }``, so that a reader sees at
+the number whether it was measured, read in a paper or assumed. `load` reads a shipped profile by name, or a file.
+
+The parameters are those of LogGP (Alexandrov et al., 1995, https://doi.org/10.1145/215399.215427), per segment of
+message sizes (`machine_path`), plus threads (`machine_threads`), RMA (`machine_rma`) and protocols.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, did_you_mean, shown
+from pready.model.machine.path import NetworkPath, PathName, SendCompletes, SizeCurve
+from pready.model.machine.rma import OneSided
+from pready.model.machine.threads import TeamTimes, Threads
+from pready.model.toml.provenance import Provenance, Strict, Value
+from pready.model.toml.reading import read_toml, validated
+
+Progress = Literal["hardware", "thread", "on-call"]
+Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
+
+FORMAT = 1
+"""Version of the machine file's layout."""
+
+
+class Matching(Strict):
+    """Cost of finding the receive that a message belongs to (jammer2022)."""
+
+    base: Value[units.Time]
+    per_entry: Value[units.Time]
+
+
+class Requests(Strict):
+    """What persistent requests save."""
+
+    setup: Value[units.Time] | None = None
+    """The part of o_s that a persistent send saves (MPI_Send_init before the loop); absent: nothing."""
+
+
+class Begin(Strict):
+    """Set-up cost of a rank, once: each set-up, and how much longer its first use takes than the next."""
+
+    persistent: Value[units.Time]
+    """A persistent request (MPI_Send_init or MPI_Recv_init)."""
+    partitioned: Value[units.Time]
+    """A partitioned one (MPI_Psend_init or MPI_Precv_init), with the handshake of its first start."""
+    window: Value[units.Time]
+    """MPI_Win_create."""
+    registration: Value[units.TimePerByte]
+    """Registering the memory that a window exposes."""
+    communicator: Value[units.Time]
+    """MPI_Comm_dup."""
+
+
+class Memory(Strict):
+    """Copy bandwidth of one core, and the cache that it receives into."""
+
+    copy_hot: Value[units.Bandwidth]
+    copy_cold: Value[units.Bandwidth]
+    cache: Value[units.Size] | None = None
+    """The last-level cache of the receiving core: of a socket, or of a part of one. Bytes that a rank receives beyond
+    it in an exchange cost a segment's `O_r_beyond`. Absent: unlimited."""
+    caches: Value[Annotated[int, Field(ge=1)]] | None = None
+    """Caches of a node; its ranks share them evenly, but no rank receives into two. Absent: one."""
+
+    def part(self, ranks: int) -> float:
+        """The share of a cache for each of so many ranks of a node."""
+        return min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
+
+
+class Network(Provenance):
+    """The network between the nodes, for warnings of congestion; ranks fill nodes in order."""
+
+    topology: Literal["torus", "fattree"]
+    extents: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=6)] | None = None
+    """Of a torus: nodes along each axis, the first axis varying fastest."""
+    nodes_per_switch: Annotated[int, Field(ge=1)] | None = None
+    """Of a fat tree: nodes on an edge switch."""
+    taper: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
+    """Of a fat tree: cables to nodes over cables up, of one edge switch."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Network:
+        torus = self.topology == "torus"
+        if (
+            (self.extents is not None) != torus
+            or (self.nodes_per_switch is None) != torus
+            or (torus and self.taper > 1)
+        ):
+            raise PreadyError(
+                f"network: topology = {shown(self.topology)} with the other's fields, or without its own",
+                valid="extents for a torus, nodes_per_switch and a taper for a fattree",
+            )
+        return self
+
+    @property
+    def nodes(self) -> int | None:
+        """Number of nodes; None: unlimited."""
+        return None if self.extents is None else math.prod(self.extents)
+
+    @property
+    def uplinks(self) -> float:
+        """Cables up from an edge switch of a fat tree, at least one."""
+        return max(1.0, (self.nodes_per_switch or 0) / self.taper)
+
+    @property
+    def sst_name(self) -> str:
+        """Its name for ``pready sst run --topology``."""
+        if self.extents is not None:
+            return "torus:" + "x".join(map(str, self.extents))
+        return f"fattree:{self.taper:g}:{self.nodes_per_switch}"
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        if self.extents is not None:
+            return f"a {' x '.join(map(str, self.extents))} torus"
+        return f"a fat tree tapered {self.taper:g}:1" if self.taper > 1 else "a full fat tree"
+
+
+class Library(Strict):
+    """The MPI library that the machine was described with."""
+
+    name: str
+    early_send: Value[bool] | None = None
+    """Measured: does MPI_Pready send before the last partition is ready?"""
+    version: str | None = None
+
+
+class Machine(Strict):
+    """One cluster. See the fields' own types."""
+
+    format: Literal[1]
+    name: str = Field(min_length=1)
+    description: str = ""
+    created: date
+    created_by: str
+    """The tool and version, or who wrote it from which paper."""
+    library: Library
+    fabric: Fabric | None = None
+    """The network; with the library it gives the default of `one_sided.puts` (`pready.model.machine.rma_by_fabric`)."""
+    progress: Value[Progress]
+    """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls."""
+    sender_progress: Value[Progress] | None = None
+    """When the sender's half of a rendezvous moves; absent: without the sender (the receiver reads)."""
+    contexts: Value[Annotated[int, Field(ge=1)]]
+    """Hardware contexts of the adapter; VCIs beyond them share round-robin (zambre2021 5.3)."""
+    inter: NetworkPath
+    intra: NetworkPath | None = None
+    threads: Threads
+    matching: Matching
+    one_sided: OneSided
+    memory: Memory
+    requests: Requests | None = None
+    """What persistent requests save; absent: nothing."""
+    begin: Begin | None = None
+    """Set-up cost; absent: nothing."""
+    network: Network | None = None
+    """The network between the nodes; absent: no warnings of congestion."""
+    active_message: SizeCurve | None = None
+    """What ``MPI_Psend`` over active messages costs beyond a send and its copies; absent: nothing."""
+    cold: SizeCurve | None = None
+    """Extra time of the first message after computing, its code and data having left the caches; absent: nothing."""
+
+    @model_validator(mode="after")
+    def _cache_with_what_is_beyond(self) -> Machine:
+        paths = [p for p in (self.inter, self.intra) if p is not None]
+        beyond = any(s.O_r_beyond is not None for p in paths for s in p.segments)
+        if beyond != (self.memory.cache is not None):
+            raise PreadyError(
+                "O_r_beyond without memory.cache" if beyond else "memory.cache without O_r_beyond in any segment",
+                valid="both or neither: O_r_beyond of a segment, and the size of the cache",
+            )
+        if self.memory.caches is not None and not beyond:
+            raise PreadyError("memory.caches without memory.cache", valid="how large each of them is")
+        return self
+
+    def path(self, name: PathName) -> NetworkPath:
+        """The inter- or intra-node path.
+
+        Raises
+        ------
+        PreadyError
+            The machine has no intra-node path.
+        """
+        if name == "inter":
+            return self.inter
+        if self.intra is None:
+            raise PreadyError(
+                f"{self.name} has no intra-node path",
+                valid="an [intra] table, measured by 'pready calibrate --intra' with two ranks on one node "
+                '(--launcher "srun -N 1 -n 2") into the same file',
+            )
+        return self.intra
+
+    @property
+    def bandwidth(self) -> float:
+        """β: what one large message reaches between nodes, in B/s."""
+        return 1 / self.inter.segments[-1].G.value
+
+    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
+        """Every value with its dotted name, in file order."""
+        return list(_walk(self, ""))
+
+
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
+    for name, info in type(table).model_fields.items():
+        item = getattr(table, name)
+        label = f"{prefix}{info.alias or name}"
+        if isinstance(item, (Value, SendCompletes, TeamTimes, SizeCurve)):
+            yield label, item
+        elif isinstance(item, Strict):
+            yield from _walk(item, f"{label}.")
+        elif isinstance(item, tuple):
+            for i, part in enumerate(item):
+                if isinstance(part, Strict):
+                    yield from _walk(part, f"{label}[{i}].")
+
+
+def profiles() -> dict[str, Any]:
+    """The shipped profiles: lower-case name to resource."""
+    folder = resources.files("pready.model.machine") / "profiles"
+    return {
+        p.name.removesuffix(".toml"): p
+        for p in sorted(folder.iterdir(), key=lambda p: p.name)
+        if p.name.endswith(".toml")
+    }
+
+
+@cache
+def _profile(name: str) -> Machine:
+    resource = profiles()[name]
+    with resources.as_file(resource) as path:
+        return validated(Machine, read_toml(path), f"profile {name}")
+
+
+def load(name_or_path: str | Path) -> Machine:
+    """A machine by profile name or from a file.
+
+    Raises
+    ------
+    PreadyError
+        No such profile or file, or a file that is not a valid machine: one line naming file, field,
+        value and what is valid.
+    """
+    text = str(name_or_path)
+    known = profiles()
+    if text.lower() in known:
+        return _profile(text.lower())
+    path = Path(text)
+    if not path.exists() and "/" not in text and not text.endswith(".toml"):
+        problem = f"machine = {shown(text)} is unknown{did_you_mean(text, known)}"
+        raise PreadyError(problem, valid=f"a file, or one of {', '.join(known)}")
+    return validated(Machine, read_toml(path), text)

@@ -1,0 +1,97 @@
+"""What threads add: marking partitions ready, meeting in a barrier, contending for VCIs and polling them."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from pready.model.common import units
+from pready.model.common.errors import PreadyError
+from pready.model.toml.provenance import Provenance, Strict, Value
+
+
+class TeamTimes(Provenance):
+    """A time by team size, linear between measured teams."""
+
+    of: ClassVar[str]
+    """The name of the time, for messages."""
+    threads: tuple[int, ...]
+    time: tuple[units.Time, ...]
+    interval: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Relative half-width of the 95 % interval of every time."""
+
+    @model_validator(mode="after")
+    def _valid(self) -> Self:
+        xs, ys = self.threads, self.time
+        if len(xs) != len(ys) or len(xs) < 2:
+            raise PreadyError(
+                f"{self.of} time has {len(ys)} values for {len(xs)} thread counts", valid="as many, at least 2"
+            )
+        if xs[0] != 1 or any(a >= b for a, b in pairwise(xs)):
+            raise PreadyError(f"threads = {list(xs)}", valid="increasing, from 1")
+        if any(a > b for a, b in pairwise(ys)) or not all(math.isfinite(y) and y >= 0 for y in ys):
+            raise PreadyError(f"{self.of} time = {list(ys)}", valid="finite, at least 0, never decreasing")
+        return self
+
+    def at(self, threads: int) -> float:
+        """The time of a team of `threads`.
+
+        Raises
+        ------
+        PreadyError
+            More threads than were measured.
+        """
+        import numpy as np
+
+        xs = self.threads
+        if not xs[0] <= threads <= xs[-1]:
+            raise PreadyError(
+                f"{self.of} time is known for {xs[0]} to {xs[-1]} threads, not for {threads}",
+                valid=f"a machine file whose {self.of} time curve reaches {threads} threads",
+            )
+        return float(np.interp(threads, xs, self.time))
+
+    def up_to(self, threads: int) -> list[float]:
+        """The times of teams of 1 to `threads`, each as of `at`."""
+        import numpy as np
+
+        self.at(threads)
+        each: list[float] = np.interp(range(1, threads + 1), self.threads, self.time).tolist()
+        return each
+
+
+class Barrier(TeamTimes):
+    """Time of a barrier of k threads."""
+
+    of = "barrier"
+
+
+class Contention(TeamTimes):
+    """Extra time of a message that waits for its VCI's lock when k threads share it; nothing for k = 1.
+
+    The lock and the data that it protects move to another core. A message that finds the lock free pays nothing.
+    """
+
+    of = "contention"
+
+    @model_validator(mode="after")
+    def _alone(self) -> Self:
+        if self.time[0] != 0:
+            raise PreadyError(f"time = {self.time[0]:g} s for one thread", valid="0 s: no other thread holds the lock")
+        return self
+
+
+class Threads(Strict):
+    """Costs of threads."""
+
+    pready: Value[units.Time]
+    """One MPI_Pready, or one decrement of a user's counter."""
+    vci_poll: Value[units.Time]
+    """Each further VCI, if one thread completes messages on all of them (zambre2021 5.1)."""
+    barrier: Barrier
+    contention: Contention
+    contention_put: Contention | None = None
+    """The same for MPI_Put; absent: as for sends."""

@@ -1,0 +1,1 @@
+"""The Prediction: what comes out, and what may be said of it."""

@@ -1,0 +1,1 @@
+"""One exchange: what a message costs, and what it waits for."""

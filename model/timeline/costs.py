@@ -1,0 +1,328 @@
+"""From a Machine to the numbers of one message size: what each step of the timeline costs.
+
+A cost is an array of shape (rows,) or (); a row is one sample of one configuration (`pready.model.timeline.sampling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.approach.interfaces import Interface
+from pready.model.common.arrays import Array
+from pready.model.machine.path import NetworkPath, Segment
+from pready.model.timeline.sampling import Sampler
+from pready.model.toml.provenance import Value
+from pready.model.workload.workload import Workload
+
+BoolArray = NDArray[np.bool_]
+_FIXED = ("o_s", "L", "o_r")
+BY_SHARING = ("contention", "contention_put")
+"""Costs that depend on how many threads share a VCI: one value for each number of them."""
+SHORTEST_HANDSHAKE = 1e-15
+"""Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
+
+
+class Completes(IntEnum):
+    """When a send is complete (`SendCompletes`)."""
+
+    BY_PROTOCOL = 0
+    """An eager one once its data are copied, a rendezvous once its last byte has left."""
+    COPIED = 1
+    LEFT = 2
+    DELIVERED = 3
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds (and shares of seconds) of each step, for messages of one size.
+
+    Every field is an array of shape (rows,) or ().
+    """
+
+    size: Array
+    """m: bytes of the message."""
+    hold: Array
+    """o_s: holding the VCI's lock for one message."""
+    setup: Array
+    """The part of it that a persistent send saves."""
+    copy_in: Array
+    """O_s m: the sender's eager copy, with the lock held."""
+    put: Array
+    """Overhead of an MPI_Put, in place of o_s."""
+    handshake: Array
+    """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
+    gap: Array
+    """g: between two messages of one adapter."""
+    stream: Array
+    """G m: one message alone."""
+    link: Array
+    """Seconds that the message occupies the link; at most `stream`."""
+    wire: Array
+    """L."""
+    ack: Array
+    """L of a message without payload, such as an acknowledgement."""
+    completes: NDArray[np.int64]
+    """When a send is complete: one of `Completes`."""
+    cold: Array
+    """What the first message after computing takes longer."""
+    active: Array
+    """What an active message costs beyond a send and its copies."""
+    receive: Array
+    """`unmatched` and the constant part of matching."""
+    unmatched: Array
+    """o_r + O_r m."""
+    per_entry: Array
+    """Matching cost per queued entry searched."""
+    control: Array
+    """A message without payload, from call to call."""
+    copy_out: Array
+    """m over the copy bandwidth: the copy of an active message, on each side."""
+    pready: Array
+    barrier: Array
+    poll: Array
+    epoch: Array
+    flush: Array
+    """`epoch` for passive synchronisation."""
+    window: Array
+    """`epoch` for each window after the first."""
+    contention: Array
+    """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
+    share."""
+    contention_put: Array
+    """The same for puts."""
+
+    def asks(self, interface: Interface) -> BoolArray:
+        """Does a message wait for its receiver in MPI? A rendezvous does, and a fetched active message."""
+        if interface.active_message:
+            return np.asarray(self.size >= interface.fetched_from)
+        return np.asarray(np.logical_and(interface.shakes, self.handshake > 0))
+
+    def half_shake(self, interface: Interface) -> Array:
+        """One way of the handshake; 0 for an active message, whose cost contains it."""
+        asks = self.asks(interface) & (not interface.active_message)
+        return np.where(asks, 0.5 * self.handshake, 0.0)
+
+    def row(self, row: int) -> Costs:
+        """The costs of one row, every field a scalar (those of `BY_SHARING`: of shape (threads + 1,))."""
+
+        def one(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
+            return value if value.ndim == (name in BY_SHARING) else np.asarray(value[row])
+
+        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
+
+    def rows(self, some: slice) -> Costs:
+        """The costs of some rows; a cost that is the same in all rows stays a scalar."""
+
+        def those(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
+            return value if value.ndim == (name in BY_SHARING) else value[some]
+
+        return Costs(**{f.name: those(f.name) for f in fields(Costs)})
+
+    def each_repeated(self, rows: int, times: int) -> Costs:
+        """The first `rows` rows, each `times` times in a row; scalars, too."""
+
+        def one(name: str) -> NDArray[Any]:
+            value: NDArray[Any] = getattr(self, name)
+            if value.ndim == (name in BY_SHARING):
+                return np.repeat(value[None], rows * times, axis=0)
+            return np.repeat(value[:rows], times, axis=0)
+
+        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
+
+    @staticmethod
+    def abreast(parts: Sequence[Costs]) -> Costs:
+        """Costs by peer, or of all peers if there is one part: for messages of shape (rows, VCIs, partitions, peers).
+
+        Every field is of shape (rows or 1, 1, 1, parts); those of `BY_SHARING` are the first's.
+        """
+
+        return _Abreast(parts)
+
+    @staticmethod
+    def stack(parts: Sequence[Costs], rows: int) -> Costs:
+        """Costs of several configurations with `rows` samples each, one below the other."""
+
+        def join(name: str) -> NDArray[Any]:
+            arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
+            if not any(a.ndim for a in arrays):
+                return np.repeat(np.array(arrays), rows)
+            if name in BY_SHARING:
+                return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
+            return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
+
+        return Costs(**{f.name: join(f.name) for f in fields(Costs)})
+
+
+class _Abreast(Costs):
+    """Costs by peer: each arranged on first use, since an exchange uses half of them."""
+
+    def __init__(self, parts: Sequence[Costs]) -> None:
+        object.__setattr__(self, "_parts", parts)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        arrays: list[NDArray[Any]] = [getattr(p, name) for p in self._parts]
+        if name in BY_SHARING:
+            value = arrays[0]
+        elif len(arrays) == 1:
+            value = arrays[0].reshape(-1, 1, 1, 1)
+        else:
+            value = np.stack(np.broadcast_arrays(*(a.reshape(-1, 1, 1) for a in arrays)), axis=-1)
+        object.__setattr__(self, name, value)
+        return value
+
+
+def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
+    """The costs of messages of `size` bytes for a workload on the sampler's machine.
+
+    Raises
+    ------
+    PreadyError
+        More threads than the machine's contention or barrier curve covers.
+    """
+    m = sampler.machine
+    path = m.path(workload.path)
+    index = path.place(size)
+    segment = path.segments[index]
+    shared = (workload.path, workload.cache, workload.threads)
+    alike = sampler.once(shared, lambda: _of_all_sizes(sampler, workload, path))
+    fitted = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
+    copy = size / alike["copy"]
+    stream = size * fitted["G"]
+    # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
+    wire = np.maximum(fitted["L"], -stream)
+    link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
+    unmatched = fitted["o_r"] + _received(sampler, workload, path, size, copy)
+    return Costs(
+        size=np.asarray(float(size)),
+        hold=fitted["o_s"],
+        copy_in=_copy(segment, segment.O_s, size, copy),
+        handshake=fitted["handshake"],
+        gap=fitted["g"],
+        stream=stream,
+        link=link,
+        wire=wire,
+        completes=np.asarray(_completes(path, size)),
+        cold=sampler.curve("cold", m.cold, size),
+        active=sampler.curve("active_message", m.active_message, size),
+        receive=unmatched + alike["matching"],
+        unmatched=unmatched,
+        copy_out=copy,
+        **{name: alike[name] for name in _ALIKE},
+    )
+
+
+_ALIKE = (
+    *("setup", "put", "ack", "per_entry", "control", "pready", "barrier", "poll", "epoch", "flush", "window"),
+    *BY_SHARING,
+)
+"""Costs of a message whatever its size."""
+
+
+def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
+    """`_ALIKE`, and the rates that other costs are made of."""
+    m, at = sampler.machine, workload.path
+    barrier = m.threads.barrier
+    copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
+    return {
+        "copy": sampler(f"memory.copy_{workload.cache}", copy),
+        "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
+        "matching": sampler("matching.base", m.matching.base),
+        "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
+        "put": sampler("one_sided.put", m.one_sided.put),
+        "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
+        "per_entry": sampler("matching.per_entry", m.matching.per_entry),
+        "control": _fixed(sampler, at, path, 0),
+        "pready": sampler("threads.pready", m.threads.pready),
+        "barrier": sampler.relative("barrier", barrier.at(workload.threads), barrier.interval),
+        "poll": sampler("threads.vci_poll", m.threads.vci_poll),
+        "epoch": _epoch(sampler, m.one_sided.epoch, "epoch"),
+        "flush": _epoch(sampler, m.one_sided.flush, "flush"),
+        "window": _epoch(sampler, m.one_sided.window, "window"),
+        "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
+        "contention_put": _contention_put(sampler, workload.threads),
+    }
+
+
+def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dict[str, Array]:
+    """The values of a segment."""
+    segment, label = path.segments[index], f"{at}.segments[{index}]"
+    fitted = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
+    fitted["handshake"] = np.asarray(0.0)
+    if segment.handshake is not None:
+        fitted["handshake"] = np.maximum(sampler(f"{label}.handshake", segment.handshake), SHORTEST_HANDSHAKE)
+    if segment.G_link is not None:
+        fitted["G_link"] = sampler(f"{label}.G_link", segment.G_link)
+    return fitted
+
+
+def _completes(path: NetworkPath, size: float) -> Completes:
+    """When a send of so many bytes is complete."""
+    says = path.send_completes
+    if says is None:
+        return Completes.BY_PROTOCOL
+    return Completes[says.value.upper()] if size >= says.from_ else Completes.COPIED
+
+
+def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
+    """o_s + L + o_r: a line's time at no bytes."""
+    segment, label = path.segments[index], f"{at}.segments[{index}]"
+    return np.asarray(sum(sampler(f"{label}.{n}", getattr(segment, n)) for n in _FIXED))
+
+
+def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
+    """A parameter that a machine may leave out: then it costs nothing."""
+    return np.asarray(0.0) if value is None else sampler(name, value)
+
+
+def _contention_put(sampler: Sampler, threads: int) -> Array:
+    """Of puts; by default, that of sends with the same draws."""
+    own = sampler.machine.threads.contention_put
+    if own is None:
+        return sampler.sharing("contention", sampler.machine.threads.contention, threads)
+    return sampler.sharing("contention_put", own, threads)
+
+
+def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
+    """CPU time around an epoch, by default that of active synchronisation; no draw is below 0."""
+    if value is None:
+        value, name = sampler.machine.one_sided.epoch, "epoch"
+    return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
+
+
+def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:
+    """The CPU's copy of a message: the segment's, else the node's copy for bcopy, else none."""
+    if per_byte is not None:
+        return np.asarray(size * per_byte.value)
+    return copy if segment.protocol == "bcopy" else np.asarray(0.0)
+
+
+def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
+    """O_r m: bytes that fit into the cache at O_r, the rest at O_r_beyond; the mean over an exchange's messages."""
+    index = path.place(size)
+    segment = path.segments[index]
+    within = _copy(segment, segment.O_r, size, copy)
+    if segment.O_r is None or segment.O_r_beyond is None:
+        return within
+    beyond = sampler(f"{workload.path}.segments[{index}].O_r_beyond", segment.O_r_beyond)
+    share = beyond_the_cache(sampler, workload)
+    return np.asarray(within + share * size * np.maximum(beyond - segment.O_r.value, 0.0))
+
+
+def beyond_the_cache(sampler: Sampler, workload: Workload) -> Array:
+    """The share of the bytes that a rank receives in an exchange beyond its last-level cache.
+
+    The first bytes fill the cache. Later ones displace them, which are written to memory meanwhile.
+    """
+    memory = sampler.machine.memory
+    if memory.cache is None:
+        return np.asarray(0.0)
+    held = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
+    return np.maximum(1 - held / workload.received, 0.0)

@@ -1,0 +1,161 @@
+"""One exchange of all ranks, one sweep, and one exchange alone, by the plain recurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pready.model.approach.interfaces import Approach
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.messages import NEVER, Message, Sent, State
+from pready.model.timeline.recurrence import Ranks
+from pready.model.timeline.rules import Setting
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How an exchange ends for one rank; absolute seconds."""
+
+    received: float
+    """It has all that was sent to it."""
+    end: float
+    """And its threads have met, and its sends are complete."""
+    causes: dict[str, float]
+    """What it waited for since its last partition was ready, or in a sweep since its start."""
+
+
+def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tuple[list[Ended], list[Sent]]:
+    """One exchange of all ranks, whose partitions are ready at `times` after their starts; moves `state` on."""
+    every = range(len(ranks.to))
+    ready = [ranks.ready(t) for t in times]
+    posted = list(state.start)
+    joins = [state.start[r] + ready[r].marked + ranks.barrier for r in every]
+    enters = joins if ranks.computing else posted
+    sent = [ranks.send(r, ready[r], state, ranks.to[r], posted, enters) for r in every]
+    if ranks.node is not None:
+        ranks.leave_nodes(sent, state)
+    out = []
+    for r, sources in enumerate(ranks.from_):
+        floor = joins[r] if ranks.computing and ranks.setting.progress != "thread" else posted[r]
+        mine = [(q, sent[q], d) for q, d in sources]
+        received, last = ranks.receive(mine, floor) if mine else (floor, (NEVER,) * 4)
+        received = ranks.told(received, mine) if mine else received + ranks.meeting
+        end = max(received, sent[r].join, sent[r].done + ranks.meeting)
+        received = max(received, joins[r]) if ranks.computing else received
+        causes = attributed(last, sent[r].last, end) | {"compute": sent[r].last - posted[r]}
+        out.append(Ended(received, end, causes))
+    for r in every:
+        state.start[r], state.nic[r] = out[r].end, sent[r].nic
+    return out, sent
+
+
+def attributed(last: Sequence[float], since: float, end: float) -> dict[str, float]:
+    """What a rank waited for from `since` to `end`, by the latest arrival, departure, issue, readiness of its
+    neighbours."""
+    marks = [end]
+    for time in last:
+        marks.append(max(since, min(time, marks[-1])))
+    end, arrival, left, issued, ready = marks
+    return {
+        "late_neighbour": ready - since,
+        "issue": issued - ready,
+        "nic": left - issued,
+        "wire": arrival - left,
+        "receive": end - arrival,
+    }
+
+
+def sweep(
+    ranks: Ranks, times: Callable[[int, int], Sequence[float]], state: State, grid: tuple[int, int], blocks: int
+) -> tuple[list[dict[str, float]], list[dict[int, Sent]]]:
+    """All octants of a sweep, each in so many blocks, over x times y ranks; `times` by rank and step.
+
+    A rank receives from upstream, computes, and sends downstream, where ranks have ended the step before and
+    wait in MPI.
+    Returns what each rank waited for, and what each sent, step by step.
+    """
+    x, y = grid
+    steps: list[dict[int, Sent]] = []
+    waited = [
+        dict.fromkeys(("compute", "late_neighbour", "issue", "nic", "wire", "receive"), 0.0) for _ in range(x * y)
+    ]
+    for step in range(8 * blocks):
+        sx, sy = ((1, 1), (-1, 1), (-1, -1), (1, -1))[step // (2 * blocks)]
+        sent: dict[int, Sent] = {}
+        steps.append(sent)
+        free = list(state.start)
+        for r in sorted(range(x * y), key=lambda r: (sy * (r // x), sx * (r % x))):
+            i, j = r % x, r // x
+            beside, above = 0 <= i - sx < x, 0 <= j - sy < y
+            upstream = [(q, sent[q], d) for q, d, there in ((r - sx, 0, beside), (r - sy * x, 1, above)) if there]
+            downstream = [r + sx if 0 <= i + sx < x else None, r + sy * x if 0 <= j + sy < y else None]
+            received, last = ranks.receive(upstream, free[r]) if upstream else (free[r], (NEVER,) * 4)
+            begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
+            state.start[r] = begun
+            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), state, downstream, free, free)
+            state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
+            for name, time in attributed(last, free[r], begun).items():
+                waited[r][name] += time
+            waited[r]["compute"] += out.last - begun
+            waited[r]["issue"] += state.start[r] - out.last
+    return waited, steps
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One exchange of one rank with peers in step; seconds after its last partition is ready."""
+
+    end: float
+    """Everything is received; the communication time T of Eq. 1."""
+    join: float
+    """The sender's threads have met."""
+    first_ready: float
+    received: float
+    """The last message is received; what follows is the finish."""
+    messages: list[Message]
+    streams: list[float]
+    """By direction: G m."""
+    early: int
+
+
+def alone(
+    times: Sequence[float],
+    costs: Sequence[Costs],
+    approach: Approach,
+    setting: Setting,
+    receiver_join: float | None = None,
+    *,
+    receiver_times: Sequence[float] | None = None,
+) -> Alone:
+    """One exchange from rest.
+
+    Parameters
+    ----------
+    times
+        When the sender's user partitions are ready.
+    costs
+        Of messages to each peer, or of one for all of them; scalars.
+    receiver_join
+        When the receiver enters MPI; None: it waits there,
+    receiver_times
+        unless it enters when its threads have met whose own partitions are ready then.
+    """
+    computing = receiver_join is not None or receiver_times is not None
+    peers = range(setting.peers)
+    kinds = [min(d, len(costs) - 1) for d in peers]
+    to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
+    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing)
+    if receiver_times is not None:
+        receiver_join = ranks.ready(receiver_times).marked + ranks.barrier
+    # Counted from the last partition, so that a long computation before it costs no digits.
+    last = max(times)
+    state, ready = State.at_rest(2), ranks.ready([t - last for t in times])
+    enters = -last if receiver_join is None else receiver_join - last
+    sent = ranks.send(0, ready, state, to[0], [-last, -last], [-last, enters])
+    mine = [(0, sent, d) for d in peers]
+    received, _ = ranks.receive(mine, -last if setting.progress == "thread" else enters)
+    end = max(ranks.told(received, mine), sent.join, enters)
+    if setting.two_way:
+        end = max(end, sent.done + ranks.meeting)
+    streams = [ranks.kinds[0][d].stream for d in peers]
+    return Alone(end, sent.join, sent.first, received, sent.messages, streams, sent.early)

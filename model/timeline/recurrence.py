@@ -1,0 +1,438 @@
+"""The recurrence, message by message: what each message of an exchange waits for, in seven steps.
+
+This is the plain form, written to be read: `pready explain` and the pictures show it, and it is the oracle of the fast
+one (`pready.model.engine`), which says the same in vectors. Every rank sends one buffer to each of its neighbours and
+receives theirs. Given when its user partitions are ready, seven steps follow; each is a shift or a FIFO server,
+end_i = max(arrival_i, end_(i-1)) + h_i, so that no event queue is needed:
+
+1. **Ready** (`Ranks.ready`, `Ranks.queued`). MPI_Pready costs `pready` on its thread; a transport partition is ready
+   when its last user partition is.
+2. **Issue** (`Ranks.send`). Its thread takes the lock of its VCI, in order, and holds it for h = o_s + O_s m. A thread
+   that finds it taken pays c(k) more, k threads sharing the VCI: end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where
+   every rank receives as it sends, as many messages are received under the lock before the next partition.
+3. **Protocol** (`Ranks.allowed`). A rendezvous asks (RTS) and is answered (CTS), half a handshake each; nobody answers
+   or sees the answer outside MPI, unless hardware or a progress thread does.
+4. **NIC** (`Ranks.leave_nodes`, `Ranks.send`). Messages leave in order, g + G_link m apart.
+5. **Wire** (`Kind.travel`). G m for the last byte of one message alone, and L.
+6. **Receive** (`Ranks.receive`). The receiver's port, if several send to it, as slow as the one they left by; matching,
+   o_r + O_r m, one message after the other per VCI that a thread of its own serves, else for all.
+7. **Finish** (`Ranks.told`). Epochs close, threads meet, sends complete.
+
+Limits, tested: with L = o = g = 0 and one partition late it is Eq. 3 of gillis2023
+(https://doi.org/10.1145/3605573.3605599); with S → 0 and only o left, Eq. 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.vcis import issuing_threads, vci_members
+from pready.model.timeline.costs import Completes, Costs
+from pready.model.timeline.messages import NEVER, Kind, Message, Ready, Sent, State
+from pready.model.timeline.rules import (
+    Setting,
+    acknowledgement,
+    answers_inside,
+    confirmed,
+    contending,
+    counted,
+    delivered,
+    epochs,
+    holding,
+    late_puts,
+    receivers,
+    taken_in,
+)
+
+SAME_ROUND = 1 + 1e-6
+"""What may go just as a round ends belongs to it, so that rounding does not decide."""
+
+
+def ticks(time: float) -> float:
+    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
+    return float(round(time * 1e12 + 0.1234567))
+
+
+class Ranks:
+    """The ranks of one exchange, and what its messages cost.
+
+    Parameters
+    ----------
+    approach, setting
+        How buffers are sent.
+    costs
+        By class of messages that differ in size; scalars.
+    to
+        By rank and direction: whom it sends to, or None.
+    kinds
+        By rank and direction: the class of what goes there.
+    computing
+        Does the receiver compute, rather than wait in MPI?
+    needs, members
+        User partitions that each job at a VCI waits for, and the jobs of each VCI; absent, transport partitions, each
+        of which goes to all neighbours. Given, a job is one message, number m going in direction m modulo directions.
+    issuers
+        With `needs`: how many threads share each VCI.
+    node
+        Of each rank, whose NIC they share; absent, every rank has its own.
+    inside
+        By class: does it stay within a node?
+    sources
+        By rank: who sends to it, and in which direction, in the order in which it takes what comes at once; absent, by
+        sender.
+    wavefront
+        Does a rank receive before it computes?
+    """
+
+    def __init__(
+        self,
+        approach: Approach,
+        setting: Setting,
+        costs: Sequence[Costs],
+        to: Sequence[Sequence[int | None]],
+        kinds: Sequence[Sequence[int]],
+        *,
+        computing: bool,
+        needs: Sequence[Sequence[int]] | None = None,
+        members: Sequence[Sequence[int]] | None = None,
+        issuers: Sequence[int] | None = None,
+        node: Sequence[int] | None = None,
+        inside: Sequence[bool] | None = None,
+        sources: Sequence[Sequence[tuple[int, int]]] | None = None,
+        wavefront: bool = False,
+    ) -> None:
+        self.approach, self.interface, self.setting = approach, approach.interface, setting
+        self.to, self.computing, self.node, self.wavefront = to, computing, node, wavefront
+        self.mapped = needs is not None
+        n = setting.threads * setting.partitions_per_thread
+        each = n // approach.messages
+        self.needs = needs or [range(i * each, (i + 1) * each) for i in range(approach.messages)]
+        self.members = members or vci_members(approach, setting.threads, setting.contexts)
+        self.directions = max(map(len, to))
+        self.from_ = sources or self.senders()
+        self.sources = 2 if wavefront else max(map(len, self.from_))
+        two_way = setting.two_way or wavefront or self.interface.one_by_one
+        self.kinds_of = [self._kind(c, two_way) for c in costs]
+        if inside is not None:
+            self.kinds_of = [replace(k, inside=i) for k, i in zip(self.kinds_of, inside, strict=True)]
+        self.kinds = [[self.kinds_of[k] for k in of_rank] for of_rank in kinds]
+        first = costs[0]
+        self.pready, self.barrier = float(first.pready), float(first.barrier)
+        self.control, self.per_entry = float(first.control), float(first.per_entry)
+        self.poll = (len(self.members) - 1) * float(first.poll)
+        self.confirmed = confirmed(first, self.interface, setting)
+        self.closing = float(epochs(first, approach, setting)) if self.interface.one_sided else 0.0
+        shared = issuers or [
+            issuing_threads(list(m), approach.messages, setting.threads, setting.partitions_per_thread)
+            for m in self.members
+        ]
+        self.contention = [float(contending(first, approach)[k]) for k in shared]
+        down = self._counted_down()
+        self.counter = [self.pready * d for d in down]
+        # Threads that have each completed their own messages meet once more.
+        self.meeting = self.barrier if self.interface.receivers == "threads" else 0.0
+        self.receivers = receivers(self.interface, setting)
+        self.handshakes = any(k.asks for k in self.kinds_of)
+
+    def _kind(self, c: Costs, two_way: bool) -> Kind:
+        interface, setting = self.interface, self.setting
+        asks = bool(c.asks(interface))
+        completes = Completes.COPIED if interface.one_sided else Completes(int(c.completes))
+        if two_way and bool(delivered(c, interface, setting)):
+            completes = Completes.DELIVERED
+        elif completes in (Completes.BY_PROTOCOL, Completes.DELIVERED):  # one way, nobody waits for the receiver
+            completes = Completes.LEFT if asks or interface.two_sided_rendezvous else Completes.COPIED
+        service = float(c.receive if interface.matches else c.unmatched)
+        if interface.active_message:
+            service += float(c.copy_out)
+        return Kind(
+            cold=float(c.cold),
+            hold=float(holding(c, self.approach)),
+            half=float(c.half_shake(interface)),
+            busy=float(c.gap + c.link),
+            stream=float(c.stream),
+            wire=float(c.wire),
+            service=service,
+            returned=float(taken_in(c, interface, setting) + acknowledgement(c, interface, setting)),
+            ack=float(acknowledgement(c, interface, setting)),
+            asks=asks,
+            completes=completes,
+        )
+
+    def _counted_down(self) -> list[bool]:
+        """Which jobs are filled by several threads, so that a counter tells the last of them."""
+        theta = self.setting.partitions_per_thread
+        if not self.mapped:
+            return counted(self.approach, self.setting.threads, theta)
+        if self.interface.counts or self.interface.joins:
+            return [False] * len(self.needs)
+        return [len({p // theta for p in parts}) > 1 for parts in self.needs]
+
+    def senders(self) -> list[list[tuple[int, int]]]:
+        """By rank: who sends to it, and in which direction."""
+        out: list[list[tuple[int, int]]] = [[] for _ in self.to]
+        for q, there in enumerate(self.to):
+            for d, r in enumerate(there):
+                if r is not None:
+                    out[r].append((q, d))
+        return out
+
+    # 1. Ready.
+
+    def ready(self, times: Sequence[float]) -> Ready:
+        """When a rank's transport partitions are ready whose user partitions are at `times`."""
+        marked, theta = list(times), self.setting.partitions_per_thread
+        if self.interface.counts:
+            for begin in range(0, len(times), theta):
+                free = NEVER
+                for p in sorted(range(begin, begin + theta), key=lambda p: times[p]):
+                    free = marked[p] = max(times[p], free) + self.pready
+        jobs = [max(marked[p] for p in parts) + c for parts, c in zip(self.needs, self.counter, strict=True)]
+        ends = [max(marked[begin : begin + theta]) for begin in range(0, len(times), theta)]
+        return Ready(jobs, min(times), max(times), max(marked), min(ends))
+
+    def queued(self, rank: int, ready: Ready, grants: dict[int, float]) -> list[float]:
+        """When each job queues for its VCI; `grants`: by direction, when the receiver has let it, after the start."""
+        jobs, join, interface = ready.transports, ready.marked + self.barrier, self.interface
+        if interface.joins:
+            jobs = [t + self.barrier for t in jobs]
+        if interface.one_sided:  # the epoch is open when all peers have posted
+            jobs = [max(t, *grants.values()) for t in jobs] if grants else jobs
+        elif interface.active_message and self.mapped:  # each message with the clear-to-send of its receiver
+            jobs = [max(t, grants.get(m % self.directions, NEVER)) for m, t in enumerate(jobs)]
+        elif interface.active_message:  # none before the first clear-to-send
+            jobs = [max(t, min(grants.values(), default=NEVER)) for t in jobs]
+        if late_puts(interface, self.setting):
+            jobs = [max(t, join) for t in jobs]
+        if self.mapped:
+            return [t + self.kinds[rank][m % self.directions].cold for m, t in enumerate(jobs)]
+        return [t + self.kinds_of[0].cold for t in jobs]
+
+    # 2. Issue.
+
+    def send(
+        self,
+        rank: int,
+        ready: Ready,
+        state: State,
+        to: Sequence[int | None],
+        posted: Sequence[float],
+        enters: Sequence[float],
+    ) -> Sent:
+        """What a rank sends: its receivers post their receives at `posted`, and are in MPI to stay from `enters` on."""
+        start, kinds, interface = state.start[rank], self.kinds[rank], self.interface
+        posts, entered = ({d: x[r] - start for d, r in enumerate(to) if r is not None} for x in (posted, enters))
+        grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
+        jobs = self.queued(rank, ready, grants)
+        join = ready.marked + self.barrier
+        nic, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
+        for vci, members in enumerate(self.members):
+            free = NEVER
+            for place, (time, job) in enumerate(sorted((jobs[j], j) for j in members)):
+                targets = [d for d in ([job % self.directions] if self.mapped else posts) if d in posts]
+                if self.mapped and not targets:
+                    continue
+                nth = job // self.directions if self.mapped else number + place
+                # Whoever finds the lock taken pays for it with each of its messages.
+                at = max(time, free + len(targets) * self.contention[vci])
+                free, held = at, 0.0
+                for d in targets:
+                    kind, held = kinds[d], held + kinds[d].hold
+                    at += kind.hold
+                    mine = max(at, grants[d] + held) if interface.active_message and not self.mapped else at
+                    free = max(free, mine)
+                    goes = self.allowed(kind, mine, posts[d], entered[d], join, ready.through)
+                    m = Message(d, job, vci, time, mine, goes)
+                    order.append((goes, nth * self.directions + d, m))
+                    if interface.one_by_one:
+                        nic, at = self._blocked(kind, m, nic, self._says(posts[d], entered[d]))
+                issued = max(issued, free)
+                free += sum(self._between(kinds[d], len(posts)) for d in targets)
+            number += len(members)
+        first, last, join, issued = (start + t for t in (ready.first, ready.last, join, issued))
+        out = Sent(first, last, join, issued, issued, start + self._leave(rank, order, len(posts), state))
+        for _, _, m in order:
+            m.ready, m.issued, m.goes, m.left = (start + t for t in (m.ready, m.issued, m.goes, m.left))
+        out.messages = [m for *_, m in order]
+        for d in posts:  # the receiver says so when it is in MPI
+            if kinds[d].completes is Completes.DELIVERED:
+                out.done = max(out.done, start + self._says(posts[d], entered[d]) + kinds[d].returned)
+        if self.node is None:
+            self._land(rank, out)
+        return out
+
+    @staticmethod
+    def _blocked(kind: Kind, m: Message, nic: float, says: float) -> tuple[float, float]:
+        """A send that blocks: when the NIC is free again, and when the call returns."""
+        left = max(m.goes, nic)
+        over = m.goes
+        if kind.completes is Completes.DELIVERED:
+            over = max(left + kind.travel, says) + kind.returned
+        elif kind.completes is Completes.LEFT:
+            over = max(m.goes, left + kind.stream)
+        return left + kind.busy, over
+
+    def _between(self, kind: Kind, peers: int) -> float:
+        """What a rank receives under the lock before its next partition, for each message that it sent."""
+        if not self.setting.two_way or self.receivers == "none":
+            return 0.0
+        return self._receiving(kind, peers * self.approach.messages / len(self.members))
+
+    # 3. Protocol.
+
+    def allowed(self, kind: Kind, issued: float, posted: float, enters: float, join: float, through: float) -> float:
+        """When the payload of a message issued then may go; a thread of the sender waits in MPI from `through` on."""
+        interface, setting = self.interface, self.setting
+        if interface.two_sided_rendezvous:  # whoever comes second starts the transfer
+            return max(issued, posted + kind.wire)
+        if not kind.asks:
+            return issued
+        request = issued + kind.half
+        if answers_inside(interface, setting.progress):
+            # In MPI, as it posts its receives, or from when it enters for good.
+            answered = posted if request < posted else max(request, enters)
+        else:
+            answered = max(request, posted)
+        seen = answered + kind.half
+        if setting.sender_progress == "on-call":
+            if interface.sender_returns:
+                seen = max(seen, join)
+            elif interface.splits and setting.partitions_per_thread > 1:
+                seen = max(seen, through)
+        return seen
+
+    # 4. NIC.
+
+    def _leave(self, rank: int, order: list[tuple[float, int, Message]], peers: int, state: State) -> float:
+        """When each message leaves by the rank's own NIC, and when that is free; brings `order` into that order.
+
+        As they may go; what may go in the same picosecond, or where receivers answer in the same round of messages to
+        all of them, as they were issued.
+        """
+        gated, free = self.interface.two_sided_rendezvous or self.handshakes, state.nic[rank] - state.start[rank]
+        if order and gated and len(self.members) == 1 and self.directions > 1 and not self.wavefront:
+            begun = min(goes for goes, *_ in order)
+            long = max(peers * (self.kinds_of[0].busy * SAME_ROUND), 1e-12)
+            order.sort(key=lambda each: (round((each[0] - begun) / long - 0.5), each[1]))
+        elif self.directions > 1 and (gated or self.interface.opens):
+            order.sort(key=lambda each: (ticks(each[0]), each[1]))
+        else:
+            order.sort(key=lambda each: each[:2])
+        for _, _, m in order:
+            kind = self.kinds[rank][m.direction]
+            if self.node is None or kind.inside:
+                m.left = max(m.goes, free)
+                free = m.left + kind.busy
+        return free
+
+    def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
+        """What leaves a node goes through its NIC, in whole picoseconds, then by rank, then as each rank has it."""
+        assert self.node is not None
+        lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
+        for rank, n in enumerate(self.node):
+            latest = NEVER
+            for place, m in enumerate(sent[rank].messages):
+                if not self.kinds[rank][m.direction].inside:
+                    latest = max(latest, ticks(m.goes))
+                    lines[n].append((latest, rank, place, m))
+        for n, line in lines.items():
+            for _, rank, _, m in sorted(line, key=lambda each: each[:3]):
+                m.left = max(m.goes, state.adapters[n])
+                state.adapters[n] = m.left + self.kinds[rank][m.direction].busy
+        for rank, out in enumerate(sent):
+            self._land(rank, out)
+
+    # 5. Wire.
+
+    def _land(self, rank: int, out: Sent) -> None:
+        """Messages arrive, and sends are complete; then the epoch closes."""
+        for m in out.messages:
+            kind = self.kinds[rank][m.direction]
+            m.arrived = m.left + kind.travel
+            out.acknowledged = max(out.acknowledged, m.arrived + kind.ack)
+            if kind.completes is Completes.DELIVERED:
+                out.done = max(out.done, m.arrived + kind.returned)
+            elif kind.completes is Completes.LEFT:
+                out.done = max(out.done, m.goes, m.left + kind.stream)
+            else:  # copied: when it may go
+                out.done = max(out.done, m.goes)
+        self._close(out)
+
+    # 6. Receive.
+
+    def _receiving(self, kind: Kind, queued: float) -> float:
+        """CPU time to receive one message of a queue: on average half of what is left is searched (jammer2022)."""
+        return kind.service + (self.per_entry * (queued - 1) / 2 if self.interface.matches else 0.0)
+
+    def _says(self, posted: float, enters: float) -> float:
+        """From when on a receiver can say what it has received."""
+        return posted if self.setting.progress == "thread" else enters
+
+    def receive(self, sources: Sequence[tuple[int, Sent, int]], floor: float) -> tuple[float, tuple[float, ...]]:
+        """When a rank that receives from `floor` on has all that `sources` send to it, and their latest arrival,
+        departure, issue and readiness; a source is a rank, what it sent, and in which direction."""
+        vcis = len(self.members)
+        own_threads = vcis > 1 and self.interface.receivers == "threads" and self.receivers == "threads"
+        queued = len(sources) * self.approach.messages / vcis
+        # Where the order decides more than when the last is through, rounding must not decide it.
+        slowest = self._receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
+        matters = len(self.kinds_of) > 1 or (own_threads and slowest > self.kinds_of[0].busy)
+        port = list[tuple[float, int, int, Message, Kind]]()
+        last: tuple[float, ...] = (NEVER,) * 4
+        for number, (rank, sent, d) in enumerate(sources):
+            kind, mine = self.kinds[rank][d], [m for m in sent.messages if m.direction == d]
+            port += [(ticks(m.left - floor) if matters else m.left, number, i, m, kind) for i, m in enumerate(mine)]
+            latest = max(m.left for m in mine)
+            last = tuple(map(max, last, (latest + kind.travel, latest, sent.issued, sent.last)))
+        free = through = NEVER
+        lines: dict[int, list[tuple[float, float]]] = {}
+        for *_, m, kind in sorted(port, key=lambda each: each[:3]):
+            begun = m.left
+            if self.sources > 1 and not kind.inside:  # one sender's messages are this far apart already
+                begun = max(begun, free)
+                free = begun + kind.busy
+            arrived = begun + kind.travel
+            through = max(through, arrived)
+            lines.setdefault(m.vci if own_threads else 0, []).append((arrived, self._receiving(kind, queued)))
+        if self.receivers == "none":
+            return through, last
+        return max(self._served(sorted(line), floor) for line in lines.values()), last
+
+    @staticmethod
+    def _served(line: Sequence[tuple[float, float]], free: float) -> float:
+        for arrived, service in line:
+            free = max(free, arrived) + service
+        return free
+
+    # 7. Finish.
+
+    def _close(self, out: Sent) -> None:
+        """The end of an epoch at its origin (gillis2023 2.3.3, Tables 1-2)."""
+        interface = self.interface
+        if interface.sync == "active":
+            # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
+            complete = out.issued if interface.windows_per_thread else max(out.issued + self.barrier, out.join)
+            if self.confirmed:
+                complete = max(complete, out.acknowledged)
+            out.notify, out.done = complete + self.control, max(out.done, complete + self.closing)
+        elif interface.sync == "passive":
+            # A flush waits for acknowledgements, then a message tells the target.
+            out.done = max(out.acknowledged, out.join) + self.closing
+            out.notify = out.done + self.control
+
+    def told(self, end: float, sources: Sequence[tuple[int, Sent, int]]) -> float:
+        """The end at a receiver that has received everything at `end`: it polls all VCIs, its epoch closes (data are
+        there, and their origins have said so), and its threads meet."""
+        if self.receivers == "master":  # global progress, zambre2021 5.1
+            end += self.poll
+        sync, notify = self.interface.sync, max(sent.notify for _, sent, _ in sources)
+        if sync == "none":
+            return end + self.meeting
+        known = end + self.kinds_of[0].ack
+        if sync == "passive":
+            return max(known + self.closing + self.control, notify)
+        if self.confirmed:
+            end = known + self.control
+        return max(end, notify) + self.closing

@@ -1,0 +1,180 @@
+"""Rules of an exchange that the timeline and the engine share: what is paid, and who waits for whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach, Interface
+from pready.model.common.arrays import Array, latest
+from pready.model.machine.machine import Machine, Progress
+from pready.model.machine.rma import Puts
+from pready.model.timeline.costs import BoolArray, Completes, Costs
+from pready.model.timeline.fifo import fifo_starts
+from pready.model.workload.workload import Workload
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an exchange depends on besides times and costs."""
+
+    threads: int
+    partitions_per_thread: int
+    peers: int
+    contexts: int
+    progress: Progress
+    sender_progress: Progress = "hardware"
+    two_way: bool = False
+    """A rank's peers send to it while it sends to them."""
+    puts: Puts = "adapter"
+    """How MPI_Put moves its data."""
+
+
+def setting_of(machine: Machine, workload: Workload) -> Setting:
+    """What an exchange depends on besides times and costs, of a machine and a workload."""
+    puts = machine.one_sided.puts
+    return Setting(
+        workload.threads,
+        workload.partitions_per_thread,
+        len(workload.sends),
+        machine.contexts.value,
+        machine.progress.value,
+        "hardware" if machine.sender_progress is None else machine.sender_progress.value,
+        workload.two_way,
+        "adapter" if puts is None else puts.value,
+    )
+
+
+def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
+    """When each MPI_Pready returns: a thread marks its partitions one after the other."""
+    if not np.any(pready):
+        return times
+    per_thread = times.reshape(len(times), setting.threads, setting.partitions_per_thread)
+    cost = pready[..., None, None]
+    if setting.partitions_per_thread == 1:
+        return np.asarray(per_thread + cost).reshape(times.shape)
+    if np.all(per_thread[..., 1:] >= per_thread[..., :-1]):
+        return (fifo_starts(per_thread, cost) + cost).reshape(times.shape)
+    order = np.argsort(per_thread, axis=-1, kind="stable")  # a trace may finish out of order
+    marked = fifo_starts(np.take_along_axis(per_thread, order, axis=-1), cost) + cost
+    out = np.empty_like(marked)
+    np.put_along_axis(out, order, marked, axis=-1)
+    return out.reshape(times.shape)
+
+
+def latest_by_thread(marked: Array, setting: Setting) -> Array:
+    """When each thread's last partition is ready: shape (rows, threads)."""
+    return latest(marked.reshape(len(marked), setting.threads, -1))
+
+
+def joined(ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """When a rank's threads have met after marking their partitions: shape (rows,), on the clock of `ready`."""
+    if approach.interface.counts:
+        ready = marked_by_threads(ready, setting, costs.pready)
+    return np.asarray(latest(ready) + costs.barrier)
+
+
+def counted(approach: Approach, threads: int, partitions_per_thread: int) -> list[bool]:
+    """Which transport partitions several threads fill, which then share a counter to know the last of them.
+
+    Not where every partition is marked anyway (`Interface.counts`) or all threads meet first.
+    """
+    interface = approach.interface
+    if interface.counts or interface.joins:
+        return [False] * approach.messages
+    per_bin = threads * partitions_per_thread // approach.messages
+    return [
+        t * per_bin // partitions_per_thread != ((t + 1) * per_bin - 1) // partitions_per_thread
+        for t in range(approach.messages)
+    ]
+
+
+def holding(costs: Costs, approach: Approach) -> Array:
+    """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
+    interface = approach.interface
+    if interface.one_sided:
+        return costs.put
+    overhead = np.maximum(costs.hold - costs.setup, 0.0) if interface.persistent else costs.hold
+    hold = overhead + costs.copy_in
+    return np.asarray(hold + costs.copy_out + costs.active) if interface.active_message else np.asarray(hold)
+
+
+def contending(costs: Costs, approach: Approach) -> Array:
+    """c(k) by sharing threads k, shape (rows, threads + 1) or (threads + 1,)."""
+    return costs.contention_put if approach.interface.one_sided else costs.contention
+
+
+def answers_inside(interface: Interface, progress: Progress) -> bool:
+    """Does a receiver send a CTS only in MPI? An adapter may answer a rendezvous, but no active message."""
+    return progress == "on-call" or (interface.active_message and progress != "thread")
+
+
+def late_puts(interface: Interface, setting: Setting) -> bool:
+    """Do puts move only when one thread ends the epoch of all? With a window per thread, each at its own."""
+    return setting.puts == "deferred" and interface.one_sided and not interface.windows_per_thread
+
+
+def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
+    """Who completes messages: of puts that are active messages, one thread."""
+    return "master" if interface.one_sided and setting.puts == "processor" else interface.receivers
+
+
+def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
+    """CPU time to receive one message: shape (rows,) or ()."""
+    interface = approach.interface
+    if receivers(interface, setting) == "none":
+        return np.asarray(0.0)
+    service = costs.unmatched
+    if interface.matches:
+        # Messages of one queue arrive in any order: on average half of what is left is searched.
+        queued = setting.peers * approach.messages / vcis
+        service = costs.receive + costs.per_entry * (queued - 1) / 2
+    if interface.active_message:
+        service = service + costs.copy_out
+    return np.asarray(service)
+
+
+def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
+    """How long a rank receives under a VCI's lock, for each message of a partition, before the next partition that
+    queues for it: shape (rows,) or ()."""
+    return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
+
+
+def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
+    """CPU time of a receiver from a message's arrival to its acknowledgement."""
+    if receivers(interface, setting) == "none":
+        return np.zeros(())
+    service = costs.receive if interface.matches else costs.unmatched
+    return service + costs.copy_out if interface.active_message else service
+
+
+def delivered(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
+    """Is a send complete only when its receiver has it? Shape of a cost. (MPI_Win_flush waits anyway.)"""
+    return np.asarray((costs.completes == Completes.DELIVERED) & (interface.sync != "passive"))
+
+
+def _told_by_target(costs: Costs, setting: Setting) -> BoolArray:
+    """Does a message of the target say that puts have arrived? The cost of an epoch of deferred puts contains it."""
+    return np.asarray((costs.completes == Completes.DELIVERED) & (setting.puts != "deferred"))
+
+
+def confirmed(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
+    """Does an epoch end when its puts are known to have arrived, before the target is told? Shape of a cost."""
+    if interface.sync == "active":
+        return _told_by_target(costs, setting)
+    return np.full(costs.completes.shape, interface.sync == "passive")
+
+
+def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Array:
+    """From an arrival until its sender knows: L back, or a message by the target of a put, in MPI."""
+    by_message = interface.one_sided & _told_by_target(costs, setting)
+    return np.where(by_message, costs.control, costs.ack)
+
+
+def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """CPU time for the epochs on all windows."""
+    interface = approach.interface
+    first = costs.flush if interface.sync == "passive" else costs.epoch
+    return np.asarray(first + (interface.windows(setting.threads) - 1) * costs.window)

@@ -1,0 +1,1 @@
+"""The Workload: what the application does in a step."""

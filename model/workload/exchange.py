@@ -1,0 +1,174 @@
+"""One exchange of a step: neighbours, bytes, and the computation before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from pready.model.common import units
+from pready.model.common.errors import PreadyError
+from pready.model.equations import gain_numpy
+from pready.model.equations.closed_form import FLOPS_PER_CYCLE
+from pready.model.toml.provenance import Strict
+from pready.model.workload.arrivals import Arrivals, NoArrivals
+from pready.model.workload.neighbour_list import read_neighbours
+
+Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
+PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
+"""Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
+
+HALOS = ("halo3d", "halo3d26")
+
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Rank = Annotated[int, Field(ge=0)]
+Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
+Three = tuple[units.Size, units.Size, units.Size]
+
+
+class SizedNeighbour(Strict):
+    """A neighbour with a size of its own."""
+
+    to: Rank
+    """The neighbour's rank."""
+    size: units.Size
+    """Bytes that are sent to it."""
+
+
+Neighbour = Annotated[
+    Annotated[Rank, Tag("rank")] | Annotated[SizedNeighbour, Tag("table")],
+    Discriminator(lambda data: "table" if isinstance(data, (dict, SizedNeighbour)) else "rank"),
+]
+NeighbourList = Annotated[
+    Annotated[str, Tag("file")] | Annotated[tuple[tuple[Neighbour, ...], ...], Tag("lists")],
+    Discriminator(lambda data: "file" if isinstance(data, str) else "lists"),
+]
+
+
+class ComputeTime(Strict):
+    """Compute time of one thread for all its partitions, whatever the buffer's size."""
+
+    time: units.Time
+    """Before the exchange; the threads' times vary around it as `[arrivals]` says."""
+
+
+class ComputeRate(Strict):
+    """Compute time from flops: Eq. 6 of gillis2023, https://doi.org/10.1145/3605573.3605599."""
+
+    arithmetic_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Flops per byte of memory traffic."""
+    communication_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Bytes sent per byte of memory traffic."""
+    frequency: units.Frequency
+    """Of the clock."""
+    flops_per_cycle: Annotated[float, Field(gt=0, allow_inf_nan=False)] = FLOPS_PER_CYCLE
+    """The bare 8 of Eq. 6."""
+
+    @property
+    def mu(self) -> float:
+        """Computation rate in s/B."""
+        return float(
+            gain_numpy.computation_rate(
+                self.arithmetic_intensity,
+                self.communication_intensity,
+                self.frequency,
+                self.flops_per_cycle,
+            )
+        )
+
+
+def _compute_kind(data: Any) -> str:
+    """A plain union would report the errors of both alternatives; decide by the fields that are given."""
+    flops = {"arithmetic_intensity", "communication_intensity", "frequency", "flops_per_cycle"}
+    given = set(data) if isinstance(data, dict) else set()
+    by_rate = isinstance(data, ComputeRate) or (given & flops and "time" not in given)
+    return "by rate" if by_rate else "by time"
+
+
+Compute = Annotated[
+    Annotated[ComputeTime, Tag("by time")] | Annotated[ComputeRate, Tag("by rate")],
+    Discriminator(_compute_kind),
+]
+
+
+class Exchange(Strict):
+    """One exchange of a step; pattern and partitions are by default those at the top of the file."""
+
+    name: str = ""
+    """For tables and JSON; absent: its number."""
+    pattern: Pattern | None = None
+    partitions_per_thread: Count | None = None
+    transport_partitions: tuple[Count, ...] | None = None
+    boundaries: Literal["periodic", "open"] | None = None
+    thread_grid: tuple[Count, Count, Count] | None = None
+    receiver: Literal["waiting", "computing"] | None = None
+    buffer: units.Size | None = None
+    faces: Three | None = None
+    edge: units.Size | None = None
+    edges: Three | None = None
+    corner: units.Size | None = None
+    both_ways: bool = False
+    neighbours: Count | None = None
+    neighbour_list: NeighbourList | None = None
+    blocks: Count = 1
+    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
+    """Before this exchange; absent: none, its partitions are ready when the exchange before has ended."""
+    arrivals: Arrivals = NoArrivals()
+
+
+AS_AT_THE_TOP = (
+    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver",
+)  # fmt: skip
+"""Fields that an exchange takes from the top of the file by default."""
+EACH_ITS_OWN = (
+    "buffer", "faces", "edge", "edges", "corner", "both_ways", "neighbours", "neighbour_list", "blocks", "compute",
+    "arrivals",
+)  # fmt: skip
+"""Fields of every exchange; not allowed at the top of a file with exchanges."""
+
+
+def as_in_file(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a workload with sizes as a file has them."""
+
+    def size(value: Any) -> Any:
+        return f"{value:.17g} B" if isinstance(value, float) else value
+
+    one: dict[str, Any] = {n: size(fields[n]) for n in ("buffer", "edge", "corner") if n in fields}
+    three: dict[str, Any] = {n: fields[n] and tuple(map(size, fields[n])) for n in ("faces", "edges") if n in fields}
+    return {**fields, **one, **three}
+
+
+def largest_size(data: dict[str, Any]) -> float | None:
+    """The largest size among a workload's or an exchange's fields; None without any.
+
+    An invalid size counts as one byte; its own field reports it.
+    """
+
+    def size(value: Any) -> float:
+        try:
+            return value if isinstance(value, float) else units.parse(value, units.Unit.SIZE)
+        except PreadyError:
+            return 1.0
+
+    if data.get("exchanges") is not None:
+        exchanges = data["exchanges"] if isinstance(data["exchanges"], (list, tuple)) else ()
+        each = [e.model_dump() if isinstance(e, Exchange) else e for e in exchanges]
+        some = [largest_size({**e, "folder": data.get("folder", ".")}) for e in each if isinstance(e, dict)]
+        return max((s for s in some if s is not None), default=1.0)
+    if data.get("buffer") is not None:
+        return size(data["buffer"])
+    faces, listed = data.get("faces"), data.get("neighbour_list")
+    if faces is not None:
+        return max(map(size, faces), default=1.0) if isinstance(faces, (list, tuple)) else 1.0
+    if isinstance(listed, str):
+        try:
+            sizes = read_neighbours(str(Path(str(data.get("folder", "."))) / listed)).sizes
+        except PreadyError:
+            return 1.0
+        return max((s for row in sizes for s in row if s is not None), default=None)
+    if isinstance(listed, (list, tuple)):
+        rows = [row for row in listed if isinstance(row, (list, tuple))]
+        tables = [n for row in rows for n in row if isinstance(n, (dict, SizedNeighbour))]
+        return max((size(n.size if isinstance(n, SizedNeighbour) else n.get("size")) for n in tables), default=None)
+    return None

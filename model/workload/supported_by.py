@@ -1,0 +1,89 @@
+"""Which engine can simulate what of a workload, one row each; an engine that cannot names those that can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pready.model.common.errors import PreadyError
+from pready.model.workload.workload import Workload
+
+Simulator = Literal["timeline", "engine", "sst", "goal"]
+ASKED_BY: dict[Simulator, str] = {
+    "timeline": "pready predict --engine timeline",
+    "engine": "pready predict --engine engine",
+    "sst": "pready simulate --engine sst",
+    "goal": "pready simulate --export goal",
+}
+
+
+@dataclass(frozen=True)
+class Need:
+    """A feature that a workload may use."""
+
+    name: str
+    asked: Callable[[Workload], bool]
+    able: tuple[Simulator, ...]
+
+
+NEEDS = (
+    Need(
+        "sizes that differ between neighbours (faces, edges)",
+        lambda w: w.faces is not None or w.edges is not None,
+        ("timeline", "engine", "sst", "goal"),
+    ),
+    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, ("engine", "goal")),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("timeline", "engine", "goal")),
+    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
+    Need(
+        "a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine", "goal")
+    ),
+    Need(
+        "a sweep among several exchanges of a step",
+        lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
+        (),
+    ),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
+    Need(
+        "a sweep of ranks that share a node (ranks_per_node)",
+        lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",
+        (),
+    ),
+    Need(
+        "blocking sends (today) of ranks that share a node (ranks_per_node)",
+        lambda w: w.ranks_of_a_node is not None and w.baseline.interface.one_by_one,
+        (),
+    ),
+    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine",)),
+)
+
+
+def _lacking(workload: Workload, engine: Simulator) -> Need | None:
+    for need in NEEDS:
+        if engine not in need.able and (need.asked(workload) or any(map(need.asked, workload.parts))):
+            return need
+    return None
+
+
+def beyond(workload: Workload, engine: Simulator) -> str | None:
+    """The first need of a workload or of one of its exchanges that an engine does not meet; None: it meets all."""
+    need = _lacking(workload, engine)
+    return None if need is None else need.name
+
+
+def check(workload: Workload, engine: Simulator) -> None:
+    """Refuse a workload that an engine cannot simulate.
+
+    Raises
+    ------
+    PreadyError
+        Names the feature, and the engines that can simulate the whole workload.
+    """
+    need = _lacking(workload, engine)
+    if need is not None:
+        raise PreadyError(
+            f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
+            valid=" or ".join(said for e, said in ASKED_BY.items() if _lacking(workload, e) is None)
+            or "a workload without it",
+        )

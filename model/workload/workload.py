@@ -1,0 +1,501 @@
+"""The Workload: what the application does, as a TOML file.
+
+::
+
+    format = 2
+    threads = 8
+    partitions_per_thread = 4
+    buffer = "1 MiB"            # per peer; or faces = ["2 MiB", "512 KiB", "512 KiB"], along x, y, z
+    pattern = "halo3d"
+
+    [compute]
+    time = "1 ms"               # of one thread, for all its partitions
+
+    [arrivals]
+    model = "laggard"
+    late_by = "4 %"
+
+A step of several exchanges lists them in order; pattern and partitions are by default those at the top::
+
+    [[exchanges]]
+    name = "faces"
+    faces = ["2 MiB", "512 KiB", "512 KiB"]
+    compute = { time = "1 ms" }
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from pready.model.approach.interfaces import Approach, Today, baseline
+from pready.model.approach.vcis import check_transport_partitions
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, printable, shown
+from pready.model.machine.path import PathName
+from pready.model.toml import dotted
+from pready.model.toml.provenance import Strict
+from pready.model.toml.reading import field_names, one_line, parsed_toml, read_toml, validated
+from pready.model.workload.arrivals import WIDTHS, Arrivals, Drawn, Laggard, NoArrivals
+from pready.model.workload.exchange import (
+    AS_AT_THE_TOP,
+    EACH_ITS_OWN,
+    HALOS,
+    PEERS,
+    Compute,
+    ComputeTime,
+    Count,
+    Exchange,
+    Extent,
+    NeighbourList,
+    Pattern,
+    SizedNeighbour,
+    Three,
+    as_in_file,
+    largest_size,
+)
+from pready.model.workload.neighbour_list import Neighbours, read_neighbours
+from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, directions
+
+FORMAT: Literal[2] = 2
+"""Of workload files."""
+LARGEST_EXCHANGE = 4_000_000
+"""User partitions × peers of one rank. Above it, an iteration has more messages than any NIC queue."""
+
+
+class Workload(Strict):
+    """What one rank does in one iteration, and with whom it talks."""
+
+    format: Literal[2] = FORMAT
+    """Of the file."""
+    name: str = ""
+    """For tables and pictures; absent: the file's name."""
+    description: str = ""
+    """For people; may have several lines."""
+    threads: Count = Field(description="threads per rank, an integer of at least 1")
+    partitions_per_thread: Count = 1
+    """User partitions that each thread marks ready, one after the other."""
+    buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
+    """Absent if sizes differ between neighbours: then the largest face, or listed size."""
+    faces: Three | None = None
+    """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
+    pattern: Pattern = "pt2pt"
+    """A pair, the faces of a block, all its 26 neighbours, a wavefront, or listed neighbours."""
+    both_ways: bool = False
+    """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
+    neighbours: Count | None = None
+    """Of pattern "neighbours": their number, without a `neighbour_list`."""
+    neighbour_list: NeighbourList | None = None
+    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each. One with
+    a size of its own is a table, ``{to = 1, size = "64 KiB"}``; in the file ``1:65536``, in bytes."""
+    grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks along x, y, z (of a sweep x, y); pairs and lists take the product."""
+    ranks_per_node: Count | None = None
+    """Ranks that share a node's adapter, and reach each other within the node; absent: every rank has its own."""
+    node_grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks of a node along x, y, z: how the grid is cut into nodes; absent: `ranks_per_node` in a row, x first."""
+    boundaries: Literal["periodic", "open"] = "periodic"
+    """Do halos wrap around?"""
+    blocks: Count = 1
+    """Of a sweep: how often a rank computes and sends on, per octant (KBA)."""
+    edge: units.Size | None = None
+    """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
+    edges: Three | None = None
+    """Of halo3d26, in place of `edge`: bytes for the edges that run along x, y, z."""
+    corner: units.Size | None = None
+    """Of halo3d26: bytes per corner; absent, as many as per face."""
+    thread_grid: tuple[Count, Count, Count] | None = None
+    """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
+    path: PathName = "inter"
+    """Between nodes or within one; `ranks_per_node` says it rank by rank."""
+    iterations: Count = 100
+    """Of the exchange; the set-up cost is spread over them."""
+    today: Today = "nonblocking"
+    """The baseline: how the application sends before a port."""
+    cache: Literal["hot", "cold"] = "hot"
+    """Is the buffer in the cache when it is copied?"""
+    receiver: Literal["waiting", "computing"] = "waiting"
+    """Is the receiver waiting in MPI while the sender computes, or computing, too?"""
+    transport_partitions: tuple[Count, ...] | None = None
+    """Counts to try; absent: every divisor of the user partitions."""
+    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
+    arrivals: Arrivals = NoArrivals()
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
+    """Of a step, in order; absent: one, described by the fields above."""
+    share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
+    """Share of the run's time that these steps take; absent: no figure for the run."""
+    folder: Annotated[str, Field(exclude=True)] = "."
+    """Folder of the files named in `arrivals` and `neighbour_list`; set by `load`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _buffer(cls, data: Any) -> Any:
+        """The largest size, if there is none for all neighbours."""
+        if not isinstance(data, dict) or data.get("buffer") is not None:
+            return data
+        largest = largest_size(data)
+        return data if largest is None else {**data, "buffer": f"{largest:.17g} B"}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Workload:
+        n = self.n_partitions
+        if self.exchanges is not None:
+            self._exchanges_consistent()
+            return self
+        self._ranks_consistent()
+        self._sizes_consistent()
+        unlike = self.faces is not None or self._listed_sizes
+        if not unlike and (self.buffer != int(self.buffer) or self.buffer % n):
+            nearest = max(1, round(self.buffer / n)) * n
+            raise PreadyError(
+                f"buffer = {self.buffer:g} B is not divided by "
+                f"{self.threads} × {self.partitions_per_thread} = {n} user partitions",
+                valid=f"a multiple of {n} B, such as {nearest} B",
+            )
+        if n * self.peers > LARGEST_EXCHANGE:
+            raise PreadyError(
+                f"threads × partitions_per_thread × peers = {n * self.peers}",
+                valid=f"at most {LARGEST_EXCHANGE}",
+            )
+        for t in self.transport_partitions or ():
+            check_transport_partitions(t, n)
+        arrivals = self.arrivals
+        if isinstance(arrivals, Drawn) and arrivals.relative and self.thread_time == 0:
+            raise PreadyError(
+                f"arrivals: model = {shown(self.arrivals.model)} scales with the compute time, which is 0",
+                valid="a [compute] table with a time or an arithmetic intensity",
+            )
+        if isinstance(arrivals, Laggard) and arrivals.spread is not None and arrivals.spread**2 >= self.threads - 1:
+            raise PreadyError(
+                f"arrivals.spread = {100 * arrivals.spread:g} % of one late thread in {self.threads}",
+                valid=f"less than {100 * math.sqrt(self.threads - 1):.4g} %; or late_by or delay",
+            )
+        return self
+
+    def _ranks_consistent(self) -> None:
+        pattern = f"with pattern = {shown(self.pattern)}"
+        listed = self.pattern == "neighbours"
+        if (self.neighbours is not None) + (self.neighbour_list is not None) != listed:
+            given = f"neighbour_list = {shown(self.neighbour_list)}" if self.neighbour_list is not None else ""
+            raise PreadyError(
+                f"{given or f'neighbours = {shown(self.neighbours)}'} {pattern}",
+                valid="either neighbours, a count, or neighbour_list with pattern 'neighbours', neither with any other",
+            )
+        try:
+            lists = self.neighbour_lists
+        except PreadyError as error:
+            raise PreadyError(
+                f"neighbour_list = {shown(self.neighbour_list)}: {error.problem}", valid=error.valid
+            ) from None
+        if lists is not None and not any(lists):
+            raise PreadyError("neighbour_list is empty", valid="at least one neighbour")
+        only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
+            ("boundaries", self.boundaries == "open", (*HALOS, "sweep3d")),
+            ("blocks", self.blocks > 1, ("sweep3d",)),
+            ("faces", self.faces is not None, HALOS),
+            ("edge", self.edge is not None, ("halo3d26",)),
+            ("edges", self.edges is not None, ("halo3d26",)),
+            ("corner", self.corner is not None, ("halo3d26",)),
+            ("both_ways", self.both_ways, ("pt2pt",)),
+            ("thread_grid", self.thread_grid is not None, HALOS),
+        )
+        for name, given_, patterns in only:
+            if given_ and self.pattern not in patterns:
+                raise PreadyError(
+                    f"{name} = {shown(getattr(self, name))} {pattern}",
+                    valid=f"pattern {' or '.join(map(repr, patterns))}",
+                )
+        self._nodes_consistent()
+        if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
+            raise PreadyError(
+                f"thread_grid = {list(self.thread_grid)} has {math.prod(self.thread_grid)} threads",
+                valid=f"{self.threads}, the workload's threads",
+            )
+
+    def _sizes_consistent(self) -> None:
+        each = [("edge", self.edge), ("corner", self.corner)]
+        each += [(f"{n}[{i}]", size) for n in ("faces", "edges") for i, size in enumerate(getattr(self, n) or ())]
+        each += [("neighbour_list: size", s) for row in (self._lists.sizes if self._listed_sizes else ()) for s in row]
+        for name, size in each:
+            if size is not None and size != int(size):
+                raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
+        if self.edge is not None and self.edges is not None:
+            raise PreadyError("edge beside edges", valid="edge, of all, or edges, along x, y, z")
+        if self.faces is None:
+            return
+        if self.buffer != max(self.faces):
+            raise PreadyError(f"buffer = {self.buffer:g} B beside faces", valid="faces alone")
+        edges = self.edge is not None or self.edges is not None
+        if self.pattern == "halo3d26" and len(set(self.faces)) > 1 and not (edges and self.corner is not None):
+            raise PreadyError(
+                f"faces = {shown(self.faces)} with pattern = 'halo3d26' say nothing of edges and corners",
+                valid="edges and corner beside them",
+            )
+
+    def _nodes_consistent(self) -> None:
+        if self.ranks_per_node is None and self.node_grid is None:
+            return
+        if self.path == "intra":
+            raise PreadyError(
+                "path = 'intra' beside ranks of several nodes",
+                valid="no path: ranks of a node use the path within it, all others the adapter",
+            )
+        if self.node_grid is None:
+            ranks = math.prod(self.grid or ())
+            if self.grid is not None and ranks % (self.ranks_per_node or 1):
+                raise PreadyError(
+                    f"ranks_per_node = {self.ranks_per_node} does not divide {ranks} ranks",
+                    valid=f"a divisor of {ranks}",
+                )
+            return
+        if self.pattern in ("pt2pt", "neighbours") and self.grid is None:
+            raise PreadyError(
+                f"node_grid = {shown(self.node_grid)} with pattern = {shown(self.pattern)} and no grid",
+                valid="ranks_per_node, or a grid",
+            )
+        ranks = math.prod(self.node_grid)
+        if self.ranks_per_node not in (None, ranks):
+            raise PreadyError(
+                f"node_grid = {list(self.node_grid)} has {ranks} ranks",
+                valid=f"{self.ranks_per_node}, the ranks_per_node",
+            )
+        for axis, (n, by) in enumerate(zip(self.grid or (), (*self.node_grid, 1, 1), strict=False)):
+            if n % by:
+                raise PreadyError(
+                    f"node_grid[{axis}] = {by} does not divide {n} ranks along that axis", valid=f"a divisor of {n}"
+                )
+
+    def _exchanges_consistent(self) -> None:
+        exchanges = self.exchanges or ()
+        for name in EACH_ITS_OWN:
+            value, default = getattr(self, name), type(self).model_fields[name].default
+            if name != "buffer" and value != default:
+                raise PreadyError(f"{name} beside exchanges", valid=f"{name} in each of [[exchanges]]")
+        if self.buffer != largest_size({"exchanges": [e.model_dump() for e in exchanges]}):
+            raise PreadyError("buffer beside exchanges", valid="buffer in each of [[exchanges]]")
+        names = [e.name for e in exchanges if e.name]
+        for name in names:
+            if names.count(name) > 1:
+                raise PreadyError(f"exchanges: name = {shown(name)} twice", valid="a name of its own for each")
+        for number in range(len(exchanges)):
+            try:
+                self._part(number)
+            except PreadyError as error:
+                raise PreadyError(f"exchanges[{number}].{error.problem}", valid=error.valid) from None
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """The exchanges of a step in order, each as a workload of one."""
+        return (self,) if self.exchanges is None else tuple(map(self._part, range(len(self.exchanges))))
+
+    def _part(self, number: int) -> Workload:
+        assert self.exchanges is not None
+        exchange = self.exchanges[number]
+        own = {n: getattr(exchange, n) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
+        fields = {n: getattr(self, n) for n in self.model_fields_set if n not in EACH_ITS_OWN}
+        pattern = exchange.pattern or self.pattern
+        for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
+            if pattern not in patterns:
+                fields.pop(name, None)
+        fields |= {n: v for n, v in own.items() if v is not None}
+        fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
+        try:
+            return type(self).model_validate(as_in_file(fields))
+        except ValidationError as error:
+            raise one_line(error, type(self)) from None
+
+    @property
+    def baseline(self) -> Approach:
+        """The baseline: what the application does before a port."""
+        return baseline(self.today, self.threads)
+
+    @property
+    def n_partitions(self) -> int:
+        """N_part = N θ, the user partitions of one buffer."""
+        return self.threads * self.partitions_per_thread
+
+    @property
+    def partition_size(self) -> float:
+        """S_part in bytes."""
+        return self.buffer / self.n_partitions
+
+    @property
+    def peers(self) -> int:
+        """Ranks that one rank sends a buffer to in an exchange."""
+        if self.neighbours is not None:
+            return self.neighbours
+        lists = self.neighbour_lists
+        return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
+
+    @property
+    def ranks_of_a_node(self) -> int | None:
+        """How many ranks share a node's adapter; None where each has its own."""
+        ranks = self.ranks_per_node or math.prod(self.node_grid or (1,))
+        return ranks if ranks > 1 else None
+
+    @property
+    def two_way(self) -> bool:
+        """Does a rank receive from its peers while it sends to them? In a sweep it receives first."""
+        return self.pattern in (*HALOS, "neighbours") or self.both_ways
+
+    @property
+    def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
+        """For each rank the ranks that it sends to, if listed."""
+        return None if self.neighbour_list is None else self._lists.ranks
+
+    @property
+    def neighbour_sizes(self) -> tuple[tuple[float, ...], ...] | None:
+        """Bytes for each of `neighbour_lists`, if any of them has a size of its own."""
+        return self._lists.filled(self.buffer) if self._listed_sizes else None
+
+    @property
+    def _lists(self) -> Neighbours:
+        listed = self.neighbour_list or ()
+        if isinstance(listed, str):
+            return read_neighbours(str(Path(self.folder) / listed))
+        return Neighbours(
+            tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
+            tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),
+        )
+
+    @property
+    def _listed_sizes(self) -> bool:
+        return self.neighbour_list is not None and self._lists.sized
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """Bytes by direction of a halo; None if every neighbour gets `buffer`."""
+        if (self.faces, self.edge, self.edges, self.corner) == (None,) * 4:
+            return None
+        alike = Sizes.alike(self.buffer, self.edge, self.corner)
+        return replace(alike, faces=self.faces or alike.faces, edges=self.edges or alike.edges)
+
+    @property
+    def sends(self) -> tuple[float, ...]:
+        """Bytes that a rank away from open boundaries sends to each of its peers, in that order.
+
+        Of a list, what the first rank that sends to most others sends: what all send, if they are `in_step`.
+        """
+        if self.pattern in HALOS:
+            grid = self.grid if self.grid and math.prod(self.grid) > 1 else (2, 2, 2)
+            x, y, z = (*grid, 1, 1)[:3]
+            steps = directions(FACES if self.pattern == "halo3d" else STENCIL_27, (x, y, z))
+            sizes = self.sizes or Sizes.alike(self.buffer)
+            return tuple(map(sizes.towards, steps))
+        sized = self.neighbour_sizes
+        return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
+
+    @property
+    def received(self) -> float:
+        """Bytes that a rank receives in an exchange: as many as it sends, away from open boundaries.
+
+        Of a list, the rank that receives most.
+        """
+        lists = self.neighbour_lists
+        if lists is None:
+            return sum(self.sends)
+        sizes = self.neighbour_sizes or tuple((self.buffer,) * len(to) for to in lists)
+        into: dict[int, float] = {}
+        for to, row in zip(lists, sizes, strict=True):
+            for rank, size in zip(to, row, strict=True):
+                into[rank] = into.get(rank, 0.0) + size
+        return max(into.values())
+
+    @property
+    def in_step(self) -> bool:
+        """Do ranks that start together stay together? With a list, only if all ranks send the same sizes in the same
+        order, and every rank receives each of them once."""
+        sized, lists = self.neighbour_sizes, self.neighbour_lists or ()
+        if sized is None or len({size for row in sized for size in row}) == 1:
+            return True
+        everyone = set(range(len(lists)))
+        return len(set(sized)) == 1 and all(set(to) == everyone for to in zip(*lists, strict=True))
+
+    @property
+    def thread_time(self) -> float:
+        """Seconds that one thread computes for all its partitions, without spread."""
+        if isinstance(self.compute, ComputeTime):
+            return self.compute.time
+        return self.compute.mu * self.partition_size * self.partitions_per_thread
+
+    def changed(self, **fields: Any) -> Workload:
+        """A copy with other values of some fields, as in a file: ``changed(buffer="512 KiB")``.
+
+        Parameters
+        ----------
+        fields
+            By name; dotted ones as ``changed(**{"arrivals.spread": 0.1})``. None leaves a field out. With another
+            `buffer`, faces change in proportion.
+
+        Raises
+        ------
+        PreadyError
+            As `load`.
+        """
+        data = dotted.written(self)
+        if self.faces is not None or self.exchanges is not None:
+            del data["buffer"]  # follows from them
+        if self.faces is not None and "buffer" in fields and "faces" not in fields:
+            size = units.parse(fields.pop("buffer"), units.Unit.SIZE, "buffer")
+            fields["faces"] = [f"{face:.17g} B" for face in self.at_buffer(size).faces or ()]
+        other = dotted.changed(data, fields)
+        for table, names in _arrivals(other, fields):
+            if WIDTHS & names:  # one takes the place of another
+                for name in WIDTHS - names:
+                    table.pop(name, None)
+        return validated(Workload, {**other, "folder": self.folder}, "workload")
+
+    def at_buffer(self, size: float) -> Workload:
+        """A copy with another buffer, which need not be whole; faces and listed sizes grow in proportion.
+
+        Edges and corners that have sizes of their own keep them.
+        """
+        update: dict[str, Any] = {"buffer": float(size)}
+        by = size / self.buffer
+        if self.faces is not None:
+            update["faces"] = tuple(by * face for face in self.faces)
+        if self._listed_sizes:
+            sizes = self._lists.filled(self.buffer)
+            update["neighbour_list"] = tuple(
+                tuple(SizedNeighbour.model_construct(to=to, size=by * b) for to, b in zip(ranks, row, strict=True))
+                for ranks, row in zip(self._lists.ranks, sizes, strict=True)
+            )
+        return self.model_copy(update=update)
+
+
+def _arrivals(data: dict[str, Any], fields: Mapping[str, object]) -> Iterator[tuple[dict[str, Any], set[str]]]:
+    """Tables of arrivals of written data, each with those of its fields that are given by their dotted names."""
+    tables = {"arrivals.": data.get("arrivals")}
+    tables |= {f"exchanges[{i}].arrivals.": e.get("arrivals") for i, e in enumerate(data.get("exchanges", ()))}
+    for prefix, table in tables.items():
+        if isinstance(table, dict):
+            yield table, {n.removeprefix(prefix) for n in fields if n.startswith(prefix)}
+
+
+def load(path: str | Path) -> Workload:
+    """A workload from a TOML file.
+
+    Raises
+    ------
+    PreadyError
+        One line naming file, field, value and what is valid.
+    """
+    path = Path(path)
+    return _made(read_toml(path), str(path), str(path.parent), printable(path.stem))
+
+
+def loads(data: bytes, source: str = "standard input", folder: str = ".") -> Workload:
+    """A workload from a TOML file's content; files that it names are looked for in `folder`. Raises as `load`."""
+    return _made(parsed_toml(data, source), source, folder, source)
+
+
+def _made(data: dict[str, Any], source: str, folder: str, name: str) -> Workload:
+    if "folder" in data:
+        raise PreadyError("folder is not a field", valid=", ".join(field_names(Workload)), source=source)
+    workload = validated(Workload, {**data, "folder": folder}, source)
+    return workload if workload.name else workload.model_copy(update={"name": name})

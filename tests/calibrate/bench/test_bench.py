@@ -1,0 +1,424 @@
+"""The benchmarks themselves, with real MPI libraries: PREADY_MPICH_PREFIX and PREADY_OPENMPI_PREFIX say where they are.
+
+The two ranks run side by side on this machine. What they measure here says nothing about a network; that they measure
+at all, what they write, and that they notice damage is what is tested.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+from real_mpi import LIBRARIES, STRICT, benchmark, kept
+
+from pready.calibrate.measure.catalogue import APPROACHES, EXCHANGE, MEASUREMENTS, PAIRS
+from pready.calibrate.measure.compile import (
+    SOURCE,
+    BuildError,
+    Built,
+    MpiCompilerMissing,
+    build,
+    find_mpicc,
+    find_mpiexec,
+)
+from pready.calibrate.measure.schedule import plan
+
+pytestmark = pytest.mark.thorough
+
+QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
+LINES = [
+    "pingpong bytes=0",
+    "pingpong bytes=1000 mode=send",
+    "pingpong bytes=100000 mode=isend",
+    "pingpong bytes=1000000 mode=persistent",
+    "bandwidth bytes=10000 window=8",
+    "bandwidth bytes=0 window=1",
+    "prtt bytes=100 n=1",
+    "prtt bytes=100 n=8",
+    "prtt bytes=100 n=8 delay_s=-1",
+    "receive bytes=0",
+    "receive bytes=1000 n=20",
+    *(f"rate mechanism={m} threads=2 window=8" for m in ("one", "communicators", "tags", "windows")),
+    *(f"contention mechanism={m} threads=2 messages=8 sleep_s=0.002" for m in ("one", "communicators", "window")),
+    "pready partitions=8",
+    "pready partitions=8 threads=2",
+    "completion bytes=1000",
+    "completion bytes=100000 late_s=0.01",
+    "early delay_s=0.01",
+    "early delay_s=0.01 delay_by=test bytes=1048576",
+    *(
+        f"approach approach={a} threads=2 theta=2 transport=2 bytes=65536 delay_s=0.002"
+        for a in ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive")
+    ),
+    "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0",
+    "approach approach=many threads=2 theta=2 bytes=1024 wait=master receive_threads=1",
+    "approach approach=part threads=2 theta=2 transport=4 bytes=1024",
+    "matching queue=posted length=20",
+    "matching queue=unexpected length=20",
+    "overlap bytes=100000",
+    "overlap bytes=100000 who=both compute_by=test",
+    "barrier threads=2",
+    *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
+    "memcpy bytes=10000 cache=hot",
+    "memcpy bytes=10000 cache=cold pool_bytes=1000000",
+    "pairs bytes=1000 window=4",
+]
+
+
+class Library:
+    """An MPI library and the benchmark built with it."""
+
+    def __init__(self, name: str, cache: Path) -> None:
+        variable, self.options = LIBRARIES[name]
+        if not os.environ.get(variable):
+            pytest.skip(f"{variable} is not set: no {name} to test with")
+        self.name = name
+        self.prefix = Path(os.environ[variable])
+        self.mpicc = find_mpicc(str(self.prefix / "bin" / "mpicc"))
+        self.cache = cache
+
+    def build(self, **flags: str) -> Built:
+        return build(self.mpicc, flags=STRICT | flags, cache=self.cache)
+
+    def run(
+        self, built: Built, lines: list[str], settings: Mapping[str, str] | None = None, ranks: int = 2
+    ) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[str]]:
+        mpiexec = find_mpiexec(self.mpicc)
+        assert mpiexec is not None
+        command = [str(mpiexec), *self.options, "-n", str(ranks), str(built.program), "seed=7", "tool=test", "points=-"]
+        environ = {**os.environ, "OMP_WAIT_POLICY": "passive", **(settings or {})}
+        done = subprocess.run(
+            command,
+            input="\n".join([*lines, "end\n"]),
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        return records, done
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def library(request: pytest.FixtureRequest) -> Library:
+    return Library(request.param, kept(request))
+
+
+@pytest.fixture(scope="module")
+def built(library: Library, request: pytest.FixtureRequest) -> Built:
+    return benchmark(library.prefix, request)
+
+
+def quick(lines: list[str]) -> list[str]:
+    return [f"{line} {QUICK} id=p{number}" for number, line in enumerate(lines)]
+
+
+# ---- every measurement ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def records(library: Library, built: Built) -> list[dict[str, Any]]:
+    found, done = library.run(built, ["environment", *quick(LINES)])
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+def test_every_point_gives_one_record(records: list[dict[str, Any]]) -> None:
+    assert [record.get("id") for record in records[1:]] == [f"p{number}" for number in range(len(LINES))]
+    for record, line in zip(records[1:], LINES, strict=True):
+        assert record["measurement"] == line.split()[0]
+        assert "error" not in record, record
+        assert "unsupported" not in record, record
+
+
+def test_records_carry_what_was_asked_and_the_defaults(records: list[dict[str, Any]]) -> None:
+    for record, line in zip(records[1:], LINES, strict=True):
+        for word in line.split()[1:]:
+            name, value = word.split("=")
+            got = record["parameters"][name]
+            if isinstance(got, list):
+                assert got == [float(item) for item in value.split(",")]
+            else:
+                assert str(got) == value or float(got) == float(value)
+        assert {"warmup", "budget_s", "half_width", "keep"} <= record["parameters"].keys()
+
+
+def near(value: float) -> Any:
+    """Samples are written in tenths of a nanosecond, summaries with nine digits."""
+    return pytest.approx(value, rel=1e-6, abs=2e-10)
+
+
+def test_summaries_agree_with_their_samples(records: list[dict[str, Any]]) -> None:
+    for record in records[1:]:
+        quantities = [record, *record["also"].values()]
+        for quantity in quantities:
+            samples = sorted(sample * 1e-9 for sample in quantity["samples_ns"])
+            assert len(samples) == record["repeats"] <= 64
+            assert len(quantity["warmup_ns"]) == 3
+            n = len(samples)
+            middle = (samples[(n - 1) // 2] + samples[n // 2]) / 2
+            assert quantity["median_s"] == near(middle)
+            assert quantity["min_s"] == near(samples[0])
+            assert quantity["max_s"] == near(samples[-1])
+            # r-th smallest and largest, r the largest with P(Binomial(n, 1/2) < r) <= 2.5 %
+            r = max(r for r in range(n) if sum(comb(n, k) for k in range(r)) <= 0.025 * 2**n)
+            assert quantity["low_s"] == near(samples[r - 1])
+            assert quantity["high_s"] == near(samples[n - r])
+
+
+def test_delays_are_taken_off_and_reported(records: list[dict[str, Any]]) -> None:
+    approaches = [record for record in records[1:] if record["measurement"] == "approach"]
+    assert len(approaches) == 9
+    for record in approaches:
+        time, total = record["samples_ns"], record["also"]["total"]["samples_ns"]
+        delays = record["also"]["delay"]["samples_ns"]
+        asked = max([record["parameters"]["delay_s"], *record["parameters"]["ready_s"]]) * 1e9
+        for t, whole, delay in zip(time, total, delays, strict=True):
+            assert t == pytest.approx(whole - delay, abs=1.0)
+            assert delay >= asked * (1 - 1e-9)  # sleeping may overshoot, never the reverse
+
+
+def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
+    environment = records[0]
+    assert environment["measurement"] == "environment"
+    assert {"mpich": "MPICH", "openmpi": "Open MPI"}[library.name] in environment["library"]
+    assert len(environment["hosts"]) == len(environment["cpus"]) == 2
+    assert environment["partitioned"] is True
+    assert environment["thread_level"] == "multiple"
+    assert (environment["seed"], environment["tool"]) == (7, "test")
+    assert 0 < environment["clock_resolution_s"] < 1e-3
+    # Both ranks are on this machine: they share its cores, or each has those it was bound to.
+    assert len(environment["cores"]) == 2
+    assert 2 <= sum(environment["cores"]) <= max(os.cpu_count() or 1, 2)
+
+
+def test_who_sends_early(library: Library, built: Built) -> None:
+    """Released MPICH sends everything at the end; Open MPI sends partitions as they are ready."""
+    lines = [f"early delay_s=0.05 delay_by={by} min_repeats=6 max_repeats=6" for by in ("sleep", "test")]
+    found, _ = library.run(built, lines)
+    early = [record["derived"]["early_steady"] for record in found]
+    assert early == {"mpich": [0, 0], "openmpi": [1, 1]}[library.name]
+
+
+# ---- what makes no sense --------------------------------------------------------------------------------------------
+
+
+NONSENSE = [
+    ("pingpong bytes=-1", "bytes = '-1' is not valid: 0 to"),
+    ("pingpong bytes=1.5", "bytes = '1.5' is not valid"),
+    ("pingpong bytes=nan", "bytes = 'nan' is not valid"),
+    ("pingpong bytes=", "bytes = '' is not valid"),
+    ("pingpong mode=sen", "mode = 'sen' is not valid: send|isend|persistent"),
+    ("pingpong size=1", "pingpong has no parameter 'size'"),
+    ("pingpong bytes", "'bytes' is not key=value"),
+    ("ping", "no measurement 'ping'"),
+    ("bandwidth bytes=1000000000 window=4000", "1 GiB"),
+    ("prtt delay_s=-0.5", "delay_s = -0.5 is not valid"),
+    ("receive bytes=1073741824 n=2", "bytes * n is above 1 GiB"),
+    ("pready bytes=1000000 partitions=2000", "bytes * partitions is above 1 GiB"),
+    ("early bytes=10 partitions=3", "bytes = 10 is not valid: a multiple of partitions = 3"),
+    ("pready partitions=8 threads=3", "partitions = 8 is not valid"),
+    ("approach bytes=10 threads=4", "bytes = 10 is not valid: a multiple of threads * theta = 4"),
+    ("approach threads=4 transport=3", "transport = 3 is not valid: a divisor"),
+    ("approach threads=4 ready_s=0,1", "ready_s has 2 times: one per user partition, 4"),
+    ("approach threads=2 ready_s=0,-1", "ready_s = '0,-1' is not valid"),
+    ("approach threads=2 ready_s=0,1 delay_s=1", "exclude each other"),
+    ("approach approach=rma-many-active threads=4 theta=128", "transport = 512 is not valid: at most 256"),
+]
+
+
+@pytest.fixture(scope="module")
+def refusals(library: Library, built: Built) -> dict[str, str]:
+    """The errors of all the nonsense, by line; with a sound point after each, which must still be measured."""
+    found, done = library.run(built, [word for line, _ in NONSENSE for word in (line, f"pingpong {QUICK}")])
+    assert all("median_s" in record for record in found[1::2])
+    assert done.returncode != 0
+    return {line: record["error"] for (line, _), record in zip(NONSENSE, found[::2], strict=True)}
+
+
+@pytest.mark.parametrize(("line", "problem"), NONSENSE)
+def test_nonsense_is_refused_and_the_rest_still_measured(refusals: dict[str, str], line: str, problem: str) -> None:
+    assert problem in refusals[line]
+
+
+def test_needs_two_ranks(library: Library, built: Built) -> None:
+    _, done = library.run(built, ["pingpong"], ranks=1)
+    assert done.returncode != 0
+    assert "exactly 2 ranks" in done.stderr
+
+
+def test_comments_and_empty_lines_are_skipped(library: Library, built: Built) -> None:
+    found, _ = library.run(built, ["", "# a comment", f"  pingpong {QUICK}\r"])
+    assert [record["measurement"] for record in found] == ["pingpong"]
+
+
+@pytest.fixture(scope="module")
+def listed(built: Built) -> list[dict[str, Any]]:
+    """What the program says of itself; no launcher is needed."""
+    done = subprocess.run([str(built.program), "list"], capture_output=True, text=True, check=True, timeout=60)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_list_is_complete(listed: list[dict[str, Any]]) -> None:
+    assert {line.split()[0] for line in LINES} | {EXCHANGE} == {entry["measurement"] for entry in listed}
+    for entry in listed:
+        assert entry["summary"]
+        assert entry["quantities"]
+
+
+def test_names_read_from_the_sources_are_the_programs(listed: list[dict[str, Any]]) -> None:
+    assert tuple(entry["measurement"] for entry in listed) == tuple(sorted([*MEASUREMENTS, EXCHANGE, PAIRS]))
+    [approach] = [entry for entry in listed if entry["measurement"] == "approach"]
+    [ways] = [parameter for parameter in approach["parameters"] if parameter["name"] == "approach"]
+    assert tuple(ways["valid"].split("|")) == APPROACHES
+
+
+def test_the_plan_asks_for_what_the_program_takes(listed: list[dict[str, Any]]) -> None:
+    taken = {e["measurement"]: {p["name"]: p for p in [*e["parameters"], *e["common"]]} for e in listed}
+    for point in plan(threads=8):
+        for name, value in point.parameters:
+            parameter = taken[point.measurement][name]
+            assert parameter["kind"] != "word" or value in parameter["valid"].split("|"), point
+
+
+# ---- damage ---------------------------------------------------------------------------------------------------------
+
+# Between the benchmark and the library: one bit of every arriving message of exactly 4321 bytes is turned over, and of
+# every leaving one of 4323.
+DAMAGE = """
+#include <mpi.h>
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
+    if (count == 4321) {
+        ((char *)buffer)[4320] ^= 1;
+    }
+    return result;
+}
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    if (count == 4323) {
+        ((char *)buffer)[4322] ^= 1;
+    }
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+"""
+
+
+def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path) -> None:
+    source, shim = tmp_path / "damage.c", tmp_path / "damage.so"
+    source.write_text(DAMAGE)
+    subprocess.run([*library.mpicc, "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
+    lines = [*(f"pingpong bytes={size} {QUICK}" for size in (4320, 4321, 4322)), f"pairs bytes=4323 window=1 {QUICK}"]
+    found, done = library.run(built, lines, {"LD_PRELOAD": str(shim)})
+    assert ["error" in record for record in found] == [False, True, False, True]
+    assert "payload" in found[1]["error"]
+    assert "median_s" not in found[1]
+    assert done.returncode == 1
+
+
+# ---- building -------------------------------------------------------------------------------------------------------
+
+
+def test_a_library_without_partitions_says_so(library: Library) -> None:
+    old = library.build(CFLAGS="-O1 -DPREADY_HAS_PARTITIONED=0")
+    found, done = library.run(
+        old, quick(["early", "pready", "approach approach=part", "approach approach=many threads=2"])
+    )
+    assert ["unsupported" in record for record in found] == [True, True, True, False]
+    assert "MPI 4.0" in found[0]["unsupported"]
+    assert done.returncode == 0
+
+
+def test_clang_builds_without_a_warning(library: Library) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("no clang")
+    probe = subprocess.run(
+        ["clang", "-fopenmp", "-x", "c", "-", "-o", os.devnull],
+        input="int main(void){}",
+        text=True,
+        check=False,
+        capture_output=True,
+    )
+    if probe.returncode != 0:
+        pytest.skip("clang has no OpenMP (libomp-dev)")
+    wrapper = {"mpich": "MPICH_CC", "openmpi": "OMPI_CC"}[library.name]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(wrapper, "clang")
+        made = library.build()
+    assert "clang" in made.version
+    found, _ = library.run(made, quick(["pingpong", "barrier"]))
+    assert all("median_s" in record for record in found)
+
+
+def test_clean_under_sanitizers(library: Library) -> None:
+    sane = library.build(SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined", CFLAGS="-O1 -g")
+    settings = {
+        "LSAN_OPTIONS": f"suppressions={SOURCE / 'lsan.supp'}:print_suppressions=0",
+        "ASAN_OPTIONS": "fast_unwind_on_malloc=0",  # whole stacks, so that a leak is blamed on whose it is
+    }
+    nonsense = ["pingpong bytes=-1", "ping", "approach ready_s=1"]
+    found, done = library.run(sane, ["environment", *quick(LINES), *nonsense], settings)
+    assert "ERROR: " not in done.stderr, done.stderr
+    assert "runtime error" not in done.stderr, done.stderr
+    assert sum("median_s" in record for record in found) == len(LINES)
+
+
+def test_a_build_is_kept(library: Library) -> None:
+    first = library.build()
+    stamp = first.program.stat().st_mtime_ns
+    again = library.build()
+    assert again == first
+    assert again.program.stat().st_mtime_ns == stamp
+
+
+def test_cmake_builds_too(library: Library, tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake")
+    made = build(library.mpicc, cache=tmp_path, tool="cmake")
+    found, _ = library.run(made, quick(["pingpong"]))
+    assert "median_s" in found[0]
+
+
+def test_compiler_is_looked_for_in_order(tmp_path: Path) -> None:
+    def compiler(folder: str) -> str:
+        path = tmp_path / folder / "mpicc"
+        path.parent.mkdir()
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+        return str(path)
+
+    given, named, found = compiler("given"), compiler("named"), compiler("found")
+    everything = {"MPICC": f"{named} -cc=clang", "PATH": str(Path(found).parent)}
+    assert find_mpicc(given, everything) == [given]
+    assert find_mpicc(None, everything) == [named, "-cc=clang"]
+    assert find_mpicc(None, {"PATH": everything["PATH"]}) == [found]
+
+
+def test_a_missing_compiler_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(MpiCompilerMissing, match="no-such-mpicc"):
+        find_mpicc("no-such-mpicc")
+    with pytest.raises(MpiCompilerMissing, match="MPICC"):
+        find_mpicc(None, {"MPICC": "no-such-mpicc", "PATH": os.environ["PATH"]})
+    if not (Path(sys.executable).parent / "mpicc").exists():
+        with pytest.raises(MpiCompilerMissing, match="pip install"):
+            find_mpicc(None, {"PATH": str(tmp_path)})
+
+
+def test_a_failing_build_carries_the_compilers_words(tmp_path: Path) -> None:
+    broken = tmp_path / "mpicc"
+    broken.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo broken 1 && exit 0\necho "mpi.h: not here" >&2\nexit 1\n'
+    )
+    broken.chmod(0o755)
+    with pytest.raises(BuildError, match=r"mpi\.h: not here"):
+        build([str(broken)], cache=tmp_path / "cache")

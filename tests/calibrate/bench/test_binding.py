@@ -1,0 +1,112 @@
+"""Each thread of a team on a core of its own, seen from outside while the benchmark waits for its next point.
+
+Two ranks of this machine share its cores. With a host name each (a UTS namespace, which takes root) they are told
+apart, and both have all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from real_mpi import benchmark
+
+from pready.calibrate.measure.compile import Built, find_mpicc, find_mpiexec
+
+CORES = len(os.sched_getaffinity(0))
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif("PREADY_MPICH_PREFIX" not in os.environ, reason="PREADY_MPICH_PREFIX is not set"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="host names of their own need root"),
+    pytest.mark.skipif(CORES < 2, reason="one core: nothing to pin to"),
+]
+
+
+def mpicc() -> list[str]:
+    return find_mpicc(str(Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin" / "mpicc"))
+
+
+@pytest.fixture(scope="module")
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A copy: its processes are found by its name, and others run the one that is kept."""
+    made = benchmark(Path(os.environ["PREADY_MPICH_PREFIX"]), request)
+    return replace(made, program=Path(shutil.copy(made.program, tmp_path_factory.mktemp("build"))))
+
+
+def masks(program: Path) -> dict[int, set[str]]:
+    """The cores of each thread that the benchmark's processes have now."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(program).encode() != (process / "cmdline").read_bytes().split(b"\0")[0]:
+                continue
+            status = [(task / "status").read_text() for task in (process / "task").iterdir()]
+        except OSError:
+            continue  # has ended
+        lines = [line for text in status for line in text.splitlines() if line.startswith("Cpus_allowed_list")]
+        found[int(process.name)] = {line.split()[1] for line in lines}
+    return found
+
+
+@contextmanager
+def running(
+    built: Built, words: Sequence[str], settings: Mapping[str, str], hosts: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], dict[int, set[str]]]]:
+    """The environment record, and each rank's masks after a barrier of two threads."""
+    command = [str(find_mpiexec(mpicc()))]
+    for number, host in enumerate(hosts):
+        inside = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
+        command += [*([":"] if number else []), "-n", "1", *inside, str(built.program), *words, "points=-"]
+    free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    with subprocess.Popen(
+        command, env={**free, **settings}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("environment\nbarrier threads=2 budget_s=0.1 min_repeats=5 max_repeats=5\n")
+        process.stdin.flush()
+        records = [json.loads(process.stdout.readline()) for _ in range(2)]
+        assert records[1]["measurement"] == "barrier"
+        yield records[0], masks(built.program)
+        process.stdin.write("end\n")
+
+
+def test_threads_have_a_core_each(built: Built) -> None:
+    with running(built, [], {}, ["one", "two"]) as (environment, found):
+        assert environment["hosts"] == ["one", "two"]
+        assert environment["cores"] == [CORES, CORES]
+        assert environment["pinned"] is True
+        own = sorted(map(str, sorted(os.sched_getaffinity(0))[:2]))
+        assert len(found) == 2
+        assert any(set(own) <= seen for seen in found.values()), found  # the team's: barriers are rank 0's
+        assert all(own[0] in seen for seen in found.values()), found
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "hosts"),
+    [
+        (["pin=no"], {}, ["one", "two"]),  # told not to
+        ([], {"OMP_PROC_BIND": "false"}, ["one", "two"]),  # somebody else has decided
+        pytest.param(
+            [], {}, ["one", "one"], marks=pytest.mark.skipif(CORES >= 4, reason="two ranks have two cores each")
+        ),  # a core each, shared by its threads
+    ],
+    ids=["told", "decided", "one core"],
+)
+def test_else_they_run_where_the_kernel_likes(
+    built: Built, words: list[str], settings: dict[str, str], hosts: list[str]
+) -> None:
+    with running(built, words, settings, hosts) as (environment, found):
+        assert environment["pinned"] is False
+        assert environment["cores"] == ([CORES, CORES] if hosts[0] != hosts[1] else [CORES // 2, CORES // 2])
+        single = {str(core) for core in os.sched_getaffinity(0)}
+        assert len(found) == 2
+        assert not any(seen & single for seen in found.values())

@@ -1,0 +1,515 @@
+"""A whole exchange among many ranks: its plan, and real MPI that performs it and says which rank went wrong."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import signal
+import threading
+import time
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+from real_mpi import LIBRARIES, benchmark
+
+from pready.calibrate.measure import post_mortem
+from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.exchange_plan import Edge, ExchangePlan, StepPlan, step_plan
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point, read
+from pready.calibrate.measure.session import MeasureError, Outcome, measure
+from pready.model.approach.interfaces import BULK, MANY, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine import simulate
+from pready.model.engine.ranks.layout import layout
+from pready.model.engine.ranks.mapping import mapped
+from pready.model.engine.simulate import run_step
+from pready.model.engine.whole_step import plans
+from pready.model.toml.reading import validated
+from pready.model.workload import draws
+from pready.model.workload.workload import Workload
+
+
+def workload(**fields: Any) -> Workload:
+    told = {"threads": 2, "partitions_per_thread": 2, "buffer": "64 KiB", **fields}
+    return validated(Workload, {"arrivals": {"model": "laggard", "delay": "3 ms"}, **told}, "test")
+
+
+# ---- plans ----------------------------------------------------------------------------------------------------------
+
+
+def exchange_plan(what: Workload, iterations: int, seed: int) -> ExchangePlan:
+    """The plan of a workload with one exchange."""
+    (plan,) = step_plan(what, iterations, seed).exchanges
+    return plan
+
+
+def test_a_ring_is_its_list() -> None:
+    plan = exchange_plan(workload(pattern="neighbours", neighbour_list=[[1], [2], [0]]), 5, seed=3)
+    (phase,) = plan.phases
+    assert phase.edges == (Edge(0, 1, 65536, 0), Edge(1, 2, 65536, 0), Edge(2, 0, 65536, 0))
+    assert not phase.receives_first
+    assert plan.ready.shape == (3, 5, 1, 4)
+
+
+def test_two_ranks_along_a_periodic_axis_are_neighbours_twice() -> None:
+    # 2 × 2 ranks that wrap around: below and above are the same rank, so 4 buffers leave each of the 4 ranks.
+    (phase,) = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).phases
+    assert len(phase.edges) == 16
+    assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 1)) == [0, 1]
+    assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 2)) == [2, 3]
+
+
+def test_sizes_by_direction() -> None:
+    faces = workload(pattern="halo3d", grid=[2, 2, 2], buffer=None, faces=["64 KiB", "4 KiB", "8 KiB"])
+    (phase,) = exchange_plan(faces, 1, seed=0).phases
+    # directions -x, +x, -y, +y, -z, +z are tags 0 to 5
+    assert {(e.tag, e.bytes) for e in phase.edges} == {
+        (0, 65536),
+        (1, 65536),
+        (2, 4096),
+        (3, 4096),
+        (4, 8192),
+        (5, 8192),
+    }
+    listed = workload(pattern="neighbours", neighbour_list=[[1], [{"to": 0, "size": "1 KiB"}]])
+    assert [e.bytes for e in exchange_plan(listed, 1, seed=0).phases[0].edges] == [65536, 1024]
+
+
+def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
+    plan = exchange_plan(workload(pattern="sweep3d", grid=[2, 2], blocks=3), 2, seed=0)
+    assert len(plan.phases) == 8 * 3  # octants × blocks
+    assert all(phase.receives_first for phase in plan.phases)
+    assert plan.ready.shape == (4, 2, 24, 4)
+    ways = [{(e.sender, e.receiver) for e in phase.edges} for phase in plan.phases]
+    # ranks 0 1 / 2 3: from rank 0 outwards, then from 1, from 3, from 2; two octants of three blocks each
+    from_0 = {(0, 1), (2, 3), (0, 2), (1, 3)}
+    from_1 = {(1, 0), (3, 2), (1, 3), (0, 2)}
+    reverse = {(b, a) for a, b in from_0}, {(b, a) for a, b in from_1}
+    assert ways == [from_0] * 6 + [from_1] * 6 + [reverse[0]] * 6 + [reverse[1]] * 6
+
+
+def test_the_moments_are_the_engine_s_draws() -> None:
+    what = workload(pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "normal", "noise": 0.1})
+    plan = exchange_plan(what, 7, seed=11)
+    for rank in range(4):
+        assert np.array_equal(plan.ready[rank, :, 0], draws.draw(what, 7, 11, rank=rank))
+
+
+def test_buffers_do_not_overlap() -> None:
+    plan = exchange_plan(workload(pattern="halo3d26", grid=[2, 2, 2], edge="4 KiB", corner="512 B"), 1, seed=0)
+    for column in (6, 7):  # where a buffer lies at its sender, and at its receiver
+        taken: dict[str, list[tuple[int, int]]] = {}
+        arenas = {}
+        for line in plan.text().splitlines():
+            words = line.split()
+            if words[0] == "edge":
+                place = int(words[column])
+                taken.setdefault(words[column - 4], []).append((place, place + int(words[4])))
+            if words[0] == "arena":
+                arenas[words[1]] = int(words[column - 4])
+        assert taken.keys() == arenas.keys()
+        for rank, places in taken.items():
+            places.sort()
+            assert all(end <= begin for (_, end), (begin, _) in pairwise(places))
+            assert places[-1][1] <= arenas[rank]
+
+
+def test_threads_in_a_grid_own_the_sides_they_touch() -> None:
+    # Threads 0 1 along x, and 2 3 above them in y: -x is that of 0 and 2, and what they send is received by the
+    # neighbour's threads 1 and 3, which touch +x. Every thread touches -z and +z.
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2, 2], threads=4, thread_grid=[2, 2, 1]), 1, seed=0)
+    both = tuple((n, n) for n in range(4))
+    assert plan.shares == (
+        ((0, 1), (2, 3)), ((1, 0), (3, 2)), ((0, 2), (1, 3)), ((2, 0), (3, 1)), both, both
+    )  # fmt: skip
+    lines = plan.text().splitlines()
+    assert [line for line in lines if line.startswith("share 1 ")] == ["share 1 1 0", "share 1 3 2"]
+    assert exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).shares == ()
+
+
+@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
+@pytest.mark.parametrize("transports", [1, 2, 4])
+def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, transports: int) -> None:
+    # 4 × 2 × 2 threads of 4 partitions: faces of 4 or 8 threads, edges of 2 or 4, corners of one
+    extra = {"edge": "4 KiB", "corner": "1 KiB"} if pattern == "halo3d26" else {}
+    what = workload(
+        pattern=pattern, grid=[2, 2, 2], threads=16, partitions_per_thread=4, thread_grid=[4, 2, 2], **extra
+    )
+    of = layout(what).pattern(what)
+    engine = mapped(of, what, Approach(MANY, transports), (4, 2, 2), contexts=8)
+    shares, theta = exchange_plan(what, 1, seed=0).shares, what.partitions_per_thread
+    for d in range(of.directions):
+        # As `bench/exchange/jobs.c` splits them: the partitions of the owners in order, a bin after the other.
+        owned = [thread * theta + k for thread, _ in shares[d] for k in range(theta)]
+        for t, bin_ in enumerate(np.split(np.array(owned), transports)):
+            assert engine.partitions[t * of.directions + d] == tuple(bin_)
+
+
+def test_a_plan_is_named_by_what_it_holds() -> None:
+    what = workload(
+        pattern="halo3d",
+        grid=[2, 2],
+        compute={"time": "1 ms"},
+        arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"},
+    )
+    assert step_plan(what, 3, 1).name == step_plan(what, 3, 1).name
+    assert step_plan(what, 3, 1).name != step_plan(what, 3, 2).name
+    assert step_plan(what, 3, 1).name != step_plan(what.changed(buffer="128 KiB"), 3, 1).name
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"pattern": "sweep3d", "grid": [2, 2], "blocks": 200}, "blocks = 200"),
+        ({"pattern": "halo3d", "grid": [2, 2], "buffer": "4 GiB"}, "at most 2147483647 B"),
+        ({"pattern": "halo3d26", "grid": [2, 2, 2], "corner": "6 B"}, "a multiple of the 4 partitions"),
+    ],
+)
+def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(PreadyError, match=named):
+        exchange_plan(workload(**fields), 1, 0)
+
+
+def step(**fields: Any) -> Workload:
+    """A halo that computes, then a ring that does not, in as many partitions of its own."""
+    told = {
+        "threads": 2,
+        "grid": [2, 2],
+        "pattern": "halo3d",
+        "exchanges": [
+            {
+                "name": "faces",
+                "partitions_per_thread": 2,
+                "faces": ["64 KiB", "4 KiB", "4 KiB"],
+                "compute": {"time": "3 ms"},
+                "arrivals": {"model": "normal", "noise": 0.2},
+            },
+            {
+                "name": "ring",
+                "pattern": "neighbours",
+                "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0]],
+                "buffer": "32 KiB",
+            },
+            {
+                "name": "again",
+                "buffer": "8 KiB",
+                "compute": {"time": "1 ms"},
+                "arrivals": {"model": "uniform", "spread": 0.1},
+            },
+        ],
+        **fields,
+    }
+    return validated(Workload, told, "step")
+
+
+def test_a_step_is_its_exchanges_in_order() -> None:
+    faces, ring, again = step_plan(step(), 3, seed=5).exchanges
+    assert [p.partitions_per_thread for p in (faces, ring, again)] == [2, 1, 1]
+    # two ranks along x and y, both wrapping around: four neighbours each, by direction
+    assert sorted((e.tag, e.bytes) for e in faces.phases[0].edges if e.sender == 3) == [
+        (0, 65536), (1, 65536), (2, 4096), (3, 4096)
+    ]  # fmt: skip
+    assert ring.phases[0].edges == (
+        Edge(0, 1, 32768, 0), Edge(1, 2, 1024, 0), Edge(2, 3, 32768, 0), Edge(3, 0, 32768, 0)
+    )  # fmt: skip
+    assert {e.bytes for e in again.phases[0].edges} == {8192}
+    assert [p.ready.shape for p in (faces, ring, again)] == [(4, 3, 1, 4), (4, 3, 1, 2), (4, 3, 1, 2)]
+    lines = step_plan(step(), 3, seed=5).text.splitlines()
+    assert [line for line in lines if line.startswith("exchange")] == [
+        "exchange 4 2 2 1 3", "exchange 4 2 1 1 3", "exchange 4 2 1 1 3"
+    ]  # fmt: skip
+    assert lines.count("end") == 3
+
+
+def test_each_exchange_draws_as_the_engine_draws_for_it() -> None:
+    what, seed, iterations = step(), 5, 6
+    plan = step_plan(what, iterations, seed)
+    for number, (part, one) in enumerate(zip(what.parts, plan.exchanges, strict=True)):
+        for rank in range(4):
+            drawn = draws.draw(part, iterations, draws.exchange_seed(seed, number), rank=rank)
+            assert np.array_equal(one.ready[rank, :, 0], drawn)
+    # the engine says itself how long ranks computed: until the last partition, the mean of the ranks
+    runs = run_step(plans(ideal(), what, [BULK] * 3, seed), iterations)
+    for run, one in zip(runs, plan.exchanges, strict=True):
+        computed = one.ready[:, :, 0].max(axis=2).mean(axis=0)
+        assert run.causes_s["compute"] == pytest.approx(computed, abs=2e-9)  # the kernel counts nanoseconds
+
+
+def test_what_an_exchange_of_a_step_cannot_is_said_of_it() -> None:
+    odd = step().changed(**{"exchanges[2].buffer": "4 GiB"})
+    with pytest.raises(PreadyError, match=r"exchanges\[2\]: 4294967296 B for a neighbour"):
+        step_plan(odd, 1, 0)
+
+
+# ---- boards ---------------------------------------------------------------------------------------------------------
+
+
+def rank(number: int, *, iteration: int = 5, phase: int = 0, doing: int = 4, ended: int = 0) -> post_mortem.Rank:
+    return post_mortem.Rank(number, 1000 + number, 1, iteration, phase, doing, ended)
+
+
+def test_who_is_blamed() -> None:
+    fine = [rank(0), rank(1)]
+    crashed = post_mortem.blame([*fine, rank(2, ended=signal.SIGSEGV, doing=3)], "", silent=False)
+    assert crashed == "rank 2 (process 1002) died by SIGSEGV in iteration 5, computing and sending"
+    killed = post_mortem.blame([rank(0, ended=signal.SIGTERM), rank(1)], "PID 1001 KILLED BY SIGNAL 9", silent=False)
+    assert killed == "rank 1 (process 1001) died in iteration 5, completing its messages"
+    silent = post_mortem.blame([*fine, rank(2, iteration=4, doing=3)], "", silent=True)
+    assert silent.startswith("rank 2 (process 1002) is silent in iteration 4, computing and sending; the others: in")
+    assert post_mortem.blame([], "", silent=True) == "no rank has begun"
+
+
+# ---- real MPI -------------------------------------------------------------------------------------------------------
+
+RANKS = 4
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def started(request: pytest.FixtureRequest) -> tuple[Launcher, Built]:
+    variable, options = LIBRARIES[request.param]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {request.param} to test with")
+    prefix = Path(os.environ[variable])
+    built = benchmark(prefix, request)
+    words = (str(prefix / "bin" / "mpiexec"), *options, "-n", str(RANKS))
+    return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
+
+
+def performed(
+    started: tuple[Launcher, Built],
+    plan: ExchangePlan | StepPlan,
+    out: Path,
+    points: list[dict[str, Any]],
+    patience_s: float = 60.0,
+) -> Outcome:
+    launcher, built = started
+    folder = out / "plans"
+    name = (plan if isinstance(plan, StepPlan) else StepPlan((plan,))).write(folder)
+    each = [Point.of("exchange", plan=name, **p) for p in points]
+    return measure(
+        each, launcher, out / "raw.jsonl", 300.0, built=built, folder=folder, point_budget_s=0.1, patience_s=patience_s
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_every_way_performs_it_and_every_byte_is_right(
+    started: tuple[Launcher, Built], tmp_path: Path, pattern: str
+) -> None:
+    plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), 4, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 4)]
+    outcome = performed(started, plan, tmp_path, ways)
+    assert outcome.failures == {}
+    for line in read(tmp_path / "raw.jsonl").points.values():
+        record = line["record"]
+        rows = np.array(record["lists"]["ranks_s"])
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(4, RANKS, 3), 2, 0)
+        bulk = record["parameters"]["approach"] in ("single", "blocking", "persistent")
+        assert (record["derived"]["moments"] > 0) == bulk
+        if bulk:  # when each partition was ready
+            ready = rows[:, 3 * RANKS :].reshape(4, RANKS, len(plan.phases), -1)
+            np.testing.assert_allclose(ready.max(axis=3).sum(axis=2), computed, rtol=1e-6)
+            assert ready.shape[3] == plan.ready.shape[3]
+        late = 3e-3 * len(plan.phases)  # one partition of every exchange is late by 3 ms
+        assert (computed >= late).all()
+        assert (ended - begun >= computed).all()
+        assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
+        assert record["median_s"] >= late
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4, seed=0)
+    waits = ["auto", "poll", "yield", "nap"]
+    assert performed(started, plan, tmp_path, [{"wait_by": w} for w in waits]).failures == {}
+    derived = {
+        line["record"]["parameters"]["wait_by"]: line["record"]["derived"]
+        for line in read(tmp_path / "raw.jsonl").points.values()
+    }
+    assert {w: (derived[w]["yields"], derived[w]["naps"]) for w in waits[1:]} == {
+        "poll": (0, 0),
+        "yield": (1, 0),
+        "nap": (0, 1),
+    }
+    # Linux lets a task choose its time slice from 6.12 on.
+    newer = tuple(int(n) for n in platform.release().split(".")[:2]) >= (6, 12)
+    slices = {w: derived[w]["slice_s"] for w in waits[1:]}
+    assert slices["poll"] == 0
+    if newer:
+        assert (slices["yield"], slices["nap"]) == (pytest.approx(1e-4), pytest.approx(1e-4))
+    crowded = derived["auto"]["cores"] < RANKS
+    assert derived["auto"]["yields"] + derived["auto"]["naps"] == crowded
+    # Nobody is counted to wait for a core where each has one; of 4 iterations of 3 ms each, nobody waits longer.
+    assert derived["poll"]["core_wait_s"] == 0
+    assert 0 <= derived["yield"]["core_wait_s"] < 1
+    if crowded and Path("/proc/self/schedstat").exists():
+        assert derived["yield"]["core_wait_s"] > 0
+
+
+@pytest.mark.thorough
+def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
+    plan = exchange_plan(what, 3, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 2)]
+    refused = {"approach": "many", "transport": 4}  # edges along z belong to one thread of two partitions
+    outcome = performed(started, plan, tmp_path, [*ways, refused])
+    assert list(outcome.failures.values()) == ["transport = 4 does not divide what threads own of each buffer"]
+    assert outcome.measured == len(ways)
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_path: Path, late: int) -> None:
+    # Four ranks in a row, two threads along it. All of rank 1 is there at once, but for one thread that is late by
+    # 200 ms: only the neighbour at that thread's side waits for it. Small and not persistent, so that no message waits
+    # for a progress that sleeping threads do not make (Open MPI leaves some small persistent ones to it).
+    late_s = 0.2
+    what = workload(
+        pattern="halo3d",
+        grid=[4],
+        boundaries="open",
+        buffer="256 B",
+        partitions_per_thread=1,
+        thread_grid=[2, 1, 1],
+        arrivals={"model": "none"},
+    )
+    plan = exchange_plan(what, 1, seed=0)
+    ready = np.zeros(plan.ready.shape)
+    ready[1, 0, 0, late] = late_s
+    point = {"approach": "per-thread", "transport": 1}
+    assert performed(started, replace(plan, ready=ready), tmp_path, [point]).failures == {}
+    (line,) = read(tmp_path / "raw.jsonl").points.values()
+    begun, _, ended = np.moveaxis(np.array(line["record"]["lists"]["ranks_s"]).reshape(RANKS, 3), 1, 0)
+    waited = ended - begun > late_s / 2
+    assert waited.tolist() == [late == 0, True, late == 1, False]
+
+
+@pytest.mark.thorough
+def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    iterations = 3
+    plan = step_plan(step(), iterations, seed=0)
+    mixed = ["many.4_single.1_part.2", "rma-many-active.2_persistent.1_rma-single-passive.2", "part.4_part.1_part.2"]
+    wrong = [{"ways": "many.4_single.1"}, {"ways": "many.3_single.1_single.1"}, {"ways": "single.1", "fault": "none"}]
+    outcome = performed(started, plan, tmp_path, [{"approach": "single"}, *({"ways": w} for w in mixed), *wrong])
+    assert sorted(outcome.failures.values()) == [
+        "transport = 3 is not valid: a divisor of 4",
+        "ways = many.4_single.1 says none of exchange 2",
+        "ways = single.1 says none of exchange 1",
+    ]
+    assert outcome.measured == 4
+    for line in read(tmp_path / "raw.jsonl").points.values():
+        rows = np.array(line["record"]["lists"]["ranks_s"])
+        assert rows.shape == (iterations, RANKS * (3 + 3 * 2))
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
+        each_computed, each_ended = np.moveaxis(rows[:, 3 * RANKS :].reshape(iterations, RANKS, 3, 2), 3, 0)
+        assert np.allclose(each_computed.sum(axis=2), computed)
+        assert np.array_equal(each_ended[:, :, 2], ended)
+        assert (np.diff(each_ended, axis=2) > 0).all()
+        assert (each_ended[:, :, 0] > begun).all()
+        for number, one in enumerate(plan.exchanges):
+            late = one.ready[:, :, 0].max(axis=2).T
+            assert (each_computed[:, :, number] >= late).all()
+
+
+@pytest.mark.thorough
+def test_wrong_bytes_of_a_step_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    wrong = {"ways": "single.1_many.2_single.1", "fault": "corrupt", "fault_rank": 2}
+    (reason,) = performed(started, step_plan(step(), 2, 0), tmp_path, [wrong]).failures.values()
+    assert re.match("wrong bytes: rank [0-3] received from rank 2 what was not sent, in phase [0-2]", reason), reason
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    # A chain of four ranks. Rank 0 is late by 50 ms in iteration 0, and nobody else ever: a trace is replayed from the
+    # row iteration + rank on, so that the first row is rank 0's first iteration alone. The wave reaches rank 1 in
+    # iteration 0, which waits for rank 0, and one rank more in each iteration that follows.
+    iterations, late, computing = 6, 0.05, 0.01
+    rows = np.full((iterations + RANKS, 2), computing)
+    rows[0, 0] += late
+    np.savetxt(tmp_path / "times.txt", rows)
+    what = workload(
+        pattern="neighbours",
+        partitions_per_thread=1,
+        neighbour_list=[[1], [0, 2], [1, 3], [2]],
+        arrivals={"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"},
+    )
+    out = simulate(
+        ideal(), what, BULK, grid=(RANKS,), neighbours=what.neighbour_lists, iterations=iterations, record=True
+    )
+    assert out.ends_s is not None
+    simulated = np.diff(out.ends_s, axis=0, prepend=0.0).argmax(axis=0)
+    assert simulated.tolist() == [0, 0, 1, 2]
+    assert performed(started, exchange_plan(what, iterations, 0), tmp_path, [{"approach": "single"}]).failures == {}
+    (line,) = read(tmp_path / "raw.jsonl").points.values()
+    times = np.array(line["record"]["lists"]["ranks_s"])[:, : 3 * RANKS].reshape(iterations, RANKS, 3)
+    assert (times[:, :, 2] - times[:, :, 0]).argmax(axis=0).tolist() == simulated.tolist()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("crash", "rank 2 .* died by SIGABRT in iteration 3, starting an iteration"),
+        (
+            "hang",
+            "rank 2 .* is silent in iteration 3, computing and sending; the others: in iteration [34], completing",
+        ),
+        ("corrupt", "wrong bytes: rank [0-3] received from rank 2 what was not sent"),
+    ],
+)
+def test_a_rank_that_goes_wrong_is_named_with_its_step(
+    started: tuple[Launcher, Built], tmp_path: Path, fault: str, said: str
+) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 6, seed=0)
+    wrong = {"approach": "single", "fault": fault, "fault_rank": 2, "fault_iteration": 3}
+    outcome = performed(started, plan, tmp_path, [wrong, {"approach": "single"}], patience_s=8.0)
+    (reason,) = outcome.failures.values()
+    assert re.match(said, reason), reason
+    assert outcome.measured == 1  # what comes after is measured all the same
+
+
+@pytest.mark.thorough
+def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4000, seed=0)
+    folder = tmp_path / "plans"
+
+    def kill() -> None:
+        for _ in range(600):
+            there = [r for r in post_mortem.read(folder) if r.rank == 1 and r.iteration > 2] if folder.exists() else []
+            if there:
+                os.kill(there[0].pid, signal.SIGKILL)
+                return
+            time.sleep(0.1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
+        (reason,) = outcome.failures.values()
+    except MeasureError as error:
+        reason = str(error)
+    killer.join()
+    # Hydra kills the others without a word to them: then nobody can tell which of them was first.
+    assert re.match(r"rank 1 \(process \d+\) died in iter|one of [2-4] ranks was killed.* rank \d \(process", reason), (
+        reason
+    )
+    assert "in iteration" in reason
+
+
+@pytest.mark.thorough
+def test_a_plan_for_other_ranks_is_refused(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 1]), 2, seed=0)
+    outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
+    (reason,) = outcome.failures.values()
+    assert reason == "the exchange has 2 ranks, the launcher started 4"

@@ -1,0 +1,287 @@
+"""The fit's parts, each against an answer derived by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit import (
+    Curve,
+    Fit,
+    Observations,
+    Thin,
+    ThinDataError,
+    Train,
+    Window,
+    default_sizes,
+    derive,
+    fit,
+    refine_sizes,
+)
+from pready.calibrate.fit.location import centre
+from pready.calibrate.fit.other_curves import fit_contention, fit_in_flight, fit_matching
+from pready.calibrate.fit.synthetic import observe, random_machine
+from pready.model.common.errors import PreadyError
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+# --- location ---------------------------------------------------------------------------------
+
+
+def test_centre_is_not_moved_by_late_repeats(rng: np.random.Generator) -> None:
+    times = 1e-6 * (1 + 0.02 * rng.standard_normal((500, 50)))
+    late = times.copy()
+    late[:, :2] *= 10
+    clean, error = centre(times)
+    disturbed, _ = centre(late)
+    # Standard error of a mean of 50 at 2 %: 0.02/√50 = 0.28 %.
+    assert np.abs(disturbed / clean - 1).mean() < 0.002
+    assert np.std(clean) == pytest.approx(1e-6 * 0.02 / np.sqrt(50), rel=0.15)
+    assert np.median(error) == pytest.approx(1e-6 * 0.02 / np.sqrt(50), rel=0.15)
+
+
+def test_centre_of_few_or_equal_repeats() -> None:
+    location, error = centre(np.array([[1.0, 2.0, 9.0, np.nan, np.nan], [4.0] * 5]))
+    assert location.tolist() == [2.0, 4.0]
+    assert np.isnan(error[0])
+    assert error[1] == 0
+
+
+# --- curves -----------------------------------------------------------------------------------
+
+
+def test_curves_are_those_of_loggp() -> None:
+    """One machine without noise: L 2 us, o_s 0.5, o_r 0.3, g 0.9 us, G 0.1 ns/B, n = 10, d = 5 us.
+
+    PRTT(1,0,s) = 2·(o_s + L + G·s + o_r), PRTT(n,0,s) = PRTT(1,0,s) + 9·(g + G·s),
+    PRTT(n,d,s) = PRTT(1,0,s) + 9·(o_s + d), delayed receives take 9·(d + o_r).
+    """
+    s = np.array([1.0, 100, 1000, 2000, 4000, 8000])
+    one = 2 * (2.8e-6 + 1e-10 * s)
+    observed = Observations(
+        prtt_1=Curve.of(s, one),
+        prtt_n=Train.of(s, one + 9 * (0.9e-6 + 1e-10 * s), 10),
+        prtt_n_delay=Train.of(s, one + 9 * 5.5e-6, 10, 5e-6),
+        receive=Train.of(s, np.full(6, 9 * 5.3e-6), 10, 5e-6),
+    )
+    curves = derive(observed)
+    assert curves["time"].value == pytest.approx(2.8e-6 + 1e-10 * s)
+    assert curves["gap"].value == pytest.approx(0.9e-6 + 1e-10 * s)
+    assert curves["send"].value == pytest.approx(np.full(6, 0.5e-6))
+    assert curves["receive"].value == pytest.approx(np.full(6, 0.3e-6))
+    (segment,) = fit(observed, np.random.default_rng(1)).segments
+    for name, true in {"L": 2e-6, "o_s": 5e-7, "o_r": 3e-7, "g": 9e-7, "G": 1e-10}.items():
+        assert getattr(segment, name).value == pytest.approx(true, rel=1e-6)
+
+
+def test_overheads_that_grow_with_size(rng: np.random.Generator) -> None:
+    """An eager copy: o_s(s) = 0.2 us + 0.05 ns/B is told from a constant."""
+    s = np.asarray(default_sizes("prtt", largest=65536), dtype=float)
+    noise = 1 + 0.01 * rng.standard_normal((3, len(s), 20))
+    observed = Observations(
+        ping_pong=Curve.of(s, list((2e-6 + 2e-10 * s)[:, None] * noise[0])),
+        send_overhead=Curve.of(s, list((2e-7 + 5e-11 * s)[:, None] * noise[1])),
+        receive_overhead=Curve.of(s, list((3e-7 + 0 * s)[:, None] * noise[2])),
+    )
+    (segment,) = fit(observed, rng).segments
+    assert segment.O_s is not None
+    assert segment.O_s.value == pytest.approx(5e-11, rel=0.05)
+    assert segment.o_s.value == pytest.approx(2e-7, rel=0.05)
+    assert segment.O_r is None
+
+
+def test_same_seed_same_fit() -> None:
+    data = observe(random_machine(np.random.default_rng(3), 2), np.random.default_rng(4))
+    first, second = (fit(data, np.random.default_rng(5), draws=60) for _ in range(2))
+    assert first.segments == second.segments
+    assert first.thresholds == second.thresholds
+
+
+# --- what is not measured is said to be assumed -------------------------------------------------
+
+
+def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> None:
+    s = np.asarray(default_sizes(largest=8192), dtype=float)
+    times = (1e-6 + 1e-10 * s)[:, None] * (1 + 0.01 * rng.standard_normal((len(s), 20)))
+    found = fit(Observations(ping_pong=Curve.of(s, list(times))), rng)
+    (segment,) = found.segments
+    assert not segment.G.assumed
+    for name in ("L", "o_s", "o_r", "g", "G_stream"):
+        assert getattr(segment, name).assumed
+    whole = segment.L.value + segment.o_s.value + segment.o_r.value
+    assert whole == pytest.approx(1e-6, rel=0.01)
+    assert segment.L.high - segment.L.low > 0.9e-6
+    assert segment.protocol is None
+    assert any("assumed" in note for note in found.notes)
+
+
+# --- thin data ----------------------------------------------------------------------------------
+
+
+def test_two_sizes_are_refused(rng: np.random.Generator) -> None:
+    with pytest.raises(ThinDataError, match="2 message sizes") as caught:
+        fit(Observations(ping_pong=Curve.of([1, 2], [1e-6, 2e-6])), rng)
+    assert 1024 in caught.value.measure_next
+    assert "\n" not in str(caught.value)
+
+
+def thin(found: Fit) -> Thin:
+    """Why a fit is thin; its note says so, too."""
+    assert found.thin is not None
+    assert found.thin.measure_next
+    assert any(note.startswith(f"thin data: {found.thin.problem}") for note in found.notes)
+    return found.thin
+
+
+def test_few_sizes_are_thin(rng: np.random.Generator) -> None:
+    s = np.array([1.0, 64, 1024, 8192])
+    found = fit(Observations(ping_pong=Curve.of(s, 1e-6 + 1e-9 * s)), rng)
+    assert found.segments[0].G.value == pytest.approx(1e-9, rel=1e-3)
+    assert not set(thin(found).measure_next) & set(s.astype(int))
+
+
+def test_a_threshold_between_distant_sizes_is_thin(rng: np.random.Generator) -> None:
+    s = np.concatenate([np.geomspace(1, 1000, 12).round(), np.geomspace(20000, 1e6, 12).round()])
+    t = np.where(s < 5000, 1e-6 + 1e-9 * s, 9e-6 + 1e-10 * s)[:, None]
+    data = Curve.of(s, list(t * (1 + 0.01 * rng.standard_normal((24, 30)))))
+    why = thin(fit(Observations(ping_pong=data), rng))
+    assert "between 1000 and 20000" in why.problem
+    assert all(1000 < size < 20000 for size in why.measure_next)
+
+
+def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:
+    machine = random_machine(rng, 2)
+    few = np.array([z for z in default_sizes("prtt") if z < machine.segments[1].from_bytes], float)
+    found = fit(observe(machine, rng, train_sizes=few), rng)
+    assert "0 sizes of PRTT(n,0,s)" in thin(found).problem
+    assert min(thin(found).measure_next) >= machine.segments[1].from_bytes
+    assert found.segments[1].g.assumed
+
+
+def test_too_noisy_times_are_thin(rng: np.random.Generator) -> None:
+    s = np.asarray(default_sizes(largest=4096), dtype=float)[::3]
+    noisy = 1e-6 * np.exp(0.8 * rng.standard_normal(len(s)))
+    assert "known to" in thin(fit(Observations(ping_pong=Curve.of(s, noisy)), rng)).problem
+
+
+def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
+    assert fit(observe(random_machine(rng, 2), rng, delay_over_gap=1.5), rng).thin is None
+
+
+# --- input --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "times", "names"),
+    [
+        ([1, 2], [1.0, -1.0], "times at 2"),
+        ([1, 2], [1.0, np.nan], "times at 2"),
+        ([1, -2], [1.0, 1.0], "sizes"),
+        ([1, 2], [1.0], "different lengths"),
+        ([], [], "empty"),
+        (["a"], [1.0], "not numeric"),
+    ],
+)
+def test_bad_curves_are_named(sizes: list[float], times: list[float], names: str) -> None:
+    with pytest.raises(PreadyError, match=names):
+        Curve.of(sizes, times)
+
+
+def test_curves_merge_and_sort() -> None:
+    curve = Curve.of([8, 1, 8], [[3.0], [1.0], [2.0, 4.0]])
+    assert curve.at.tolist() == [1, 8]
+    assert curve.repeats[1].tolist() == [3, 2, 4]
+
+
+def test_nothing_timed_is_an_error(rng: np.random.Generator) -> None:
+    with pytest.raises(PreadyError, match="how long one message takes"):
+        fit(Observations(), rng)
+
+
+# --- sizes --------------------------------------------------------------------------------------
+
+
+def test_default_sizes_are_dense_where_thresholds_are() -> None:
+    sizes = np.array(default_sizes())
+    assert sizes[0] == 1
+    assert sizes[-1] == 4 << 20
+    assert (np.diff(sizes) > 0).all()
+    dense = sizes[(sizes >= 256) & (sizes <= 256 << 10)]
+    assert (dense[1:] / dense[:-1]).max() < 1.2
+    assert {8192, 8193, 65536, 65537} <= set(sizes)
+    assert max(default_sizes("prtt", largest=1 << 20)) == 1 << 20
+
+
+def test_refine_sizes_are_new_and_inside(rng: np.random.Generator) -> None:
+    found = fit(observe(random_machine(rng, 3), rng), rng)
+    wanted = refine_sizes(found)
+    assert not set(wanted) & set(found.sizes.astype(int))
+    for threshold in found.thresholds:
+        if threshold.high - threshold.low > 2:
+            assert any(threshold.low < size < threshold.high for size in wanted)
+
+
+# --- probes -------------------------------------------------------------------------------------
+
+
+def test_in_flight(rng: np.random.Generator) -> None:
+    """One message at 11 GB/s on a link of 25: T(k, s) = A + s·max(k/25e9, 1/11e9)."""
+    k = np.array([1, 2, 3, 4, 8, 16, 32.0])
+    exact = 3e-6 + 1e6 * np.maximum(k / 25e9, 1 / 11e9)
+    times = exact[:, None] * (1 + 0.01 * rng.standard_normal((7, 30)))
+    found = fit_in_flight(Window.of(np.full(7, 1e6), k, list(times)), rng, 100, [])
+    assert found is not None
+    assert found.G_link.value == pytest.approx(1 / 25e9, rel=0.02)
+    assert found.G_single.value == pytest.approx(1 / 11e9, rel=0.05)
+    assert 1 / 25e9 in found.G_link
+    assert found.per_byte(np.array([1.0, 2, 100])) == pytest.approx([1 / 11e9, 1 / 22e9, 1 / 25e9], rel=0.05)
+
+
+@pytest.mark.parametrize(("k", "said"), [([1, 2], "2 different numbers"), ([1, 2, 4], "do not grow")])
+def test_in_flight_that_says_nothing_is_noted(rng: np.random.Generator, k: list[float], said: str) -> None:
+    notes: list[str] = []
+    assert fit_in_flight(Window.of([1e6] * len(k), k, [[9e-6 / n] for n in k]), rng, 50, notes) is None
+    assert said in notes[0]
+
+
+def test_in_flight_of_a_link_that_one_message_fills(rng: np.random.Generator) -> None:
+    k = np.array([1, 2, 4, 8.0])
+    times = (3e-6 + 1e6 * k / 25e9)[:, None] * (1 + 0.01 * rng.standard_normal((4, 30)))
+    found = fit_in_flight(Window.of(np.full(4, 1e6), k, list(times)), rng, 100, [])
+    assert found is not None
+    assert found.G_single.value == pytest.approx(found.G_link.value, rel=0.1)
+
+
+def test_contention_is_monotone_from_one(rng: np.random.Generator) -> None:
+    # Rates over all threads sharing one lock: 1.0, 1.04 (noise), 0.5, 0.25 M/s; 1 us alone, so 0, 0, 1, 3 us more.
+    rate = Curve.of([1, 2, 4, 8], [r * 1e6 * (1 + 0.01 * rng.standard_normal(30)) for r in (1, 1.04, 0.5, 0.25)])
+    notes: list[str] = []
+    found = fit_contention("communicator", rate, rng, 200, notes)
+    assert found.time[0] == 0
+    assert (np.diff(found.time) >= 0).all()
+    assert found.time[2:] == pytest.approx([1e-6, 3e-6], rel=0.05)
+    assert (found.low <= found.time).all()
+    assert (found.time <= found.high).all()
+
+
+def test_contention_mended_is_noted(rng: np.random.Generator) -> None:
+    rate = Curve.of([1, 2, 4], [1e6, 0.25e6, 0.5e6])
+    notes: list[str] = []
+    fit_contention("communicator", rate, rng, 50, notes)
+    assert notes
+    assert "does not fall" in notes[0]
+    with pytest.raises(PreadyError, match="starts at 2 threads"):
+        fit_contention("c", Curve.of([2, 4], [1e6, 1e6]), rng, 50, [])
+
+
+def test_matching(rng: np.random.Generator) -> None:
+    # 100 ns and 4 ns per entry.
+    n = np.array([0, 16, 64, 256, 1024.0])
+    times = (1e-7 + 4e-9 * n)[:, None] * (1 + 0.02 * rng.standard_normal((5, 30)))
+    found = fit_matching(Curve.of(n, list(times)), rng, 200)
+    assert found.base.value == pytest.approx(1e-7, rel=0.05)
+    assert found.per_entry.value == pytest.approx(4e-9, rel=0.05)

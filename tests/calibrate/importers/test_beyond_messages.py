@@ -1,0 +1,153 @@
+"""What pairs, threads, puts and partitions say of a machine: made-up times of a machine that is known, taken apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.importers import ImportFormatError, combine, import_osu, parse_osu
+from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.importers.beyond_messages import terms
+from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.estimates import with_fields
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Library, load
+from pready.model.machine.threads import Contention
+from pready.model.machine.writing import dumps
+
+DATA = Path(__file__).parents[2] / "data" / "importers"
+MACHINE = load("meluxina")
+FIRST = MACHINE.inter.segments[0]
+ALONE = FIRST.o_s.value + FIRST.L.value + FIRST.o_r.value
+
+
+def printed(
+    title: str, rows: list[tuple[int, float]], *, said: tuple[str, ...] = (), column: str = "Latency (us)"
+) -> str:
+    lines = [f"# OSU MPI{title} Test v7.4", *said, f"# Size          {column}"]
+    return "\n".join([*lines, *(f"{size:<10d}{value:>18.4f}" for size, value in rows), ""])
+
+
+def beside(*texts: str) -> Beside:
+    return combine(*(parse_osu(text.encode()) for text in texts)).beside
+
+
+def one_way(size: int) -> float:
+    s = MACHINE.inter.segment(size)
+    return float(s.o_s.value + s.L.value + s.o_r.value + s.G.value * size + (s.handshake.value if s.handshake else 0))
+
+
+def test_puts_and_their_synchronisation() -> None:
+    """Puts of 0.2 us; a flush takes 0.7 us on top of put and L, post/start/complete/wait 2 us."""
+    put, flush, epoch = 0.2e-6, 0.7e-6, 2e-6
+    waits = put + FIRST.L.value + flush
+    stream = [(s, s / (put + waits / 64) / 1e6) for s in (8, 16, 32, 64)]
+    found = terms(
+        beside(
+            printed("_Put Bandwidth", stream, said=("# Synchronization: MPI_Win_flush",), column="Bandwidth (MB/s)"),
+            printed("_Put Latency", [(8, 1e6 * waits)], said=("# Synchronization: MPI_Win_flush",)),
+            printed("_Put-CUDA Latency", [(8, 99.0)], said=("# Synchronization: MPI_Win_fence",)),
+            printed(
+                "_Put Latency",
+                [(8, 1e6 * (put + FIRST.L.value + epoch))],
+                said=("# Window creation: MPI_Win_create", "# Synchronization: MPI_Win_post/start/complete/wait"),
+            ),
+        ),
+        MACHINE,
+    )
+    for name, true in (("put", put), ("flush", flush), ("epoch", epoch)):
+        value = getattr(found.machine.one_sided, name)
+        assert value.value == pytest.approx(true, rel=1e-3)
+        low, high = value.interval
+        assert low <= true * (1 + 1e-3)
+        assert high >= true * (1 - 1e-3)
+    assert found.parts == ("one_sided.put", "one_sided.flush", "one_sided.epoch")
+    assert found.machine.one_sided.flush is not None
+    assert found.machine.one_sided.flush.source == FIRST.L.source  # as sure as the latency that was subtracted
+    assert found.notes == ("osu_put_latency was not used for MPI_Win_fence",)
+
+
+def test_threads_that_wait_in_mpi() -> None:
+    """Half a round trip grows by 0.3 us with two receiving threads, and by 1 us with eight; a reply by twice that."""
+    threads = "# Number of Sender threads: 1 \n# Number of Receiver threads: {}\n"
+
+    def text(receiving: int, more: float) -> str:
+        return threads.format(receiving) + printed(" Multi-threaded Latency", [(8, 1e6 * (one_way(8) + more))])
+
+    def contention(*texts: str) -> Contention:
+        found = terms(beside(*texts), MACHINE)
+        assert found.parts == ("threads.contention",)
+        return found.machine.threads.contention
+
+    curve = contention(text(2, 0.3e-6), text(8, 1e-6))
+    assert curve.threads == (1, 2, 8, 128)
+    assert curve.time == pytest.approx([0, 0.6e-6, 2e-6, 2e-6], rel=1e-3)
+    assert curve.source == "assumed"
+    # Less one thread's where that was measured the same way.
+    assert contention(text(1, 5e-6), text(2, 5.3e-6)).time[1] == pytest.approx(0.6e-6, rel=1e-3)
+    # No slower with more threads: nobody waits for a lock, and nothing is below 0.
+    assert contention(text(2, -1e-6)).time[1] == 0
+
+
+def test_each_run_of_a_file_has_its_own_threads() -> None:
+    runs = [
+        f"# Number of Sender threads: 1 \n# Number of Receiver threads: {k}\n"
+        + printed(" Multi-threaded Latency", [(8, float(k))])
+        for k in (1, 2, 4)
+    ]
+    read = parse_osu("\n".join(runs).encode())
+    assert {k: c.repeats[0][0] for k, c in read.beside.threaded.items()} == pytest.approx(
+        {(1, 1): 1e-6, (1, 2): 2e-6, (1, 4): 4e-6}
+    )
+
+
+def test_pairs_show_contexts_and_the_link() -> None:
+    """Four pairs send 4 times as fast as one: a context each. As fast as one: none to be seen."""
+
+    def text(pairs: int, rates: dict[int, float]) -> str:
+        rows = "".join(f"{s} {s * r / 1e6:.2f} {r:.2f}\n" for s, r in rates.items())
+        said = f"# [ pairs: {pairs} ] [ window size: 64 ]\n# Size                  MB/s        Messages/s\n"
+        return f"# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n{said}{rows}"
+
+    one = parse_osu(text(1, {8: 1e6, 1 << 20: 10_000.0}).encode())
+    assert one.observations.stream is not None
+    for rate, contexts in ((4e6, 4), (1.1e6, 1)):
+        four = parse_osu(text(4, {8: rate, 1 << 20: 50_000.0}).encode())
+        found = terms(four.beside, MACHINE, one.observations.stream)
+        assert found.machine.contexts.value == contexts
+        assert found.machine.inter.link_bandwidth.value == pytest.approx(50_000 * (1 << 20))
+    assert terms(four.beside, MACHINE).parts == ("inter.link_bandwidth",)
+
+
+def test_partitions_count_where_they_wait_for_each_other() -> None:
+    text = printed(" Partitioned Latency", [(s, 1e6 * (one_way(s) + 3e-6)) for s in (8, 1 << 20)])
+    late, early = (with_fields(MACHINE, library=Library(name=name)) for name in ("mpich-release", "openmpi-persist"))
+    curve = terms(beside(text), late).machine.active_message
+    assert curve is not None
+    assert curve.time == pytest.approx([3e-6, 3e-6], rel=1e-3)
+    nothing = terms(beside(text), early)
+    assert nothing.machine == early
+    assert "--library" in nothing.notes[0]
+
+
+def test_real_files_make_a_machine(tmp_path: Path) -> None:
+    """OMB 7.4 over MPICH 5.0.2, both ranks on one node."""
+    names = ("osu_latency_v7.txt", "osu_latency_mt_v7.txt", "osu_put_latency_v7.txt", "osu_put_bw_v7.txt")
+    made = from_files([DATA / name for name in names], name="m", library="mpich-release")
+    assert made.machine.library.name == "mpich-release"
+    assert made.machine.threads.contention.threads[:2] == (1, 2)
+    assert made.machine.one_sided.put.source == "measured"
+    assert made.machine.one_sided.flush is not None
+    assert not any("contention as on" in note for note in made.notes)
+    path = tmp_path / "m.toml"
+    path.write_text(made.text)
+    assert dumps(load(path)) == dumps(made.machine)
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(ImportFormatError, match="osu_put_latency does not say how long one message takes"):
+        from_files([DATA / "osu_put_latency_v7.txt"], name="m")
+    with pytest.raises(PreadyError, match="library = 'mpich-relase' is unknown"):
+        from_files([DATA / "osu_latency_v7.txt"], name="m", library="mpich-relase")
+    assert import_osu(DATA / "osu_put_latency_v7.txt").beside.puts.keys() == {"MPI_Win_flush"}

@@ -1,0 +1,403 @@
+"""Importers: the right numbers, or one clear line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pready.calibrate.fit import fit
+from pready.calibrate.importers import (
+    Imported,
+    ImportFormatError,
+    combine,
+    import_benchmark,
+    import_imb,
+    import_mpip,
+    import_netgauge,
+    import_osu,
+    parse_imb,
+    parse_mpip,
+    parse_netgauge,
+    parse_osu,
+)
+
+DATA = Path(__file__).parents[2] / "data" / "importers"
+PARSERS: dict[str, Callable[[bytes, str], Any]] = {
+    "osu": parse_osu,
+    "imb": parse_imb,
+    "netgauge": parse_netgauge,
+    "mpip": parse_mpip,
+}
+FILES = sorted(DATA.iterdir())
+
+
+def parser_of(path: Path) -> Callable[[bytes, str], Any]:
+    return next(parse for name, parse in PARSERS.items() if path.name.startswith(name))
+
+
+def one_line(error: ImportFormatError) -> str:
+    text = str(error)
+    assert text
+    assert len(text.splitlines()) == 1
+    return text
+
+
+# --- the right numbers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "comma", "two_types"])
+def test_osu_latency(variant: str) -> None:
+    read = import_osu(DATA / f"osu_latency_{variant}.txt")
+    curve = read.observations.ping_pong
+    assert curve is not None
+    times = dict(zip(curve.at.tolist(), (r[0] for r in curve.repeats), strict=True))
+    # Two rows of the file, us to s; a latency is half a round trip already. The full one has medians beside means.
+    assert times[8.0] == pytest.approx(1.54e-6 if variant == "v7_full" else 1.56e-6)
+    assert times[4194304.0] == pytest.approx(695.05e-6 if variant == "v7_full" else 702.07e-6)
+    assert len(times) == (24 if 0.0 in times else 23)
+    assert read.assumed == ("o_s", "o_r", "g", "L")
+    assert read.provenance.version[0] in "567"
+    assert any("does not determine o_s" in note for note in read.provenance.notes)
+
+
+def test_medians_are_taken_where_osu_prints_them() -> None:
+    # As OMB 7.4 prints with -z: one iteration in a hundred that took milliseconds is in the mean.
+    header = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)"
+    means = "\n".join(f"{1 << k} {9.5 + k}" for k in range(6))
+    both = "\n".join(f"{1 << k} {9.5 + k} {7.5 + k} {8.0 + k} {90.0 + k}" for k in range(6))
+    bare = parse_osu(f"{header}\n{means}\n".encode(), "osu.txt")
+    full = parse_osu(f"{header}  P50 Tail Lat(us)  P90 Tail Lat(us)  P99 Tail Lat(us)\n{both}\n".encode(), "osu.txt")
+    for read, first in ((bare, 9.5e-6), (full, 7.5e-6)):
+        assert read.observations.ping_pong is not None
+        assert [r[0] for r in read.observations.ping_pong.repeats] == pytest.approx(
+            [first + k * 1e-6 for k in range(6)]
+        )
+        assert any("medians (P50)" in note for note in read.provenance.notes) == (read is full)
+
+
+def test_osu_latency_fits_with_assumed_parameters() -> None:
+    read = import_osu(DATA / "osu_latency_v7.txt")
+    found = fit(read.observations, np.random.default_rng(1))
+    assert all(s.o_s.assumed and s.o_r.assumed and s.g.assumed for s in found.segments)
+    assert found.segments[-1].G.value == pytest.approx(1.67e-10, rel=0.02)  # 702.07 us/4 MiB
+
+
+def test_what_is_assumed_is_told_in_a_unit_that_people_read() -> None:
+    read = import_osu(DATA / "osu_latency_v7_full.txt")
+    notes = fit(read.observations, np.random.default_rng(1)).notes
+    assert "within what t(0) = 1.53 us allows" in " ".join(notes)
+
+
+@pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
+def test_osu_bandwidth_is_time_per_message(name: str) -> None:
+    read = import_osu(DATA / name)
+    curve = read.observations.stream
+    assert curve is not None
+    # The file was made with 0.6 us + s/12.3 GB/s; at 1 MiB 85.85 us.
+    at = int(np.searchsorted(curve.at, 1 << 20))
+    assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
+    assert "g" not in read.assumed
+    assert "o_s" in read.assumed
+
+
+def test_osu_pairs_are_not_threads() -> None:
+    read = import_osu(DATA / "osu_mbw_mr_v7_pairs4.txt")
+    assert read.observations.stream is None
+    # 4 pairs at 1/(0.21 us + 1 B/12.1 GB/s) = 4.76 M/s each.
+    assert read.beside.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
+
+
+def test_osu_files_combine() -> None:
+    both = combine(import_osu(DATA / "osu_latency_v7.txt"), import_osu(DATA / "osu_bw_v5.txt"))
+    one = import_osu(DATA / "osu_latency_and_bw.txt")
+    for read in (both, one):
+        assert read.observations.ping_pong is not None
+        assert read.observations.stream is not None
+        assert read.assumed == ("o_s", "o_r", "L")
+        assert read.provenance.rows == 46
+    twice = combine(import_osu(DATA / "osu_latency_v5.txt"), import_osu(DATA / "osu_latency_v7.txt"))
+    assert twice.observations.ping_pong is not None
+    assert [len(r) for r in twice.observations.ping_pong.repeats] == [1] + [2] * 23
+    trains = import_netgauge(DATA / "netgauge_loggp.txt")
+    with pytest.raises(ImportFormatError, match="already"):
+        combine(trains, trains)
+
+
+@pytest.mark.parametrize(("version", "rows"), [("4.1", 24), ("2021", 24)])
+def test_imb(version: str, rows: int) -> None:
+    read = import_imb(DATA / f"imb_pingpong_{version}.txt")
+    curve = read.observations.ping_pong
+    assert curve is not None
+    assert len(curve) == rows
+    assert read.provenance.version.startswith(version)
+    assert curve.repeats[0][0] == pytest.approx(1.55e-6)
+    assert curve.at[0] == 0
+
+
+def test_netgauge_recovers_its_machine() -> None:
+    """L 3.1, o_s 0.8, o_r 0.7, g 1.2 us, G 3.4 ns/B; from 12289 B 5.5, 1.3, 1.1, 2.1, 2.1."""
+    read = import_netgauge(DATA / "netgauge_loggp.txt")
+    assert read.assumed == ()
+    assert read.provenance.rows == 24
+    found = fit(read.observations, np.random.default_rng(2))
+    assert [s.from_bytes for s in found.segments] == [0, 12289]
+    for segment, true in zip(
+        found.segments,
+        ((3.1e-6, 0.8e-6, 0.7e-6, 1.2e-6, 3.4e-9), (5.5e-6, 1.3e-6, 1.1e-6, 2.1e-6, 2.1e-9)),
+        strict=True,
+    ):
+        values = [getattr(segment, n).value for n in ("L", "o_s", "o_r", "g", "G")]
+        assert values == pytest.approx(true, rel=0.02)
+
+
+def test_mpip() -> None:
+    full, concise = import_mpip(DATA / "mpip_3.5.mpiP"), import_mpip(DATA / "mpip_3.5_concise.mpiP")
+    isend = [s for s in full.sent if s.call == "Isend"]
+    assert [(s.rank, s.count, s.mean, s.total) for s in isend] == [
+        (0, 2400, 32770, 7.864e7),
+        (1, 2400, 32770, 7.864e7),
+    ]
+    assert full.app_time.tolist() == [12.1, 12.1]
+    assert full.mpi_time.tolist() == [3.02, 2.98]
+    assert full.command == "./halo -n 50"
+    assert full.provenance.version == "3.5.0"
+    assert [(s.call, s.rank, s.mean) for s in concise.sent] == [
+        ("Isend", None, 32800),
+        ("Allreduce", None, 8),
+    ]
+
+
+@pytest.mark.parametrize("path", [f for f in FILES if f.name.startswith(("osu", "imb", "netgauge"))])
+def test_formats_are_recognised(path: Path) -> None:
+    assert isinstance(import_benchmark(path), Imported)
+
+
+# --- or one clear line ------------------------------------------------------------------------------
+
+
+def test_a_build_that_does_not_say_its_version_is_read() -> None:
+    """Built by hand, OSU's programs say none."""
+    rows = "# Size          Latency (us)\n8 1.5\n16 1.6\n"
+    bare = parse_osu(b"# OSU MPI Latency Test\n" + rows.encode(), "osu.txt")
+    named = parse_osu(b"# OSU MPI Latency Test v5.3.2\n" + rows.encode(), "osu.txt")
+    assert (bare.provenance.version, named.provenance.version) == ("", "5.3.2")
+    assert bare.observations.ping_pong is not None
+    assert named.observations.ping_pong is not None
+    np.testing.assert_array_equal(bare.observations.ping_pong.repeats, named.observations.ping_pong.repeats)
+
+
+OSU = "# OSU MPI Latency Test v7.3\n# Size       Avg Latency(us)\n"
+MR = (
+    "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
+    "# Size                  MB/s        Messages/s\n"
+)
+IMB = "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec\n"
+NETGAUGE = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
+MPIP = "@ mpiP\n@--- Aggregate Sent Message Size ---\nCall Site Count Total Avrg Sent%\n"
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "says"),
+    [
+        (parse_osu, "", "no title line"),
+        (parse_osu, "8 1.5\n", "no title line"),
+        (parse_osu, OSU, "f:1: no rows"),
+        (parse_osu, OSU + "8\n", "f:3: row '8' has 1 of 2 columns"),
+        (parse_osu, OSU + "8 1.50\n16 1.5", "f:4: row '16 1.5' is cut off"),
+        (parse_osu, OSU + "8 1.5", "f:3: row '8 1.5' is cut off"),
+        (parse_osu, OSU + "8 nan\n", "f:3: Avg Latency(us) = 'nan' is not a number"),
+        (
+            parse_osu,
+            OSU + "8 0.00\n",
+            "f:3: Avg Latency(us) = '0.00'; valid: a finite number, greater than 0",
+        ),
+        (parse_osu, OSU + "8 1e999\n", "f:3: Avg Latency(us) = '1e999'"),
+        (parse_osu, OSU + "-8 1.5\n", "f:3: size = '-8'"),
+        (parse_osu, OSU + "8.5 1.5\n", "f:3: size = '8.5'"),
+        (parse_osu, OSU + "8 1,234\n", "f:3: Avg Latency(us) = '1,234' can be read in two ways"),
+        (
+            parse_osu,
+            OSU + "8 1,5\n16 1.5\n",
+            "f:3: Avg Latency(us) = '1,5' can be read in two ways",
+        ),
+        (
+            parse_osu,
+            OSU.replace("Avg Latency(us)", "Time (ms)") + "8 1.5\n",
+            "f:1: columns = 'Size, Time, (ms)'",
+        ),
+        (parse_osu, OSU.split("\n", maxsplit=1)[0] + "\n8 1.5\n", "f:1: no '# Size …' header"),
+        (
+            parse_osu,
+            OSU.replace("Latency Test", "Allreduce Latency Test"),
+            "test = 'Allreduce Latency'",
+        ),
+        (
+            parse_osu,
+            MR + "8 80.00 1000000.00\n",
+            "f:4: MB/s = 80 and Messages/s = 1e+06 do not belong",
+        ),
+        (parse_osu, OSU + "8 1.5\0\n", "NUL"),
+        (parse_imb, "", "no PingPong"),
+        (parse_imb, IMB, "f:1: no rows"),
+        (parse_imb, IMB.replace("= 2", "= 4"), "f:2: #processes = 4; valid: 2"),
+        (parse_imb, IMB + "8 1000 2.00\n", "f:4: row '8 1000 2.00' has 3 of 4"),
+        (parse_imb, IMB + "8 1000 2.00 40.00\n", "f:4: t[usec] = 2.00 and Mbytes/sec = 40"),
+        (parse_imb, IMB + "8 0 2.00 4.00\n", "f:4: #repetitions = '0'"),
+        (parse_imb, IMB.replace(" Mbytes/sec", "") + "8 9 2\n" + IMB, "f:7: columns = '#bytes, #repetitions,"),
+        (parse_netgauge, "", "no header"),
+        (parse_netgauge, "1 10 1 1 1\n", "f:1: row '1 10 1 1 1' comes before the header"),
+        (parse_netgauge, NETGAUGE, "f:1: no rows"),
+        (parse_netgauge, NETGAUGE + "1 10 4.0\n", "f:2: row '1 10 4.0' has 3 of 11"),
+        (parse_netgauge, NETGAUGE + "1 1 4 5 6 1 1 1 1 1 1\n", "f:2: n = '1'"),
+        (parse_netgauge, NETGAUGE + "1 10 4 13 49 2 7 .5 1 0 0\n", "f:2: o_s = 7 does not follow"),
+        (parse_mpip, "", "no mpiP report"),
+        (parse_mpip, MPIP, "no rows of sent messages"),
+        (parse_mpip, MPIP + "Isend 1 48\n", "f:4: row 'Isend 1 48' has 3 of 6"),
+        (parse_mpip, MPIP.replace("Avrg", "Mean"), "f:3: header"),
+        (parse_mpip, MPIP + "Isend 1 48 1e5 2e3 9", "f:4: row 'Isend 1 48 1e5 2e3 9' is cut off"),
+    ],
+)
+def test_one_clear_line(parse: Callable[[bytes, str], Any], text: str, says: str) -> None:
+    with pytest.raises(ImportFormatError) as caught:
+        parse(text.encode(), "f")
+    assert says in one_line(caught.value)
+
+
+def test_decimal_and_thousands_commas() -> None:
+    comma = parse_osu((OSU + "8 1,50\n1,024 1,234\n").encode(), "f").observations.ping_pong
+    assert comma is not None
+    assert comma.at.tolist() == [8, 1024]
+    assert comma.repeats[1][0] == pytest.approx(1.234e-6)
+    thousands = parse_osu((OSU + "8 1.50\n1024 1,234.50\n").encode(), "f").observations.ping_pong
+    assert thousands is not None
+    assert thousands.repeats[1][0] == pytest.approx(1234.5e-6)
+
+
+def test_rates_rounded_to_zero_are_left_out_and_said() -> None:
+    bw = "# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 0.00\n2 0.01\n"
+    read = parse_osu(bw.encode(), "f")
+    assert read.provenance.rows == 1
+    assert any("rounded to 0" in note for note in read.provenance.notes)
+
+
+def test_launcher_noise_is_skipped_and_counted() -> None:
+    text = OSU + "8 1.50\n[node1:77] PMIX WARNING\n16 1.60\n"
+    read = parse_osu(text.encode(), "f")
+    assert read.provenance.rows == 2
+    assert "1 lines that are no rows were skipped" in read.provenance.notes
+
+
+@pytest.mark.parametrize("importer", [import_osu, import_imb, import_netgauge, import_mpip])
+def test_unreadable_files(importer: Callable[[Path], Any], tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "no such\nfile"):
+        with pytest.raises(ImportFormatError, match="cannot be read") as caught:
+            importer(path)
+        one_line(caught.value)
+
+
+# --- never anything else ------------------------------------------------------------------------------
+
+
+def survives(parse: Callable[[bytes, str], Any], data: bytes) -> None:
+    try:
+        read = parse(data, "f\n2")
+    except ImportFormatError as error:
+        one_line(error)
+        return
+    if isinstance(read, Imported):
+        for curve in (read.observations.ping_pong, read.observations.stream):
+            if curve is not None:
+                assert all((r > 0).all() and np.isfinite(r).all() for r in curve.repeats)
+
+
+fuzz = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS.keys())
+@fuzz
+@given(data=st.binary(max_size=300))
+@example(data=b"\xff\xfe\x00")
+@example(data=b"\xef\xbb\xbf")
+@example(data="# OSU MPI Latency Test v٧\n# Size Latency (us)\n² ٣\n".encode())
+def test_bytes(parse: Callable[[bytes, str], Any], data: bytes) -> None:
+    survives(parse, data)
+
+
+TOKENS = st.sampled_from(
+    [
+        "",
+        "0",
+        "-1",
+        "1,5",
+        "1,000",
+        "1e400",
+        "1e-320",
+        "nan",
+        "inf",
+        "٣",
+        "²",
+        "#",
+        "@",
+        "\t",
+        "\r",
+        "\n",
+        ";",
+        "\x85",
+        "9" * 30,
+        "0x10",
+        "1_0",
+        "…",
+    ]
+)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", FILES, ids=[f.name for f in FILES])
+@settings(fuzz, max_examples=60)
+@given(data=st.data())
+def test_mutated_files(path: Path, data: st.DataObject) -> None:
+    whole = path.read_bytes()
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, max(len(whole) - 1, 0)))
+        kind = data.draw(st.sampled_from(["cut", "drop", "insert", "flip", "field", "double"]))
+        if kind == "cut":
+            whole = whole[:at]
+        elif kind == "drop":
+            whole = whole[:at] + whole[at + data.draw(st.integers(1, 40)) :]
+        elif kind == "insert":
+            whole = whole[:at] + data.draw(TOKENS).encode() + whole[at:]
+        elif kind == "flip":
+            whole = whole[:at] + bytes([data.draw(st.integers(0, 255))]) + whole[at + 1 :]
+        elif kind == "field":
+            fields = whole.split(b" ")
+            fields[at % len(fields)] = data.draw(TOKENS).encode()
+            whole = b" ".join(fields)
+        else:
+            whole = whole + whole[at:]
+    survives(parser_of(path), whole)
+
+
+@pytest.mark.parametrize(
+    "name", ["osu_latency_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt", "osu_latency_v7_full.txt"]
+)
+def test_truncation_never_changes_a_number(name: str) -> None:
+    """Cut anywhere: what is read is a prefix of what the whole file says."""
+    whole = (DATA / name).read_bytes()
+    full = import_osu(DATA / name).observations
+    for end in range(len(whole)):
+        try:
+            part = parse_osu(whole[:end], "f").observations
+        except ImportFormatError as error:
+            one_line(error)
+            continue
+        for ours, theirs in ((part.ping_pong, full.ping_pong), (part.stream, full.stream)):
+            if ours is not None:
+                assert theirs is not None
+                assert ours.at.tolist() == theirs.at[: len(ours)].tolist()
+                assert all((a == b).all() for a, b in zip(ours.repeats, theirs.repeats, strict=False))

@@ -1,0 +1,186 @@
+"""``pready calibrate``: fits, reports, adds to machine files, and says what a calibration lacks."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from on_paper import (
+    ENVIRONMENT,
+    records,
+    written_to,
+)
+from readable import check_readable
+
+from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.calibrate import calibrate, provenance
+from pready.calibrate.measure.raw_file import Records
+from pready.calibrate.measure.schedule import plan
+from pready.cli import main
+from pready.model.machine import machine
+from pready.show import figures
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all read and nobody changes: each record on its own to the disk takes longer than to fit them."""
+    return written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl")
+
+
+@pytest.fixture
+def raw(paper: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(paper, tmp_path))
+
+
+@pytest.mark.thorough
+def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "paper.toml"
+    assert main(["calibrate", "--fit-only", "--raw", str(raw), "-o", str(out)]) == 0
+    capsys.readouterr()
+    assert machine.load(out).name == "paper"
+    assert main(["predict", "examples/laggard.toml", "--machine", str(out)]) == 0
+    capsys.readouterr()
+    picture = tmp_path / "fit.svg"
+    assert main(["calibrate", "report", str(raw), "-o", str(picture)]) == 0
+    printed = capsys.readouterr().out
+    assert "inter.segments[1].G" in printed
+    assert "sizes held out of the fit: median error" in printed
+    assert picture.read_bytes().startswith(b"<?xml")
+    check_readable(figures.calibration("title", calibrate(raw, name="x").fit))
+    for arguments, said in (
+        (["--rig", "1Gbit"], "-o is missing"),
+        (["-o", str(out)], "neither --launcher nor --rig given"),
+        (["-o", str(out), "--rig", "1Gbit", "--launcher", "mpiexec"], "both --launcher and --rig given"),
+        (["-o", str(out), "--rig", "1 parsec", "--mpi", str(tmp_path)], "no mpiexec in"),
+        (["-o", str(out), "--fit-only", "--raw", "absent.jsonl"], "absent.jsonl: no such file"),
+        (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
+        (["-o", str(out), "--budget", "10", "--rig", "1Gbit"], "--budget = '10' has no unit"),
+        (["-o", "machine.txt", "--rig", "1Gbit"], "suffix = '.txt'"),
+    ):
+        assert main(["calibrate", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("pready: error: ")
+        assert said in error
+        assert error.count("\n") == 1
+    assert machine.load(out).name == "paper"  # untouched
+
+
+def on_hosts(folder: Path, hosts: list[str]) -> Path:
+    """The measurements, by ranks of these hosts."""
+    path = folder / f"{'-'.join(hosts)}.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", {**ENVIRONMENT, "hosts": hosts})
+        for point, record in records():
+            out.add_point(point, "e", record)
+    return path
+
+
+@pytest.mark.thorough
+def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "paper.toml"
+    fit = ["calibrate", "--fit-only", "-o", str(out)]
+    within, between = (on_hosts(tmp_path, hosts) for hosts in (["a", "a"], ["a", "b"]))
+    assert main([*fit, "--intra", "--raw", str(within)]) == 2
+    assert "--intra adds to a machine file, and there is none" in capsys.readouterr().err
+    assert main([*fit, "--raw", str(raw)]) == 0
+    before = machine.load(out)
+    assert before.intra is None
+    for words, said in (
+        (["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),
+        (["--raw", str(within), "--rig", "1Gbit"], "--intra with --rig"),
+        (["--raw", str(within), "--name", "x"], "--name with --intra"),
+    ):
+        assert main([*fit, "--intra", *words]) == 2
+        assert said in capsys.readouterr().err
+        assert machine.load(out) == before
+    for _ in range(2):  # the second time it is replaced by what it is
+        assert main([*fit, "--intra", "--raw", str(within)]) == 0
+        after = machine.load(out)
+        assert after.intra is not None
+        assert after.intra.segments == before.inter.segments
+        assert after.model_copy(update={"intra": None}) == before
+    capsys.readouterr()
+    nodes = tmp_path / "nodes.toml"
+    nodes.write_text(
+        'format = 2\nthreads = 2\nbuffer = "64 KiB"\npattern = "halo3d"\ngrid = [4, 2]\nranks_per_node = 2\n'
+        'compute = { time = "1 ms" }\n',
+        encoding="utf-8",
+    )
+    assert main(["predict", str(nodes), "--machine", str(out)]) == 0
+
+
+def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "osu.toml"
+    files = ["tests/data/importers/osu_latency_v5.txt", "tests/data/importers/osu_bw_v5.txt"]
+    assert main(["calibrate", "import", *files, "-o", str(out)]) == 0
+    assert "contention as on meluxina" in capsys.readouterr().err
+    m = machine.load(out)
+    assert m.threads.contention.source == "assumed"
+    assert main(["calibrate", "import", "README.md", "-o", str(out)]) == 2
+    assert "is no benchmark output that can be read" in capsys.readouterr().err
+    made = from_files([Path(f) for f in files], name="osu")
+    assert made.text.startswith("# Written by pready")
+    assert made.machine.created == m.created
+
+
+def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tmp_path / "job.sh"
+    arguments = ["calibrate", "-o", "m.toml", "--budget", "10 min", "--slurm", str(job)]
+    monkeypatch.setattr("sys.argv", ["pready", *arguments])
+    assert main(arguments) == 0
+    text = job.read_text()
+    assert text.startswith("#!/bin/bash\n")
+    assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2 -c 8'" in text
+    assert "--slurm" not in text
+
+
+def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the plan's first fifth, whole exchanges and queues are missing; of all of it, nothing is."""
+    path, out = tmp_path / "short.jsonl", tmp_path / "short.toml"
+    kept = {str(point) for point in plan(threads=8)[:114]}
+    with Records(path) as file:
+        file.add_environment("e", ENVIRONMENT | {"cores": [4, 2]})
+        for point, record in records():
+            if str(point) in kept:
+                file.add_point(point, "e", record)
+    arguments = ["calibrate", "--fit-only", "--raw", str(path), "-o", str(out)]
+    assert main(arguments) == 0
+    said = capsys.readouterr().err
+    lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]
+    assert "  lacks: 8 of 8 points of matching were not measured (queues): it is assumed" in lacks
+    pings = sum(p.measurement == "pingpong" for p in plan(threads=8))
+    there = sum(p.measurement == "pingpong" and p.get("mode") == "isend" for p in plan(threads=8)[:114])
+    assert f"  lacks: {pings - there} of {pings} points of pingpong were not measured (where protocols change)" in lacks
+    assert all(line[2:].replace("lacks", "# Lacks") in out.read_text() for line in lacks)
+    # The last lines, after all notes: what took most from it.
+    warnings = said.splitlines()[-3:-1]
+    assert warnings[0].startswith("warning: the plan was not measured to its end")
+    assert warnings[1].startswith("warning: a rank had 2 cores for its 8 threads")
+    assert "srun -c 8" in warnings[1]
+    assert "# Warning: a rank had 2 cores for its 8 threads" in out.read_text()
+
+
+def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "whole.jsonl"
+    simulated = {str(point): record for point, record in records()}
+    with Records(path) as file:
+        file.add_environment("e", ENVIRONMENT | {"cores": [8, 8]})
+        for point in plan(threads=8):
+            refused = {"measurement": point.measurement, "parameters": dict(point.parameters), "unsupported": "no"}
+            file.add_point(point, "e", simulated.get(str(point), refused))
+    done = calibrate(path, name="paper")
+    assert done.lacking == ()
+    assert done.warnings == ()
+
+
+@pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), ("reno", False), (None, False)])
+def test_tcp_that_paces_by_its_own_estimates_is_said(control: str | None, said: bool, tmp_path: Path) -> None:
+    path = tmp_path / "paced.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | ({} if control is None else {"tcp": control}))
+        for point, record in records():
+            out.add_point(point, "e", record)
+    done = calibrate(path, name="paper")
+    assert any("TCP goes by bbr there" in warning for warning in done.warnings) == said
+    assert ("Warning: TCP goes by bbr" in provenance(path, done, 0)) == said

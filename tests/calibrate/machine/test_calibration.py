@@ -1,0 +1,269 @@
+"""From raw records to a machine: a machine of known parameters, measured on paper, comes back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from on_paper import (
+    ENVIRONMENT,
+    O_R,
+    O_S,
+    RATE,
+    STRETCH,
+    TAKEN,
+    TAKEN_BY_PUTS,
+    THRESHOLD,
+    US,
+    WIRE,
+    contention_records,
+    gap,
+    one_way,
+    records,
+    written_to,
+)
+
+from pready.calibrate.fit import ThinDataError
+from pready.calibrate.machine import observations_of
+from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
+from pready.calibrate.machine.cross_validation import held_out
+from pready.calibrate.measure.raw_file import Records
+from pready.model.advice.predict import effective_library
+from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.evaluate import Evaluation
+from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.machine.writing import dumps
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all read and nobody changes: each record on its own to the disk takes longer than to fit them."""
+    return written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl")
+
+
+@pytest.fixture
+def raw(paper: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(paper, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def found(paper: Path) -> Calibration:
+    """The fit of `paper`."""
+    return calibrate(paper, name="paper")
+
+
+def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
+    quiet = written_to(tmp_path / "quiet.jsonl", noise=0.001)
+    for segment in calibrate(quiet, name="paper").described.machine.inter.segments:
+        assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
+
+
+def test_the_machine_comes_back(found: Calibration) -> None:
+    m = found.described.machine
+    low, *_, high = m.inter.segments
+    assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
+    for segment in (low, high):
+        # What 15 delays of 40 us or more leave of a train: 1 % of noise leaves o_s an interval of a quarter.
+        assert segment.o_s.interval is not None
+        assert segment.o_s.interval[0] <= O_S <= segment.o_s.interval[1]
+        assert segment.o_s.source == "measured"
+    # Receives were timed of messages up to 8 KiB: of larger ones o_r is taken as of these.
+    assert (low.o_r.source, high.o_r.source) == ("measured", "assumed")
+    assert high.o_r.value == low.o_r.value
+    assert low.o_s.value + low.L.value + low.o_r.value == pytest.approx(O_S + WIRE + O_R, rel=0.02)
+    assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
+    assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
+    # Four threads that do nothing but send take STRETCH times as long per message as one.
+    assert m.threads.contention.at(4) == pytest.approx((STRETCH[4] - 1) * O_S, rel=0.03)
+    assert m.threads.barrier.at(8) == pytest.approx(4 * US, rel=0.03)
+    assert m.threads.pready.value == pytest.approx(0.05 * US, rel=0.03)
+    assert m.matching.per_entry.value == pytest.approx(2e-9, rel=0.1)
+    assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
+    assert m.contexts.value == 1  # communicators were as slow as one
+
+
+def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> None:
+    m = found.described.machine
+    for size in (8, 1000, 10_000, 20_000, 100_000, 3_000_000):
+        w = validated(Workload, {"threads": 1, "buffer": f"{size} B"}, "w")
+        assert Evaluation(m, w, draws=0).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
+    w = validated(Workload, {"threads": 8, "buffer": "8 MB"}, "w")
+    # Eight messages of 1 MB at once, contended: issued every 8 × 2 us, far below the millisecond of each.
+    expected = one_way(1e6) + O_S * (STRETCH[8] - 1) + 7 * gap(1e6)
+    assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(("launcher", "fabric"), [("rig 1Gbit, Open MPI over tcp", "tcp"), ("srun -n 2", None)])
+def test_on_the_rig_puts_of_open_mpi_are_known_to_be_deferred(
+    launcher: str, fabric: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "rig.jsonl"
+    with Records(path) as out:  # too little was measured to tell
+        out.add_environment("e", ENVIRONMENT | {"launcher": launcher})
+        for point, record in records():
+            out.add_point(point, "e", record)
+    rig = calibrate(path, name="rig").described.machine
+    assert rig.fabric == fabric
+    assert rig.one_sided.puts is None
+    puts = with_puts(rig, effective_library(rig)).one_sided.puts
+    assert (None if puts is None else puts.value) == (None if fabric is None else "deferred")
+
+
+@pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])
+def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
+    cores: int, expected: dict[int, float], tmp_path: Path
+) -> None:
+    path = tmp_path / "teams.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | {"cores": [cores, cores]})
+        for point, record in (*records(), *contention_records()):
+            out.add_point(point, "e", record)
+    threads = calibrate(path, name="paper").described.machine.threads
+    assert threads.contention.source == "measured"
+    for k, time in expected.items():
+        assert threads.contention.at(k) == pytest.approx(time, rel=1e-3)
+    if cores == 1:
+        assert "no two of its threads" in threads.contention.why
+        assert "paid 800 ns" in threads.contention.why
+        assert threads.contention_put is None
+    else:
+        assert threads.contention_put is not None
+        assert threads.contention_put.at(4) == pytest.approx(TAKEN_BY_PUTS[4], rel=1e-3)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 8])
+def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, tmp_path: Path) -> None:
+    path = tmp_path / "short.jsonl"
+    with Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | {"cores": [cores, cores]})
+        for point, record in (*records(), *contention_records()):
+            if point.measurement != "barrier" and int(str(dict(point.parameters).get("threads", 2))) <= 2:
+                out.add_point(point, "e", record)
+    calibration = calibrate(path, name="paper")
+    threads = calibration.described.machine.threads
+    assert threads.barrier.source == "assumed"
+    for curve in (threads.contention, threads.contention_put or threads.contention):
+        assert curve.threads[-1] >= threads.barrier.threads[-1]
+        assert curve.at(7) == curve.at(2)
+
+
+@pytest.mark.thorough
+def test_held_out_sizes_are_predicted(found: Calibration) -> None:
+    predicted = held_out(found.observations)
+    assert predicted.median < 0.02
+    assert len(predicted.size) > 20
+    # Negative control: a straight line through both protocols is far off somewhere.
+    pings = found.observations.ping_pong
+    assert pings is not None
+    measured = np.array([np.median(r) for r in pings.repeats])
+    line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
+    assert np.abs(line / measured - 1).max() > 3 * abs(predicted.worst[1])
+
+
+def test_probes_reach_the_machine(found: Calibration) -> None:
+    m = found.described.machine
+    assert m.library.name == "openmpi-persist"
+    assert m.library.early_send is not None
+    assert m.library.early_send.value is True
+    assert "except in the first iteration" in m.library.early_send.why
+    assert m.progress.value == "hardware"
+    assert m.sender_progress is not None
+    assert m.sender_progress.value == "on-call"  # 90 % was left when the sender computed
+
+
+def test_a_stalling_library_gets_no_early_bird_from_part(found: Calibration) -> None:
+    # The sender must be inside MPI (0.9 left): of partitions of 1 MB nothing moves before the join.
+    m = found.described.machine
+    assert m.inter.segments[-1].protocol == "rendezvous"
+    late = {"model": "laggard", "delay": "20 ms"}
+    w = validated(Workload, {"threads": 8, "buffer": "8 MB", "arrivals": late}, "w")
+    e = Evaluation(m, w, draws=0)
+    bulk, part, many = (e.mean_time(a) for a in (Approach(SINGLE), Approach(PART, 8), Approach(MANY, 8)))
+    assert part > 0.95 * bulk
+    assert many < 0.2 * bulk  # whose threads wait inside MPI
+
+
+@pytest.mark.thorough
+def test_same_file_same_bytes(raw: Path) -> None:
+    first, again = (calibrate(raw, name="paper", seed=4) for _ in range(2))
+    assert dumps(first.described.machine) == dumps(again.described.machine)
+    assert provenance(raw, first, 4) == provenance(raw, again, 4)
+    other = calibrate(raw, name="paper", seed=5)
+    assert dumps(other.described.machine) != dumps(first.described.machine)  # intervals are drawn
+
+
+@pytest.mark.thorough
+def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
+    # As after a kill and a resume, in another order of failures.
+    lines = raw.read_text().splitlines()
+    shuffled = tmp_path / "paper2.jsonl"
+    rest = lines[1:]
+    np.random.default_rng(0).shuffle(rest)
+    shuffled.write_text("\n".join([lines[0], *rest]) + "\n")
+    one, other = (calibrate(p, name="paper") for p in (raw, shuffled))
+    assert dumps(one.described.machine) == dumps(other.described.machine)
+
+
+@pytest.mark.thorough
+def test_a_killed_run_fits_like_an_uninterrupted_one(raw: Path, tmp_path: Path) -> None:
+    whole = raw.read_bytes()
+    cut = tmp_path / "cut.jsonl"
+    cut.write_bytes(whole[: len(whole) * 2 // 3])  # in the middle of a line
+    known = {str(p): (p, r) for p, r in records()}
+    with Records(cut) as out:
+        assert out.content.damaged_tail
+        for point in out.missing([p for p, _ in known.values()], "e"):
+            out.add_point(point, "e", known[str(point)][1])
+    assert dumps(calibrate(cut, name="x").described.machine) == dumps(calibrate(raw, name="x").described.machine)
+
+
+def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
+    def measured(*sizes: int) -> Path:
+        path = tmp_path / f"{len(sizes)}.jsonl"
+        with Records(path) as out:
+            out.add_environment("e", ENVIRONMENT)
+            for point, record in records():
+                if point.measurement == "pingpong" and record["parameters"]["bytes"] in sizes:
+                    out.add_point(point, "e", record)
+        return path
+
+    thin = calibrate(measured(1, 16, 4096, 1 << 20), name="thin").described
+    assert any("thin data: 4 message sizes were timed" in note and "measure next: " in note for note in thin.notes)
+    segment = thin.machine.inter.segments[0]
+    assert segment.o_s.source == "assumed"
+    assert segment.G.interval is not None
+    with pytest.raises(ThinDataError) as caught:
+        calibrate(measured(1, 4096), name="thin")
+    assert caught.value.measure_next
+
+
+def test_what_completing_a_message_takes_is_measured(found: Calibration) -> None:
+    segment = found.described.machine.inter.segments[0]
+    assert segment.o_r.source == segment.L.source == "measured"
+    assert segment.o_r.value == pytest.approx(O_R, rel=0.05)
+    assert segment.L.value == pytest.approx(WIRE, rel=0.05)
+
+
+def test_environments_are_told_apart(raw: Path) -> None:
+    line = {"format": 1, "kind": "environment", "key": "f", "record": {"launcher": "other"}}
+    with raw.open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    with pytest.raises(PreadyError, match=r"one of: e \(paper\), f \(other\)"):
+        calibrate(raw, name="x")
+    assert calibrate(raw, name="x", environment="e").environment == "e"
+    assert observations_of.environment(observations_of.load(raw), "f")[1]["launcher"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("about", "cores"),
+    [({"cores": [4, 2], "hosts": ["a", "b"]}, 2), ({"hosts": ["a", "b"]}, None)],
+)
+def test_cores_of_a_rank(about: dict[str, Any], cores: int | None) -> None:
+    assert observations_of.cores_per_rank(about) == cores

@@ -1,0 +1,105 @@
+"""Adding to a machine file: assumptions give way, measurements and a hand's edits do not, and each part is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.merge import edited
+from pready.cli import main
+from pready.model.machine.machine import load
+
+DATA = Path(__file__).parents[2] / "data" / "importers"
+PUTS = (str(DATA / "osu_put_latency_v7.txt"), str(DATA / "osu_put_bw_v7.txt"))
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """A machine imported from latencies alone: of puts, all is assumed."""
+    path = tmp_path / "base.toml"
+    path.write_text(from_files([DATA / "osu_latency_v7.txt"], name="base").text)
+    return path
+
+
+def merge(base: Path, files: Sequence[str], *options: str) -> Path:
+    out = base.with_name("out.toml")
+    assert main(["calibrate", "import", *files, "--merge", str(base), "-o", str(out), *options]) == 0
+    return out
+
+
+def test_assumptions_give_way(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = base.read_text()
+    out = merge(base, PUTS)
+    told = capsys.readouterr().err
+    old, new = load(base), load(out)
+    assert old.one_sided.put.source == "assumed"
+    assert new.one_sided.put.source == "measured"
+    assert "replaced: one_sided.put = " in told
+    assert "new: one_sided.flush = " in told
+    assert new.model_copy(update={"one_sided": old.one_sided}) == old  # nothing else
+    assert base.read_text() == before
+    assert not edited(out.read_text())  # and can be added to again
+
+
+def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = merge(base, [str(DATA / "osu_latency_v5.txt")])
+    told = capsys.readouterr().err
+    assert f"kept inter of {base}, which is measured; --replace inter takes the files' " in told
+    assert load(out) == load(base)
+    out = merge(base, [str(DATA / "osu_latency_v5.txt"), str(DATA / "osu_bw_v5.txt")], "--replace", "inter")
+    assert "replaced: inter = " in capsys.readouterr().err
+    base.write_text(from_files([DATA / "osu_latency_v5.txt", DATA / "osu_bw_v5.txt"], name="x").text)
+    assert load(out).inter == load(base).inter
+
+
+@pytest.mark.parametrize("sealed", [True, False], ids=["edited", "no seal"])
+def test_a_hand_is_never_overruled(base: Path, capsys: pytest.CaptureFixture[str], sealed: bool) -> None:
+    """The edit leaves source and why as they were: only the digest shows it. Comments stay, too."""
+    text = base.read_text()
+    old = next(line for line in text.splitlines() if line.startswith("put = "))
+    text = text.replace(
+        old, 'put = {value = "77 ns", source = "assumed", why = "not measured: as a send\'s o_s"}  # mine'
+    )
+    if not sealed:
+        text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("# Values "))
+    base.write_text(text)
+    assert edited(text)
+    out = merge(base, PUTS)
+    told = capsys.readouterr().err
+    assert f"kept one_sided.put of {base}, for the file was edited by hand" in told
+    assert load(out).one_sided.put.value == pytest.approx(77e-9)
+    assert load(out).one_sided.flush is not None  # was not there
+    assert "# mine" in out.read_text()
+    assert edited(out.read_text())  # stays so
+    out = merge(base, PUTS, "--replace", "one_sided.put")
+    assert load(out).one_sided.put.source == "measured"
+
+
+def test_a_library_that_is_named_is_meant(base: Path) -> None:
+    assert load(base).library.name == "emulated"
+    assert load(merge(base, PUTS, "--library", "openmpi-persist")).library.name == "openmpi-persist"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--replace", "inter"], "--replace without --merge"),
+        (["--merge", "BASE", "--name", "x"], "--name with --merge"),
+        (["--merge", "BASE", "--replace", "one_sided.putt"], 'did you mean "one_sided.put"'),
+        (["--merge", "absent.toml"], "absent.toml: no such file"),
+        (["--merge", PUTS[0]], "is not TOML"),
+        (["--library", "mpich"], "library = 'mpich' is unknown"),
+    ],
+)
+def test_one_clear_line(
+    base: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str, tmp_path: Path
+) -> None:
+    words = [str(base) if word == "BASE" else word for word in options]
+    assert main(["calibrate", "import", *PUTS, "-o", str(tmp_path / "o.toml"), *words]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "o.toml").exists()

@@ -1,0 +1,208 @@
+"""Costs that whole exchanges show: exchanges of a machine whose costs are known, and the costs read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.estimates import TIME, exact, size_curve, with_fields
+from pready.calibrate.machine.observations_of import Exchange
+from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
+from pready.calibrate.measure.schedule import EARLY_SIZES, PUTS, exchanges
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma import OneSided, Puts
+from pready.model.toml.provenance import Value
+
+US = 1e-6
+PUT, EPOCH, MEETING = 4 * US, 12 * US, 25 * US
+COLD = {256: 90 * US, 256 << 10: 240 * US}
+TEAMS = (1, 2, 4)
+
+
+def known(puts: Puts = "adapter") -> Machine:
+    """A machine that has all the costs."""
+    m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
+    one_sided = with_fields(
+        m.one_sided,
+        window=exact(TIME, 0.0, "test"),
+        puts=Value[Puts](value=puts, source="assumed", why="test"),
+    )
+    return with_fields(m, cold=size_curve(COLD, "test"), one_sided=one_sided)
+
+
+def measured(m: Machine) -> list[Exchange]:
+    """The plan's exchanges as a perfect clock would read them on machine `m`, each partition marked in turn."""
+    out = []
+    for point in exchanges(TEAMS):
+        p: dict[str, Any] = dict(point.parameters)
+        if p["approach"] == "part":
+            continue
+        theta, threads = int(p["theta"]), int(p["threads"])
+        ready = np.array(p.get("ready_s", [0.0] * (threads * theta - 1) + [p["delay_s"]]))
+        if p["approach"].startswith("rma"):
+            # One thread's puts follow each other, and the first waits until the receiver has opened its epoch.
+            ready = np.maximum(ready, 100 * US + PUT * np.arange(threads * theta))
+        nothing = Estimate(0.0, 0.0, 0.0)
+        e = Exchange(
+            p["approach"], p["bytes"], threads, theta, p["delay_s"], nothing, nothing, (tuple(ready.tolist()),)
+        )
+        after = modelled(m, e)
+        out.append(taking(e, after, after + float(ready.max())))
+    return out
+
+
+def taking(e: Exchange, after: float, total: float | None = None) -> Exchange:
+    """The exchange with another time."""
+    total = e.total.value if total is None else total
+    return replace(e, after=Estimate(after, after, after), total=Estimate(total, total, total))
+
+
+def plain(m: Machine) -> Machine:
+    """The machine as `describe` has it before it looks at exchanges: none of these costs is known."""
+    one_sided = OneSided(**{name: exact(TIME, US, "not measured") for name in ("put", "epoch")})
+    return m.model_copy(update={"cold": None, "active_message": None, "one_sided": one_sided})
+
+
+def test_the_costs_come_back() -> None:
+    m = known()
+    found = refined(plain(m), measured(m), active_messages=False)
+    assert found.one_sided.put.value == pytest.approx(PUT, rel=0.02)
+    assert found.threads.barrier.threads == (1, 2, 4, 1024)
+    assert found.threads.barrier.time == pytest.approx([0.0, MEETING, MEETING, MEETING], rel=0.03)
+    assert found.threads.barrier.interval < 0.05
+    for epoch in (found.one_sided.epoch, found.one_sided.flush):
+        assert epoch is not None
+        assert epoch.value == pytest.approx(EPOCH, rel=0.05)
+    assert found.cold is not None
+    assert [found.cold.at(size) for size in COLD] == pytest.approx(list(COLD.values()), rel=0.03)
+    assert found.one_sided.puts is None  # all moved early
+
+
+def test_exchanges_are_predicted_with_them_and_not_without() -> None:
+    m = known()
+    seen = measured(m)
+
+    def worst(machine: Machine) -> float:
+        return max(abs(modelled(machine, e) / e.after.value - 1) for e in seen)
+
+    assert worst(refined(plain(m), seen, active_messages=False)) < 0.05
+    assert worst(plain(m)) > 0.3
+
+
+def test_one_disturbed_exchange_does_not_count() -> None:
+    m = known()
+    seen = measured(m)
+    i = next(i for i, e in enumerate(seen) if e.approach == "single" and e.threads == 4)
+    seen[i] = taking(seen[i], 4e-3)  # a time slice of another process
+    barrier = refined(plain(m), seen, active_messages=False).threads.barrier
+    assert barrier.time[2] == pytest.approx(MEETING, rel=0.03)
+    assert barrier.interval < 0.05
+
+
+@pytest.mark.parametrize("puts", ["adapter", "deferred"])
+def test_deferred_puts_are_told(puts: Puts) -> None:
+    m = known(puts)
+    found = refined(plain(m), measured(m), active_messages=False).one_sided.puts
+    assert (found is None) == (puts == "adapter")
+    if found is not None:
+        assert (found.value, found.source) == ("deferred", "measured")
+        assert f"puts of {min(EARLY_SIZES)} B" in found.why
+
+
+def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
+    # At 25 MB/s four puts of 1 MiB need 0.17 s: that most of it is left after a pause of 0.15 s says nothing.
+    m = known("deferred")
+    slow = [taking(e, 40 * e.after.value, 40 * e.total.value) if e.bytes > 1 << 20 else e for e in measured(m)]
+    assert refined(plain(m), slow, active_messages=False).one_sided.puts is None
+
+
+def test_a_short_budget_leaves_a_machine_for_large_teams() -> None:
+    m = known()
+    data, seen = plain(m), measured(m)
+    for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
+        assert refined(data, few, active_messages=False).threads.barrier.threads[-1] == 1024
+
+
+def test_rounds_count_together_and_their_spread_is_the_interval() -> None:
+    m = known()
+    seen, off = measured(m), 10 * US
+    rounds = [
+        taking(e, e.after.value + d) if e.threads > 1 or e.delay_s > 0 else e for d in (-off, 0.0, off) for e in seen
+    ]
+    once, thrice = (refined(plain(m), every, active_messages=False) for every in (seen, rounds))
+    assert thrice.threads.barrier.time == pytest.approx(once.threads.barrier.time)
+    # Student's t of that many is close to 2; -10, 0 and 10 us deviate by 8.2 us from their mean.
+    assert thrice.threads.barrier.interval * MEETING == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
+    again = [p for p in exchanges(TEAMS, 1) if p.get("round") == 1]
+    assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES)
+
+
+def with_active_messages(seen: list[Exchange], extra: Mapping[float, float]) -> list[Exchange]:
+    """MPI_Psend of one partition beside each send, that much later after such a pause."""
+    sends = [e for e in seen if e.approach == "single" and e.threads == 1 and e.delay_s in extra]
+    return [*seen, *(replace(taking(e, e.after.value + extra[e.delay_s]), approach="part") for e in sends)]
+
+
+def test_an_active_message_is_measured_after_several_pauses() -> None:
+    m = known()
+    seen = with_active_messages(measured(m), {0.0: 30 * US, 1e-3: 50 * US, 4e-3: 40 * US})
+    found = refined(plain(m), seen, active_messages=True).active_message
+    assert found is not None
+    assert found.time == pytest.approx([40 * US] * len(found.time))
+    assert found.interval > 0.3  # of four sizes with -10, 0 and +10 us around 40
+    assert refined(plain(m), seen, active_messages=False).active_message is None
+
+
+@pytest.mark.parametrize(("changes", "time", "least"), [((0.0, 0.0), 1.0, 0.0), ((-0.2, 0.2), 1.0, 0.3)])
+def test_cold_is_the_median_over_pauses_and_their_spread(
+    changes: tuple[float, float], time: float, least: float
+) -> None:
+    m = known()
+    by_pause = dict(zip((1e-3, 4e-3), changes, strict=True))
+    seen = [
+        taking(e, e.after.value + by_pause[e.delay_s] * m.cold.at(e.bytes))
+        if m.cold is not None and e.approach == "single" and e.threads == 1 and e.delay_s in by_pause
+        else e
+        for e in measured(m)
+    ]
+    found = refined(plain(m), seen, active_messages=False).cold
+    assert found is not None
+    assert found.at(256) == pytest.approx(time * COLD[256], rel=0.01)
+    assert least <= found.interval < least + 0.35
+
+
+def test_what_gets_no_slower_by_computing_has_no_cold() -> None:
+    m = known().model_copy(update={"cold": None})
+    assert refined(plain(m), measured(m), active_messages=False).cold is None
+
+
+@pytest.mark.thorough
+def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(20 * US, 3 * US, (2000, 12))
+    off = np.abs(rng.normal(20 * US, 3 * US, 2000) - np.median(values, axis=1))
+    within = np.array([next_within(v) for v in values])
+    assert np.mean(off <= within) == pytest.approx(0.95, abs=0.02)
+    assert np.mean(off <= within / np.sqrt(12)) < 0.6  # the uncertainty of the median instead
+
+
+def test_a_time_slice_does_not_widen_it() -> None:
+    values = np.random.default_rng(6).normal(20 * US, 3 * US, 12)
+    assert next_within([*values, 4e-3]) == pytest.approx(next_within(values), rel=0.1)
+    assert next_within([20 * US]) == 0.0
+
+
+def test_without_exchanges_nothing_changes() -> None:
+    machine = plain(known())
+    assert refined(machine, [], active_messages=True) == machine
+
+
+def test_the_plan_has_what_is_looked_for() -> None:
+    ways = {(p.get("approach"), p.get("theta")) for p in exchanges(TEAMS)}
+    assert {(f"rma-{n}-{s}", t) for n in ("single", "many") for s in ("active", "passive") for t in (1, PUTS)} <= ways

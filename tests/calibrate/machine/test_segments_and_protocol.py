@@ -1,0 +1,172 @@
+"""A machine's segments and protocols from fits that are made up in part: valid, and no more than is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit import Estimate, Fit, fit
+from pready.calibrate.fit.results import Protocol
+from pready.calibrate.fit.results import Segment as Fitted
+from pready.calibrate.fit.synthetic import TrueMachine, TrueSegment, observe, random_machine
+from pready.calibrate.machine.describe import describe
+from pready.calibrate.machine.observations_of import Probes
+from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
+from pready.calibrate.machine.segments import UNSEEN, segment, segments, without_dips
+
+US = 1e-6
+THRESHOLD = 16384.0
+TRUE = TrueMachine(
+    (
+        TrueSegment(0.0, 20 * US, 2 * US, 1 * US, 2.2 * US, 0.5e-9),
+        TrueSegment(THRESHOLD, 35 * US, 2 * US, 1 * US, 2.2 * US, 1e-9),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fit:
+    """Two segments: 23 us and 0.5 ns/B, from 16 KiB on 38 us and 1 ns/B."""
+    rng = np.random.default_rng(3)
+    return fit(observe(TRUE, rng, noise=0.01, delay_over_gap=1.5), rng, draws=50)
+
+
+def intercept(s: Fitted) -> float:
+    return s.L.value + s.o_s.value + s.o_r.value
+
+
+def with_intercept(s: Fitted, time: float) -> Fitted:
+    return replace(s, L=replace(s.L, value=time - s.o_s.value - s.o_r.value))
+
+
+def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one(fitted: Fit) -> None:
+    low, high = fitted.segments
+    crossing = 4e5
+    early = with_intercept(replace(high, from_bytes=8192.0), intercept(low) - crossing * (high.G.value - low.G.value))
+    notes: list[str] = []
+    moved = without_dips(replace(fitted, segments=(low, early)), notes)
+    assert moved.segments[1].from_bytes == pytest.approx(crossing, abs=1)
+    assert len(notes) == 1
+    assert without_dips(fitted, notes) == fitted  # nothing to move: neither border nor note
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool) -> None:
+    # Small messages that take less the larger they are. By the G of large messages the largest would take 270 us
+    # more than the smallest; they take 24 us, and at most a tenth more. Where no G is known, all sizes count.
+    low, high = fitted.segments
+    falls = replace(low, G=replace(low.G, value=-1e-12))
+    other = replace(high, G=replace(high.G, value=1.7e-8 if known else -1e-12))
+    made = segment(replace(fitted, segments=(falls, other)), 0, [], "here")
+    every = fitted.curves["time"].size
+    own = every[every < THRESHOLD]
+    sizes, middle = (own if known else every), intercept(low) - 1e-12 * (own if known else every).mean()
+    assert made.G.value * (sizes.max() - sizes.min()) == pytest.approx(UNSEEN * middle, rel=1e-6)
+    at = own.mean()
+    assert made.L.value + made.o_s.value + made.o_r.value + made.G.value * at == pytest.approx(
+        intercept(low) - 1e-12 * at, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(("total", "wire"), [(38 * US, True), (12 * US, False), (-5 * US, False)])
+def test_latency_and_handshake_are_what_a_ping_pong_sees(fitted: Fit, total: float, wire: bool) -> None:
+    low, high = fitted.segments
+    asks = with_intercept(replace(high, protocol="rendezvous"), total)
+    made = segment(replace(fitted, segments=(low, asks)), 1, [], "here")
+    assert made.handshake is not None
+    assert made.handshake.value > 0
+    parts = made.L.value + made.o_s.value + made.o_r.value + made.handshake.value
+    assert parts == pytest.approx(total, rel=1e-6)
+    if wire:  # the excess over the latency of small messages
+        assert made.L.value == pytest.approx(low.L.value, rel=1e-6)
+
+
+def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:
+    low, high = fitted.segments
+    notes: list[str] = []
+    made = segments(replace(fitted, segments=(low, with_intercept(high, -1e-3))), notes, "here")
+    least = made[1].o_s.value + made[1].L.value + made[1].o_r.value + made[1].G.value * THRESHOLD
+    assert least >= 0
+    assert any("begins below 0" in note for note in notes)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_thin_data_end_in_a_machine(seed: int) -> None:
+    """A few sizes, one or two repeats, noise of a third: intervals are wide, and the machine is valid."""
+    rng = np.random.default_rng([1, seed])
+    sizes = np.unique(np.round(2 ** rng.uniform(0, 22, rng.integers(3, 9))))
+    some = rng.choice(sizes, 2, replace=False)
+    data = observe(random_machine(rng), rng, sizes=sizes, train_sizes=some, repeats=int(rng.integers(1, 3)), noise=0.3)
+    if rng.random() < 0.5:
+        data = replace(data, prtt_n=None, prtt_n_delay=None, receive=None)
+    found = fit(data, rng, draws=50)
+    machine = describe(found, Probes(), {}, name="thin", when=date(2026, 1, 1)).machine
+    first = machine.inter.segments[0]
+    assert first.L.interval is not None
+    assert first.L.interval[1] > first.L.interval[0]
+
+
+# --- protocol -------------------------------------------------------------------------------------
+
+MOVES, WAITS = 0.05, 0.95
+
+
+def test_messages_that_wait_for_progress_are_rendezvous() -> None:
+    def probes(*shares: float) -> Probes:
+        return Probes(exposed_share=dict(zip([4096, 16384, 65536, 262144, 1 << 20], shares, strict=True)))
+
+    assert stalls_from(probes(0.9, MOVES, MOVES, MOVES, MOVES), []) is None  # 4 KiB is too small to tell
+    assert stalls_from(probes(0.9, MOVES, WAITS, WAITS, WAITS), []) == 16385
+    assert stalls_from(probes(0.9, MOVES, WAITS, WAITS, WAITS), [0, 4000, 40000]) == 40000  # a fitted threshold
+    assert stalls_from(probes(0.9, MOVES, MOVES, MOVES, WAITS), []) == 262145
+    close = Probes(exposed_share={60000: MOVES, 70000: WAITS})
+    assert stalls_from(close, []) == 65536  # the only power of two there
+    assert stalls_from(close, [0, 61000]) == 61000
+    assert stalls_from(replace(close, exposed_share={66000: MOVES, 70000: WAITS}), []) == 66001
+
+
+def test_a_segment_is_split_where_the_waiting_begins(fitted: Fit) -> None:
+    eager = replace(fitted, segments=tuple(replace(s, protocol=None) for s in fitted.segments))
+    made = segments(eager, [], "here")
+    assert with_rendezvous(Probes(), made, []) == made
+    split = with_rendezvous(Probes(exposed_share={60000: MOVES, 70000: WAITS}), made, [])
+    assert [(s.from_, s.protocol) for s in split] == [
+        (0, "short"),
+        (pytest.approx(THRESHOLD, rel=0.2), "short"),
+        (65536, "rendezvous"),
+    ]
+    assert (split[1].L, split[1].G) == (split[2].L, split[2].G)
+
+
+def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(fitted: Fit) -> None:
+    one = Estimate(1e-6, 1e-6, 1e-6)
+
+    def made(*segments: tuple[float, Protocol]) -> Fit:
+        return replace(fitted, segments=tuple(Fitted(start, protocol, *[one] * 6) for start, protocol in segments))
+
+    steps = made((0.0, "short"), (4096.0, "rendezvous"), (12007.0, "rendezvous"))
+    stalls = Probes(exposed_share={50536: 0.1, 64481: 0.1, 65536: 0.9})
+    notes: list[str] = []
+    assert [s.protocol for s in without_eager_handshakes(steps, stalls, notes).segments] == ["short", None, None]
+    assert notes == ["a step in the latencies below 65536 B is no rendezvous: such messages wait for no rank"]
+    # Where no size waits, or only from the step on, nothing is known better than the step.
+    assert without_eager_handshakes(steps, Probes(), notes) == steps
+    large = made((0.0, "short"), (65000.0, "rendezvous"))
+    assert without_eager_handshakes(large, stalls, notes) == large
+
+
+@pytest.mark.parametrize(
+    ("left", "value", "source"),
+    [
+        ({}, "on-call", "assumed"),
+        ({1024: WAITS, 1 << 20: MOVES}, "hardware", "measured"),
+        ({1 << 20: WAITS}, "on-call", "measured"),
+    ],
+)
+def test_the_largest_message_tells_who_makes_progress(left: dict[int, float], value: str, source: str) -> None:
+    found = progress(left, "receiver")
+    assert (found.value, found.source) == (value, source)

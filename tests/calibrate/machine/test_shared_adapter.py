@@ -1,0 +1,221 @@
+"""How one adapter serves several ranks of a node: known adapters come back, and what is not known is said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import ideal
+from real_mpi import LIBRARIES, benchmark
+
+from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.merge import edited, sealed
+from pready.calibrate.machine.shared_adapter import (
+    HEAD,
+    LARGE,
+    LARGE_WINDOW,
+    SMALL,
+    UNMEASURED,
+    Served,
+    adapter,
+    check_places,
+    counts,
+    lines,
+    noted,
+    of_served,
+    points,
+    still_assumed,
+)
+from pready.calibrate.measure.catalogue import PAIRS
+from pready.calibrate.measure.raw_file import Point, Records, read
+from pready.calibrate.measure.session import measure
+from pready.calibrate.rig.namespaces import Rig, RigUnavailable
+from pready.cli import main
+from pready.model.common.errors import PreadyError
+from pready.model.machine.writing import dumps
+
+US = 1e-6
+LINK = 1e9  # bytes per second
+
+
+def message_s(pairs: int, size: int, *, own: float, gap: float, rank: float = LINK) -> float:
+    """Of k ranks, each `own` apart and at `rank` bytes per second, on an adapter of LINK."""
+    return max(gap, own / pairs) if size == SMALL else size / min(LINK, pairs * rank)
+
+
+def served(most: int, noise: float = 0.0, seed: int = 0, cores: int = 64, **truth: float) -> list[Served]:
+    rng = np.random.default_rng(seed)
+    out = []
+    for k in counts(most):
+        for size in (SMALL, LARGE):
+            time = message_s(k, size, **truth) * (1 + noise * rng.standard_normal())
+            out.append(Served(k, size, Estimate(time, time * 0.98, time * 1.02), k > cores))
+    return out
+
+
+def test_what_is_measured() -> None:
+    assert counts(6) == [1, 2, 4, 6]
+    assert counts(8) == [1, 2, 4, 8]
+    listed = points(4)
+    assert [p.get("pairs") for p in listed[:6]] == [1, 1, 4, 4, 2, 2]  # both ends before what lies between
+    assert len(set(listed)) == len(listed) == 12
+
+
+def test_an_adapter_with_a_gap_of_its_own_comes_back() -> None:
+    # Ranks 4 us apart: four of them reach the adapter's 1.5 us, and eight get no more.
+    found = of_served(served(8, 0.01, own=4 * US, gap=1.5 * US))
+    assert found.limits
+    assert found.gap is not None
+    assert found.gap.value == pytest.approx(1.5 * US, rel=0.03)
+    assert found.gap.low < 1.5 * US < found.gap.high
+    assert found.one_link
+
+
+@given(own=st.floats(0.1, 10), gap=st.floats(0.01, 10), most=st.integers(2, 64), seed=st.integers(0, 1000))
+def test_a_gap_is_found_or_bounded(own: float, gap: float, most: int, seed: int) -> None:
+    found = of_served(served(most, 0.01, seed, own=own * US, gap=gap * US))
+    assert found.gap is not None
+    if found.limits:  # ranks alone would have been faster than what was seen
+        assert found.gap.value == pytest.approx(max(gap, own / most) * US, rel=0.05)
+        assert gap * most > own
+    else:
+        assert found.gap.value > 0.94 * gap * US
+
+
+def test_a_rank_that_does_not_fill_the_link() -> None:
+    found = of_served(served(8, own=1 * US, gap=1 * US, rank=LINK / 2))
+    assert found.growth.value == pytest.approx(2.0)
+    assert not found.one_link
+    assert "one alone does not fill the link" in lines(found)[0]
+    assert "a bandwidth of one rank's for all, not 2.00 times it" in lines(found, ideal())[-1]
+
+
+def test_turns_on_cores_say_nothing_of_the_adapter() -> None:
+    # A core for one rank alone: as on two cores that serve both nodes of a rig.
+    found = of_served(served(2, cores=1, own=4 * US, gap=1.5 * US))
+    assert found.gap is None
+    assert "says nothing of the adapter" in lines(found)[1]
+    assert "assumed still: a gap of one rank's" in lines(found, ideal(g=4 * US))[-1]
+    # Of eight ranks on four cores the steady ones count.
+    some = of_served(served(8, cores=4, own=4 * US, gap=1.5 * US))
+    assert some.gap is not None
+    assert some.gap.value == pytest.approx(1.5 * US)
+
+
+def test_what_predictions_take_as_it_was_measured_is_not_assumed() -> None:
+    found = of_served(served(8, own=1.5 * US, gap=1.5 * US))
+    assert still_assumed(found, ideal(g=1.5 * US, G=1 / LINK)) == []
+    assert lines(found, ideal(g=1.5 * US, G=1 / LINK))[-1] == "nothing of it is assumed any more"
+    assert len(still_assumed(found, ideal(g=3 * US, G=1 / LINK))) == 1
+
+
+def test_one_rank_alone_is_too_little() -> None:
+    with pytest.raises(PreadyError, match="one rank and several"):
+        of_served([s for s in served(8, own=US, gap=US) if s.pairs == 1])
+
+
+def test_a_file_is_noted_once_and_stays_sealed() -> None:
+    text = sealed(ideal(), f"Written by a test.\n{UNMEASURED}")
+    assert text.count(HEAD) == 1
+    once = noted(text, ("one", "two"))
+    assert once.count(f"# {HEAD}") == 2
+    assert UNMEASURED not in once
+    assert noted(noted(text, ("before",)), ("one", "two")) == once
+    assert not edited(once)
+    assert once.index(f"# {HEAD}two") < once.index("format = 1")
+
+
+@pytest.mark.parametrize("hosts", [["a", "b"], ["a", "b", "a", "b"], ["a"] * 4, ["a", "a", "b", "c"]])
+def test_ranks_that_lie_otherwise_are_refused(hosts: list[str]) -> None:
+    with pytest.raises(PreadyError, match="fill two nodes one after the other"):
+        check_places(hosts, 2)
+    check_places(["a", "a", "b", "b"], 2)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
+    """A raw file of ranks that are served as told."""
+    with Records(path) as out:
+        out.add_environment("e", {"library": "test", "launcher": "paper", "hosts": ["a", "b"]})
+        for point in points(most):
+            p: dict[str, Any] = dict(point.parameters)
+            time = message_s(p["pairs"], p["bytes"], **truth) * p["pairs"] * p["window"]
+            spread = {"median_s": time, "low_s": 0.99 * time, "high_s": 1.01 * time, "samples_ns": [time * 1e9]}
+            derived = {"cores": cores, "sharing": max(p["pairs"] - cores, 0)}
+            out.add_point(point, "e", {"measurement": PAIRS, "parameters": p, "derived": derived, **spread})
+    return path
+
+
+def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw, file = written_to(tmp_path / "m.ranks.jsonl", 8, 8, own=4 * US, gap=1.5 * US), tmp_path / "m.toml"
+    file.write_text(dumps(ideal(g=4 * US)))
+    found = adapter(raw)
+    assert found is not None
+    assert found.gap is not None
+    assert found.gap.value == pytest.approx(1.5 * US)
+    assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert "assumed still: a gap of one rank's, g = 4 us, for the adapter of all" in told[-2]
+    assert [line for line in file.read_text().splitlines() if "the adapter's gap is 1.5 us" in line]
+    assert main(["calibrate", "report", str(raw)]) == 0
+    assert "8 at once move 1.00 times" in capsys.readouterr().out
+    assert main(["calibrate", "report", str(raw), "-o", str(tmp_path / "x.png")]) == 2
+    assert "no picture" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--intra"], "--intra with --ranks-per-node"),
+        (["--measure", "pingpong"], "--measure with --ranks-per-node"),
+        (["--slurm", "job.sh"], "--slurm with --ranks-per-node"),
+        ([], "--ranks-per-node adds to a machine file, and there is none"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "--ranks-per-node", "2", "-o", str(tmp_path / "none.toml"), *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+
+
+# ---- real MPI -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if not os.environ.get(LIBRARIES[library][0]):
+        pytest.skip(f"{LIBRARIES[library][0]} is not set: no {library} to test with")
+    home = Path(os.environ[LIBRARIES[library][0]])
+    built = benchmark(home, request)
+    few = {"min_repeats": 6, "max_repeats": 6, "budget_s": 1.0}
+    wanted = [
+        Point.of(PAIRS, pairs=1, bytes=LARGE, window=LARGE_WINDOW, **few),
+        Point.of(PAIRS, pairs=2, bytes=LARGE, window=LARGE_WINDOW, **few),
+        Point.of(PAIRS, pairs=2, bytes=SMALL, window=8, **few),
+        Point.of(PAIRS, pairs=3, bytes=SMALL),
+    ]
+    try:
+        with Rig("500Mbit") as rig:
+            how = rig.mpich(home, per_node=2) if library == "mpich" else rig.openmpi(home, crowded=True, per_node=2)
+            outcome = measure(wanted, how, tmp_path / "raw.jsonl", 120.0, built=built)
+    except RigUnavailable as error:
+        pytest.skip(error.reason)
+    assert [reason.split(":")[0] for reason in outcome.failures.values()] == [
+        "pairs = 3 of 4 ranks, or bytes * window above 1 GiB"
+    ]
+    large = [r for r in read(tmp_path / "raw.jsonl").select(PAIRS) if r["parameters"]["bytes"] == LARGE]
+    for record in large:
+        # Both ranks' bytes pass the one port of their node: a busy machine can only make it slower.
+        moved = record["parameters"]["pairs"] * LARGE * LARGE_WINDOW
+        assert record["min_s"] > (moved - rig.shaping.burst_bytes) / (rig.bits_per_s / 8)

@@ -1,0 +1,377 @@
+"""The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher, LauncherError, slurm_script, write_slurm_script
+from pready.calibrate.measure.raw_file import (
+    Content,
+    Point,
+    Records,
+    RecordsBusy,
+    RecordsDamaged,
+    environment_key,
+    read,
+)
+from pready.calibrate.measure.session import MeasureError, Progress, measure
+
+ENVIRONMENT = "e" * 20
+
+# Speaks the protocol of pready-bench without MPI. Its answer to a point depends on the point alone.
+FAKE = """
+import json, sys, time
+for line in sys.stdin:
+    words = line.split()
+    if words == ["end"]:
+        break
+    if words == ["environment"]:
+        print(json.dumps({"measurement": "environment", "library": "fake 1", "cpus": ["a", "a"]}), flush=True)
+        continue
+    given = dict(word.split("=", 1) for word in words[1:])
+    size = int(given["bytes"])
+    time.sleep(0.003)
+    if size == 666:
+        print("cannot go on", file=sys.stderr)
+        sys.exit(3)
+    if size == 777:
+        time.sleep(600)
+    if size == 888:
+        print(json.dumps({"measurement": words[0], "id": given["id"], "error": "payload mismatch"}), flush=True)
+        continue
+    print("noise from a library", flush=True)
+    print("{not json", flush=True)
+    print(json.dumps({"measurement": words[0], "id": given["id"], "median_s": size * 1e-9}), flush=True)
+"""
+
+DRIVER = """
+import sys
+from pathlib import Path
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point
+from pready.calibrate.measure.session import measure
+
+fake, out, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+points = [Point.of("pingpong", bytes=size) for size in range(count)]
+built = Built(Path("fake"), ("cc",), "cc 1", "source")
+print("ready", flush=True)
+measure(points, Launcher((sys.executable, fake), label="fake"), out, 60.0, built=built)
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Path:
+    path = tmp_path / "fake.py"
+    path.write_text(FAKE)
+    return path
+
+
+@pytest.fixture
+def launcher(fake: Path) -> Launcher:
+    return Launcher((sys.executable, str(fake)), label="fake")
+
+
+BUILT = Built(Path("fake"), ("cc",), "cc 1", "source")
+
+
+def pingpongs(*counts: int) -> list[Point]:
+    return [Point.of("pingpong", bytes=size) for size in counts]
+
+
+def filled(path: Path, count: int) -> None:
+    with Records(path) as records:
+        records.add_environment(ENVIRONMENT, {"library": "x"})
+        for point in pingpongs(*range(count)):
+            records.add_point(point, ENVIRONMENT, {"measurement": "pingpong", "median_s": 1.0})
+
+
+# ---- points and keys ------------------------------------------------------------------------------------------------
+
+
+def test_point_does_not_depend_on_the_order_of_its_parameters() -> None:
+    assert Point.of("pingpong", bytes=1, mode="send") == Point.of("pingpong", mode="send", bytes=1)
+
+
+def test_point_as_a_line() -> None:
+    point = Point.of("approach", bytes=8, ready_s=(0.0, 0.5), approach="many")
+    assert point.line("k") == "approach id=k approach=many bytes=8 ready_s=0.0,0.5"
+
+
+def test_key_tells_points_measurements_and_environments_apart() -> None:
+    one = Point.of("pingpong", bytes=1)
+    others = [
+        Point.of("pingpong", bytes=2).key("e"),
+        Point.of("bandwidth", bytes=1).key("e"),
+        one.key("f"),
+    ]
+    assert one.key("e") == Point.of("pingpong", bytes=1).key("e")
+    assert one.key("e") not in others
+
+
+def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
+    record = {"library": "L", "mpi_version": "4.1", "cpus": ["a", "b"], "hosts": ["n1", "n2"]}
+    key = environment_key(record, "srun", {"UCX_TLS": "tcp"}, "p")
+    assert (
+        environment_key({**record, "hosts": ["n7", "n9"], "cpus": ["b", "a"]}, "srun", {"UCX_TLS": "tcp"}, "p") == key
+    )
+    assert key != environment_key({**record, "library": "M"}, "srun", {"UCX_TLS": "tcp"}, "p")
+    assert key != environment_key(record, "mpiexec", {"UCX_TLS": "tcp"}, "p")
+    assert key != environment_key(record, "srun", {}, "p")
+    assert key != environment_key(record, "srun", {"UCX_TLS": "tcp"}, "q")
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_added_is_read_back_in_order(tmp_path: Path) -> None:
+    filled(tmp_path / "raw.jsonl", 5)
+    content = read(tmp_path / "raw.jsonl")
+    assert [line["point"] for line in content.points.values()] == [f"pingpong bytes={i}" for i in range(5)]
+    assert list(content.environments) == [ENVIRONMENT]
+    assert len(content.select("pingpong", ENVIRONMENT)) == 5
+    assert content.select("pingpong", "another") == []
+
+
+def test_every_line_is_one_json_object(tmp_path: Path) -> None:
+    filled(tmp_path / "raw.jsonl", 3)
+    lines = (tmp_path / "raw.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["environment", "point", "point", "point"]
+
+
+def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.jsonl"
+    filled(whole, 3)
+    data = whole.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(data) if byte == ord("\n")]
+    cut = tmp_path / "cut.jsonl"
+    for length in range(len(data) + 1):
+        cut.write_bytes(data[:length])
+        survivors = sum(end <= length for end in ends)
+        content = read(cut)
+        assert content.damaged_tail == (length not in {0, *ends})
+        with Records(cut) as records:
+            assert len(records.content.points) == max(survivors - 1, 0)
+            missing = records.missing(pingpongs(0, 1, 2), ENVIRONMENT)
+            assert len(missing) == 3 - max(survivors - 1, 0)
+        assert cut.read_bytes() == data[: ([0, *ends])[survivors]]
+
+
+@pytest.mark.parametrize("tail", [b"\0\0\0\0", b'{"format":1,"kind":"poi', b"\xff\xfe\n", b"\0\0\0\n", b"{}\n"])
+def test_a_damaged_last_line_is_dropped_and_measured_again(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "raw.jsonl"
+    filled(path, 2)
+    good = path.read_bytes()
+    path.write_bytes(good + tail)
+    assert len(read(path).points) == 2
+    with Records(path) as records:
+        assert records.missing(pingpongs(0, 1, 2), ENVIRONMENT) == pingpongs(2)
+        records.add_point(pingpongs(2)[0], ENVIRONMENT, {"measurement": "pingpong"})
+    assert path.read_bytes().startswith(good)
+    assert len(read(path).points) == 3
+
+
+def test_a_damaged_line_elsewhere_is_refused_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    filled(path, 3)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"garbage\n" + lines[2])
+    with pytest.raises(RecordsDamaged, match="line 2"):
+        read(path)
+
+
+def test_a_point_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    filled(path, 2)
+    path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
+    with pytest.raises(RecordsDamaged, match="twice"):
+        read(path)
+
+
+def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    with Records(path), pytest.raises(RecordsBusy):
+        Records(path)
+    Records(path).__exit__(None, None, None)
+
+
+def test_a_failure_is_tried_again_and_forgotten_when_it_succeeds(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    (point,) = pingpongs(1)
+    with Records(path) as records:
+        records.add_failure(point, ENVIRONMENT, "hangs")
+        assert records.missing([point], ENVIRONMENT) == [point]
+        assert list(records.content.failures.values()) == ["hangs"]
+        records.add_point(point, ENVIRONMENT, {"measurement": "pingpong"})
+        assert records.missing([point], ENVIRONMENT) == []
+    assert read(path).failures == {}
+
+
+def test_unsupported_is_a_result(tmp_path: Path) -> None:
+    path = tmp_path / "raw.jsonl"
+    point = Point.of("early")
+    with Records(path) as records:
+        records.add_point(point, ENVIRONMENT, {"measurement": "early", "unsupported": "no MPI 4"})
+        assert records.missing([point], ENVIRONMENT) == []
+    assert read(path).unsupported() == {"early": "no MPI 4"}
+    assert read(path).select("early") == []
+
+
+# ---- measuring ------------------------------------------------------------------------------------------------------
+
+
+def values(content: Content) -> dict[str, float]:
+    return {line["point"]: line["record"]["median_s"] for line in content.points.values()}
+
+
+def test_measure_fills_the_file_and_reports(tmp_path: Path, launcher: Launcher) -> None:
+    seen: list[Progress] = []
+    out = tmp_path / "raw.jsonl"
+    outcome = measure(pingpongs(1, 2, 3, 2), launcher, out, 60.0, seen.append, built=BUILT)
+    assert (outcome.measured, outcome.failed, outcome.left) == (3, 0, 0)
+    assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
+    assert values(read(out)) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3)}
+    (about,) = read(out).environments.values()
+    assert about["launcher"] == "fake"
+    assert about["program"] == "source"
+
+
+def test_measure_resumes(tmp_path: Path, launcher: Launcher) -> None:
+    out = tmp_path / "raw.jsonl"
+    measure(pingpongs(1, 2), launcher, out, 60.0, built=BUILT)
+    before = out.read_bytes()
+    seen: list[Progress] = []
+    outcome = measure(pingpongs(1, 2, 3), launcher, out, 60.0, seen.append, built=BUILT)
+    assert (outcome.measured, outcome.left) == (1, 0)
+    assert [(p.done, p.total) for p in seen] == [(3, 3)]
+    assert out.read_bytes().startswith(before)
+
+
+def test_another_environment_is_measured_anew(tmp_path: Path, launcher: Launcher) -> None:
+    out = tmp_path / "raw.jsonl"
+    measure(pingpongs(1), launcher, out, 60.0, built=BUILT)
+    other = Launcher(launcher.prefix, environment={"UCX_TLS": "tcp"}, label="fake")
+    assert measure(pingpongs(1), other, out, 60.0, built=BUILT).measured == 1
+    assert len(read(out).environments) == 2
+
+
+def test_a_budget_of_nothing_measures_nothing(tmp_path: Path, launcher: Launcher) -> None:
+    outcome = measure(pingpongs(1, 2), launcher, tmp_path / "raw.jsonl", 0.0, built=BUILT)
+    assert (outcome.measured, outcome.left) == (0, 2)
+
+
+def test_a_point_that_ends_the_benchmark_does_not_end_the_run(tmp_path: Path, launcher: Launcher) -> None:
+    out = tmp_path / "raw.jsonl"
+    outcome = measure(pingpongs(1, 666, 2), launcher, out, 60.0, built=BUILT)
+    assert (outcome.measured, outcome.failed) == (2, 1)
+    assert "cannot go on" in outcome.failures["pingpong bytes=666"]
+    assert list(values(read(out))) == ["pingpong bytes=1", "pingpong bytes=2"]
+    assert len(read(out).failures) == 1
+
+
+def test_a_point_that_hangs_is_ended_and_told(tmp_path: Path, launcher: Launcher) -> None:
+    out = tmp_path / "raw.jsonl"
+    outcome = measure(pingpongs(777, 2), launcher, out, 60.0, built=BUILT, point_budget_s=0.01, patience_s=1.0)
+    assert (outcome.measured, outcome.failed) == (1, 1)
+    assert "no answer" in outcome.failures["pingpong bytes=777"]
+
+
+def test_a_wrong_payload_is_a_failure(tmp_path: Path, launcher: Launcher) -> None:
+    outcome = measure(pingpongs(888), launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
+    assert outcome.failures == {"pingpong bytes=888": "payload mismatch"}
+
+
+def test_a_benchmark_that_does_not_start_is_one_clear_error(tmp_path: Path) -> None:
+    broken = Launcher((sys.executable, "-c", "raise SystemExit('no such partition')"))
+    with pytest.raises(MeasureError, match="no such partition"):
+        measure(pingpongs(1), broken, tmp_path / "raw.jsonl", 60.0, built=BUILT)
+
+
+def test_points_that_all_crash_end_the_run(tmp_path: Path, launcher: Launcher) -> None:
+    points = [Point.of("pingpong", bytes=666, warmup=k) for k in range(9)]
+    with pytest.raises(MeasureError, match="3 points in a row"):
+        measure(points, launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
+
+
+def test_a_callback_that_raises_loses_nothing(tmp_path: Path, launcher: Launcher) -> None:
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "raw.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        measure(pingpongs(1, 2), launcher, out, 60.0, stop, built=BUILT)
+    assert list(values(read(out))) == ["pingpong bytes=1"]
+
+
+@pytest.mark.thorough
+def test_killed_at_ten_random_moments_nothing_is_lost_or_twice(tmp_path: Path, fake: Path) -> None:
+    count = 60
+    out, straight = tmp_path / "killed.jsonl", tmp_path / "straight.jsonl"
+    command = [sys.executable, "-c", DRIVER, str(fake)]
+    subprocess.run([*command, str(straight), str(count)], check=True, capture_output=True)
+    generator = random.Random(20230821)
+    known: list[str] = []
+    for _ in range(10):
+        with subprocess.Popen([*command, str(out), str(count)], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(generator.uniform(0.0, 0.25))
+            process.send_signal(signal.SIGKILL)
+        if out.exists():
+            now = list(read(out).points)
+            assert now[: len(known)] == known  # nothing that was there has gone
+            known = now
+    done = subprocess.run([*command, str(out), str(count)], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert values(read(out)) == values(read(straight))  # reading refuses duplicates
+    assert len(read(out).points) == count
+    assert list(read(out).points) == list(read(straight).points)
+
+
+# ---- launchers ------------------------------------------------------------------------------------------------------
+
+
+def test_launcher_from_a_string() -> None:
+    launcher = Launcher.parse(f"{sys.executable} -N 2 '--comment=a b'")
+    assert launcher.command(["bench", "x"]) == [sys.executable, "-N", "2", "--comment=a b", "bench", "x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("", "empty"), ("'", "closing"), ("no-such-launcher -n 2", "no command")]
+)
+def test_launchers_that_cannot_work(text: str, problem: str) -> None:
+    with pytest.raises(LauncherError, match=problem):
+        Launcher.parse(text)
+
+
+def test_mpmd_launcher() -> None:
+    launcher = Launcher(("mpiexec",), (("-n", "1", "in", "a"), ("-n", "1", "in", "b")))
+    assert launcher.command(["p"]) == ["mpiexec", "-n", "1", "in", "a", "p", ":", "-n", "1", "in", "b", "p"]
+
+
+def test_slurm_script(tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    command = ["pready", "calibrate", "--launcher", "srun -N 2 -n 2"]
+    write_slurm_script(path, command, time_s=601, threads=6, options=["--partition=x"], setup=["module load mpich"])
+    text = path.read_text()
+    assert "#SBATCH --time=00:11:00" in text
+    assert "#SBATCH --partition=x" in text
+    assert text.endswith("exec pready calibrate --launcher 'srun -N 2 -n 2'\n")
+    assert "\nmodule load mpich\n" in text
+    # Cores for the threads: of the job, of a step whose srun has no -c, and each thread on its own.
+    assert "#SBATCH --cpus-per-task=6\n" in text
+    assert "\nexport SRUN_CPUS_PER_TASK=6\n" in text
+    assert "\nexport OMP_PROC_BIND=close OMP_PLACES=cores\n" in text
+    assert "OMP_PROC_BIND" not in slurm_script(command, time_s=1, threads=6, pin=False)
+    subprocess.run(["bash", "-n", str(path)], check=True)
+    with pytest.raises(LauncherError, match="time_s"):
+        slurm_script(command, time_s=0, threads=1)

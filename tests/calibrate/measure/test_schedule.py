@@ -1,0 +1,73 @@
+"""What a calibration measures: sizes, passes, and names that the benchmark knows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
+from pready.calibrate.measure.schedule import plan, sizes
+
+
+def test_sizes_are_sorted_bounded_and_dense_where_protocols_change() -> None:
+    found = sizes(1 << 20)
+    assert found == sorted(set(found))
+    assert found[0] == 1
+    assert found[-1] == 1 << 20
+    inside = [b / a for a, b in pairwise(found) if 256 <= a < 262144]
+    assert max(inside) == 1.25
+
+
+def test_plan_covers_every_measurement_once_and_begins_with_the_coarse_pass() -> None:
+    points = plan(threads=4)
+    assert {point.measurement for point in points} == set(MEASUREMENTS)
+    assert len(points) == len(set(points))
+    assert points[0].measurement == "pingpong"
+    first = [point.measurement for point in points[: len(points) // 6]]
+    assert {"pingpong", "early", "bandwidth", "prtt", "overlap"} <= set(first)
+
+
+def test_plan_can_be_limited() -> None:
+    assert {point.measurement for point in plan(threads=2, only=["prtt", "begin"])} == {"prtt", "begin"}
+    with pytest.raises(ValueError, match="pong"):
+        plan(threads=2, only=["pong"])
+    with pytest.raises(ValueError, match="threads"):
+        plan(threads=0)
+
+
+def test_buffers_divide_by_any_number_of_threads() -> None:
+    for threads in (1, 3, 7, 64):
+        for point in plan(threads=threads, only=["approach"]):
+            size, own, theta = point.get("bytes"), point.get("threads"), point.get("theta")
+            assert isinstance(size, int)
+            assert isinstance(own, int)
+            assert isinstance(theta, int)
+            assert own <= threads
+            assert size % (own * theta) == 0
+
+
+def test_what_decides_most_comes_first() -> None:
+    """G and L before synchronisation and o_s, these before locks; the largest team, asked for, before smaller ones."""
+    points = plan(threads=6)
+    first = {name: next(i for i, p in enumerate(points) if p.measurement == name) for name in MEASUREMENTS}
+    order = ["pingpong", "early", "prtt", "approach", "overlap", "memcpy", "contention", "matching"]
+    assert [first[name] for name in order] == sorted(first[name] for name in order)
+    for name in ("contention", "barrier", "pready", "rate"):
+        teams = [p.get("threads") for p in points if p.measurement == name and p.get("threads") != 1]
+        assert teams[0] == 6
+    # Whatever the budget reaches of locks, barriers are known as far: a team needs both.
+    reached = {
+        name: next(p.get("threads") for p in points if p.measurement == name) for name in ("contention", "barrier")
+    }
+    assert reached["contention"] == reached["barrier"] == 6
+
+
+def test_a_short_budget_leaves_a_whole_picture() -> None:
+    """A fifth of the points: messages in flight (three windows), progress, synchronisation, locks."""
+    points = plan(threads=8)
+    early = points[: len(points) // 5]
+    assert len({p.get("window") for p in early if p.measurement == "bandwidth"}) >= 3
+    assert {p.get("who") for p in early if p.measurement == "overlap"} == {"receiver", "sender"}
+    assert {p.get("approach") for p in early if p.measurement == "approach"} >= {a for a in APPROACHES if "rma" in a}
+    assert 8 in {p.get("threads") for p in early if p.measurement == "contention"}

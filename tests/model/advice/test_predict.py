@@ -1,0 +1,413 @@
+"""From Machine and Workload to a Prediction: the shape of the answer and the firmness of the advice."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from machines import ideal
+
+import pready
+from pready.model.advice import advise
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
+from pready.model.approach.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
+from pready.model.engine.evaluate import Evaluation, gain_over_sizes
+from pready.model.machine import machine
+from pready.model.machine.machine import Requests
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.toml.reading import validated
+from pready.model.workload import workload
+from pready.model.workload.workload import Workload
+
+MELUXINA = machine.load("meluxina")
+
+
+def made(**fields: Any) -> Workload:
+    return validated(Workload, {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB"} | fields, "test")
+
+
+LATE = made(arrivals={"model": "laggard", "delay": "200 us"})
+KEYS = {
+    "version", "seed", "machine", "workload", "closed_form", "approaches", "advice"
+}  # fmt: skip
+ROW = {
+    "name", "transport_partitions", "vcis", "messages", "time_s", "time_low_s", "time_high_s", "eta", "eta_low",
+    "eta_high", "speedup_percent", "overhead", "perceived_bandwidth_bytes_per_s", "availability", "early_bird_percent",
+}  # fmt: skip
+ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_bytes", "settings", "because"}
+
+
+def test_json_has_the_documented_keys() -> None:
+    data = json.loads(json.dumps(predict(MELUXINA, LATE).to_dict(), allow_nan=False))
+    assert set(data) >= KEYS
+    assert set(data["closed_form"]) == {"eta", "gamma_s_per_byte", "delay_s"}
+    assert all(set(row) >= ROW for row in data["approaches"])
+    assert set(data["advice"]) >= ADVICE
+    assert data["advice"]["verdict"] in ("port", "do not port", "undecided")
+
+
+@pytest.mark.thorough
+def test_same_seed_same_bytes() -> None:
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
+    first, again, other = (json.dumps(predict(MELUXINA, w, seed=s).to_dict()) for s in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_intervals_hold_their_values() -> None:
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "spread": 0.05}, receiver="computing")
+    for row in predict(MELUXINA, w).approaches:
+        assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
+        assert 0 < row.eta_low <= row.eta <= row.eta_high
+        assert row.early_bird_percent <= 100
+
+
+def test_bulk_is_the_baseline() -> None:
+    bulk = predict(MELUXINA, LATE).bulk
+    assert (bulk.eta, bulk.eta_low, bulk.eta_high) == (1, 1, 1)
+    assert bulk.early_bird_percent == bulk.speedup_percent == 0
+    assert bulk.overhead == pytest.approx(1)
+    assert bulk.availability == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("today", TODAY)
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_today_is_the_baseline(today: str, pattern: str) -> None:
+    """η and run time are against what the application does today, and that is no port to itself."""
+    delay = {"model": "laggard", "delay": "200 us", "late": "thread"}
+    w = made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, compute={"time": "1 ms"})
+    got, plain = predict(MELUXINA, w, draws=0), predict(MELUXINA, w.changed(today="nonblocking"), draws=0)
+    assert got.approaches[0] is got.bulk
+    assert got.bulk.approach == w.baseline
+    assert (got.bulk.eta, got.bulk.speedup_percent) == (1, 0)
+    assert got.advised.approach != w.baseline
+    assert sum(p.approach == w.baseline for p in got.approaches) == 1
+    there = {p.approach: p for p in plain.approaches}
+    for p in got.approaches:
+        assert p.eta == pytest.approx(got.bulk.time_s / p.time_s, rel=1e-12)
+        run, run_now = (x.iteration_s + x.begin_per_iteration_s for x in (p, got.bulk))
+        assert p.speedup_percent == pytest.approx(100 * (1 - run / run_now), abs=1e-9)
+        if p.approach in there:  # the same exchange, whatever it is compared with
+            assert p.time_s == there[p.approach].time_s
+
+
+ONE = {"threads": 1, "partitions_per_thread": 1}
+
+
+def test_the_smallest_port() -> None:
+    """4 KiB by one thread: a send's set-up of 0.2 us is above 1 % of 13 us; without it, nothing is advised."""
+    value = {"value": "0.2 us", "interval": ["0.19 us", "0.21 us"], "source": "assumed", "why": "test"}
+    epoch = MELUXINA.one_sided.epoch.model_copy(update={"value": 1e-5, "interval": None})
+    plain = MELUXINA.model_copy(update={"one_sided": MELUXINA.one_sided.model_copy(update={"epoch": epoch})})
+    saves = plain.model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
+    w = made(buffer="4 KiB", **ONE, compute={"time": "10 us"})
+    ported, not_ = predict(saves, w), predict(plain, w)
+    assert (ported.advice.verdict, ported.advised.key) == ("port", "persistent")
+    assert "MPI_Send_init" in ported.advice.settings[0]
+    assert ported.bulk.time_s - ported.advised.time_s == pytest.approx(0.2e-6, rel=1e-6)
+    assert not_.advice.verdict == "do not port"
+    assert not_.advised.key != "persistent"  # it is what there is, by another name
+    # Who has ported to it is told nothing of going back.
+    assert predict(saves, w.changed(today="persistent")).advised.key not in ("single", "persistent")
+
+
+def test_metrics_of_a_known_exchange() -> None:
+    # Bandwidth only: 4 partitions of 1 MB at 25 GB/s (40 us each), the last 60 us late, compute 1 ms.
+    # T_b = 160; T_p = (120 - 60) + 40 = 100; all in us.
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="4 MB",
+        compute={"time": "1 ms"},
+        arrivals={"model": "laggard", "delay": "60 us"},
+    )
+    prediction = predict(ideal(), w)
+    row = next(r for r in prediction.approaches if r.key == "part" and r.transport_partitions == 4 and r.vcis == 1)
+    assert row.time_s == pytest.approx(100e-6)
+    assert row.eta == pytest.approx(1.6)
+    assert row.speedup_percent == pytest.approx(100 * 60 / 1220)  # of 1000 + 60 + 160
+    assert row.overhead == pytest.approx(1)
+    assert row.perceived_bandwidth_bytes_per_s == pytest.approx(4e6 / 100e-6)
+    assert row.availability == pytest.approx(1 - 100 / 160)
+    assert row.early_bird_percent == pytest.approx(100 * 60 / 160)  # 60 of the 160 from first Pready to the end
+    assert prediction.closed_form["eta"] == pytest.approx(1.6)
+    assert prediction.closed_form["delay_s"] == pytest.approx(60e-6)
+    assert prediction.closed_form["gamma_s_per_byte"] == pytest.approx(60e-12)
+
+
+def test_advice_to_port() -> None:
+    # Large messages: every interface gains the same (gillis2023 4.3), so the simplest one is advised.
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="64 MiB",
+        arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
+    )
+    advice = predict(MELUXINA, w, library="mpich-6314").advice
+    assert advice.verdict == "port"
+    assert advice.best.approach == Approach(PART, 4)
+    assert advice.best.eta_low > 1
+    # Where the exchange gets faster, 1 % of the iteration is not far away.
+    assert advice.break_even_bytes == pytest.approx(100e3, rel=0.15)
+    assert advice.settings == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
+
+
+def test_advice_not_to_port_names_the_term() -> None:
+    # 4 KiB, all threads at once: messages only add overhead, and contention for the lock is why.
+    w = made(buffer="4 KiB", threads=32, partitions_per_thread=1, transport_partitions=[32])
+    machine_ = MELUXINA.model_copy(update={"contexts": MELUXINA.contexts.model_copy(update={"value": 1})})
+    advice = predict(machine_, w, library="mpich-6314").advice
+    assert advice.verdict == "do not port"
+    assert "contention for the VCI's lock" in advice.because
+    assert "nothing to send early" in advice.because
+    assert advice.settings == []
+
+
+def rows(low: float, middle: float, high: float) -> list[ApproachPrediction]:
+    """Bulk, and an approach that saves so many per cent of an iteration."""
+    e = Evaluation(MELUXINA, LATE, draws=0)
+    row = replace(
+        e.predict(Approach(MANY, 4)),
+        eta=3.0,
+        speedup_low_percent=low,
+        speedup_percent=middle,
+        speedup_high_percent=high,
+    )
+    return [e.predict(BULK), row]
+
+
+@pytest.mark.parametrize(
+    ("low", "middle", "high", "verdict", "because"),
+    [
+        (1.2, 1.5, 1.8, "port", "an iteration gets 1.5 % shorter"),
+        (0.8, 1.5, 2.2, "undecided", "1.5 % shorter (Pt2Pt many, η 3.00), but 0.8 to 2.2 % cannot be told apart"),
+        (0.005, 0.006, 0.007, "do not port", "the best saves 0.006 % of an iteration (Pt2Pt many, η 3.00), less than"),
+        (-4, -2, 0, "do not port", "no approach makes an iteration shorter (best: Pt2Pt many, η 3.00: 2 % longer)"),
+    ],
+)
+def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float, verdict: str, because: str) -> None:
+    # Three times faster is nothing to port for where an iteration has better things to do.
+    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), MPICH_6314, rows(low, middle, high))
+    assert advice.verdict == verdict
+    assert because in advice.because
+    assert (advice.settings == []) == (verdict == "do not port")
+
+
+def test_the_least_gain_is_the_users_to_say() -> None:
+    e = Evaluation(MELUXINA, LATE, draws=0)
+    saved = rows(0.4, 0.5, 0.6)
+    assert advise.advise(e, MPICH_6314, saved).verdict == "do not port"
+    assert advise.advise(e, MPICH_6314, saved, min_gain=0.003).verdict == "port"
+
+
+def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
+    # 1 MiB after half a second: several times faster, less than a ten-thousandth of the iteration.
+    w = made(buffer="1 MiB", compute={"time": "500 ms"}, arrivals={"model": "laggard", "delay": "50 ms"})
+    advice = predict(MELUXINA, w).advice
+    assert advice.best.eta > 2
+    assert advice.verdict == "do not port"
+    assert " % of an iteration" in advice.because
+
+
+def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
+    # MeluXina's own library is MPICH with a pull request that is not released.
+    prediction = predict(MELUXINA, LATE)
+    assert prediction.library == "mpich-release"
+    wished = {(r.key, r.needs) for r in prediction.approaches if not r.available}
+    assert ("part", "MPICH built from pull request 6314") in wished
+    assert {key for key, _ in wished} == {"part", "persistent-matched"}
+    assert prediction.advised.available
+    assert "which is not released" in prediction.advice.warnings[-1]
+    # Who asks for it by name gets it.
+    asked = predict(MELUXINA, LATE, library="mpich-6314")
+    assert {r.key for r in asked.approaches if not r.available} == {"persistent-matched"}
+    assert not any("is not released" in w for w in asked.advice.warnings)
+
+
+def test_pays_is_a_set_of_ranges() -> None:
+    # Three partitions early, the last 40 us late, 1 ms in all: 1 % of an iteration needs 10 us, so 300 kB at
+    # 25 GB/s; and 40 us are 1 % of 4 ms, which 100 MB take.
+    w = made(
+        threads=4,
+        partitions_per_thread=1,
+        buffer="1 MB",
+        compute={"time": "960 us"},
+        arrivals={"model": "laggard", "delay": "40 us"},
+    )
+    pays = predict(ideal(), w).advice.pays
+    assert len(pays) == 1
+    for end in (pays[0].low, pays[0].high):
+        bulk = end / 25e9
+        part = max(bulk - 40e-6, bulk / 4)
+        assert (bulk - part) / (1e-3 + bulk) == pytest.approx(0.01, rel=0.02)
+
+
+def test_break_even_brackets() -> None:
+    approach = Approach(MANY, 32, 8)
+    found = advise.break_even(Evaluation(MELUXINA, LATE), approach)
+    assert found is not None
+    if found:
+        low, high = gain_over_sizes(MELUXINA, LATE, approach, [found * 0.99, found * 1.01])
+        assert low <= 1 < high
+
+
+def test_pays_nowhere() -> None:
+    # One thread, nothing late: each message costs 1 us more, however large the buffer.
+    w = made(threads=1, partitions_per_thread=8, transport_partitions=[8])
+    machine_ = ideal(o_s=1e-6, put=1e-6)
+    advice = predict(machine_, w, library="openmpi-persist").advice
+    assert advise.break_even(Evaluation(machine_, w), Approach(PART, 8)) is None
+    assert advice.verdict == "do not port"
+    assert advice.pays == []
+    assert advice.break_even_bytes is None
+
+
+@pytest.mark.thorough
+def test_progress_thread_is_suggested_where_it_helps() -> None:
+    w = made(
+        receiver="computing",
+        compute={"time": "2 ms"},
+        arrivals={"model": "gaussian", "spread": "2 %"},
+        pattern="halo3d",
+    )
+    assert "rendezvous waits for the receiver to enter MPI" in predict(MELUXINA, w).advice.because
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_settings_exist_in_their_library(name: str) -> None:
+    prediction = predict(MELUXINA, LATE, library=name)
+    text = " ".join(prediction.advice.settings)
+    assert ("MPIR_CVAR_PART_AGGR_SIZE" in text) <= (name == "mpich-6314")
+    assert ("min_message_size" in text) <= (name == "openmpi-13039")
+    assert ("PMODE" in text or "SET=" in text) <= (name == "mpipcl")
+    assert ("MPIR_CVAR" in text) <= name.startswith(("mpich", "emulated"))
+    names = {r.name for r in prediction.approaches}
+    assert ("Pt2Pt part" in names) == (name != "emulated")
+
+
+def test_open_mpi_sends_one_message_per_sender_partition() -> None:
+    # threads × divisors of theta: fewer, larger partitions of one thread are the user's to choose
+    counts = OPENMPI_PERSIST.transports([1, 2, 4, 8, 16, 32], threads=8, n_partitions=32)
+    assert counts == [8, 16, 32]
+
+
+def test_persistent_matched_is_listed_but_never_advised() -> None:
+    prediction = predict(
+        MELUXINA, made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
+    )
+    rows = [r for r in prediction.approaches if r.key == "persistent-matched"]
+    assert rows
+    assert not any(r.available for r in rows)
+    assert prediction.advised.approach.interface is not PERSISTENT_MATCHED
+
+
+HALO = {
+    "pattern": "halo3d",
+    "compute": {"time": "1 ms"},
+    "arrivals": {"model": "normal", "spread": "4 %", "partitions": "together"},
+}
+
+
+@pytest.mark.thorough
+def test_the_pattern_chooses_the_engine() -> None:
+    two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO), draws=2)
+    assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
+    assert (many.engine, many.ranks) == ("engine", (4, 4, 4))
+    assert many.iterations == 50
+    one = predict(MELUXINA, made(**HALO), engine="timeline", draws=2)
+    assert (one.engine, one.ranks) == ("timeline", ())
+    assert "asked for the timeline: predicted from one exchange" in one.advice.warnings[-1]
+    # Late neighbours delay bulk and the approach alike: less is gained than a single exchange promises.
+    alike = next(row for row in many.approaches if row.approach == one.advised.approach)
+    assert alike.eta < one.advised.eta
+    assert alike.time_s > one.advised.time_s
+    assert "of it waiting for neighbours" in many.advice.because
+    assert "waiting for neighbours" not in one.advice.because
+
+
+@pytest.mark.thorough
+def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
+    # The late partition is the same on every rank: rows, break-even and settings are the same.
+    w = made(pattern="halo3d", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "50 us"})
+    one, many = (predict(MELUXINA, w, engine=e, draws=2) for e in ("timeline", "engine"))
+    for a, b in zip(one.approaches, many.approaches, strict=True):
+        assert (a.key, a.transport_partitions, a.vcis, a.messages) == (
+            b.key,
+            b.transport_partitions,
+            b.vcis,
+            b.messages,
+        )
+        for field in ("time_s", "time_low_s", "time_high_s", "eta", "eta_low", "eta_high", "speedup_percent"):
+            assert getattr(b, field) == pytest.approx(getattr(a, field), rel=1e-7), (a.key, field)
+    assert many.advised.key == one.advised.key
+    assert many.advice.break_even_bytes == pytest.approx(one.advice.break_even_bytes, rel=1e-6)
+    assert many.closed_form == pytest.approx(one.closed_form)
+
+
+@pytest.mark.thorough
+def test_a_count_of_neighbours_says_why_it_is_not_simulated() -> None:
+    w = made(pattern="neighbours", neighbours=3)
+    prediction = predict(MELUXINA, w, draws=2)
+    assert prediction.engine == "timeline"
+    assert prediction.advice.warnings[-1].startswith("pattern 'neighbours' has no neighbour_list: predicted from one")
+    with pytest.raises(pready.PreadyError, match="engine = 'engine': pattern 'neighbours' has no neighbour_list"):
+        predict(MELUXINA, w, engine="engine")
+    listed = made(pattern="neighbours", neighbour_list=[[1, 2], [2, 0], [0, 1]])
+    assert predict(MELUXINA, listed, draws=2).ranks == (3, 1, 1)
+
+
+def test_a_cut_sweep_says_so() -> None:
+    w = made(pattern="sweep3d", grid=[9, 2], compute={"time": "100 us"}, transport_partitions=[8])
+    prediction = predict(MELUXINA, w, draws=0)
+    assert prediction.ranks == (8, 2, 1)
+    assert prediction.advice.warnings[-1].startswith("of 9 × 2 ranks 8 × 2 were simulated")
+
+
+@pytest.mark.thorough
+def test_faces_of_threads_limit_the_transport_partitions() -> None:
+    # 2 x 2 x 2 threads of 4 partitions: four threads, 16 partitions, share a face; a corner has 4.
+    face = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2]}), draws=0)
+    assert {r.transport_partitions for r in face.approaches if r.key == "many"} == {1, 2, 4, 8, 16}
+    corner = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2], "pattern": "halo3d26"}), draws=0)
+    assert {r.transport_partitions for r in corner.approaches if r.key == "many"} == {1, 2, 4}
+
+
+def test_unknown_library() -> None:
+    with pytest.raises(
+        pready.PreadyError,
+        match=r"library = .mpich. is unknown \(did you mean .mpich-release.\?\); valid: mpich-release",
+    ):
+        library("mpich")
+
+
+def test_threads_beyond_the_machines_curves() -> None:
+    with pytest.raises(pready.PreadyError, match="known for 1 to 128 threads, not for 256"):
+        predict(MELUXINA, made(threads=256))
+
+
+@pytest.mark.thorough
+def test_public_api() -> None:
+    prediction = pready.predict(pready.load_machine("meluxina"), pready.load_workload("examples/halo3d.toml"))
+    assert isinstance(prediction, pready.Prediction)
+    html = prediction._repr_html_()
+    assert html.startswith("<table>")
+    assert prediction.advice.verdict in html
+    assert prediction.advised in prediction.approaches
+
+
+def test_workload_round_trip() -> None:
+    w = workload.load("examples/halo3d.toml")
+    assert w.changed(buffer=f"{2 * w.buffer} B").buffer == 2 * w.buffer
+    with pytest.raises(pready.PreadyError, match="is not divided by"):
+        w.changed(buffer="1000 B")
+
+
+def test_intra_node_needs_an_intra_node_path() -> None:
+    with pytest.raises(pready.PreadyError, match=r"MeluXina has no intra-node path; valid: an \[intra\] table"):
+        predict(MELUXINA, made(path="intra"))
+    both = MELUXINA.model_copy(update={"intra": ideal().inter})
+    assert predict(both, made(path="intra")).bulk.time_s < predict(both, made()).bulk.time_s

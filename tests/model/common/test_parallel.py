@@ -1,0 +1,48 @@
+"""Calls beside each other: their order, and their errors."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from pready.model.common.parallel import at_once, both
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_values_come_in_the_order_asked_for(count: int) -> None:
+    assert at_once(lambda x: x * x, range(count)) == [x * x for x in range(count)]
+
+
+def test_calls_are_under_way_together() -> None:
+    # Each waits for the other to have begun.
+    first, second = Event(), Event()
+
+    def one() -> str:
+        first.set()
+        assert second.wait(60)
+        return "one"
+
+    def other() -> int:
+        second.set()
+        assert first.wait(60)
+        return 2
+
+    assert both(one, other) == ("one", 2)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_error_is_raised_when_the_other_call_has_ended(wrong: int) -> None:
+    ended = []
+
+    def call(number: int) -> None:
+        if number == wrong:
+            raise ValueError(f"call {number}")
+        ended.append(number)
+
+    with pytest.raises(ValueError, match=f"call {wrong}"):
+        both(lambda: call(0), lambda: call(1))
+    assert ended == [1 - wrong]
+    with pytest.raises(ValueError, match=f"call {wrong}"):
+        at_once(call, [0, 1])
+    assert ended == [1 - wrong] * 2

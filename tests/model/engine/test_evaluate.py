@@ -1,0 +1,347 @@
+"""η and metrics of simulated approaches, against the timeline's where both apply."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.advice.predict import approaches, effective_library
+from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
+from pready.model.engine._kernel import KeptTimes
+from pready.model.engine.evaluate import Evaluation, ManyRanks, compare, exchange_s
+from pready.model.engine.plan import plan, without_spread
+from pready.model.engine.ranks.layout import layout, part
+from pready.model.engine.simulate import run as run_alone
+from pready.model.engine.simulate import run_all
+from pready.model.machine.machine import load
+from pready.model.result.verdict import simplest_of_the_best
+from pready.model.toml.reading import validated
+from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
+
+
+def workload(pattern: Any, model: Any) -> Workload:
+    return Workload(
+        threads=4,
+        partitions_per_thread=2,
+        buffer="1 MiB",  # type: ignore[arg-type]
+        pattern=pattern,
+        receiver="computing",
+        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
+        arrivals=model,
+    )
+
+
+@pytest.mark.parametrize("key", ["part", "many", "part-am", "rma-single-active", "rma-many-passive"])
+@pytest.mark.parametrize(("pattern", "grid"), [("pt2pt", (2,)), ("halo3d", (3, 3, 3))])
+def test_two_ranks_in_step_are_the_timelines_prediction(key: str, pattern: str, grid: Any) -> None:
+    # Every rank has the same laggard, so all do the same at the same time: all ranks see what the
+    # timeline says of one exchange, metrics included.
+    machine = ideal(L=1e-6, o_s=2e-7, o_r=3e-7, g=5e-8, barrier=[0.0, 1e-7, 5e-7], poll=1e-7, put=3e-7, epoch=4e-7)
+    w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    interface = BY_KEY[key]
+    approach = Approach(interface, 4 if interface.splits else 1, 2)
+    evaluation = Evaluation(machine, w, draws=0)
+    rows = compare(machine, w, [approach], grid=grid, iterations=1)
+    for (mine, _), expected in zip(rows, [Approach(SINGLE), approach], strict=True):
+        theirs = asdict(evaluation.predict(expected))
+        for field, value in asdict(mine).items():
+            if isinstance(value, float):
+                assert value == pytest.approx(theirs[field], rel=1e-7), field
+            else:
+                assert value == theirs[field], field
+
+
+def test_intervals_hold_the_value() -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    rows = compare(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], grid=(4, 4, 4), iterations=20)
+    assert [p.key for p, _ in rows] == ["single", "part"]
+    for p, run in rows:
+        assert p.time_low_s <= p.time_s <= p.time_high_s
+        assert p.eta_low <= p.eta <= p.eta_high
+        np.testing.assert_allclose(p.time_s, run.communication_s.mean())
+    assert rows[0][0].eta == 1.0
+
+
+def test_an_interrupted_comparison_gives_what_it_has() -> None:
+    calls = 0
+
+    def on_progress(approach: Approach, share: float) -> None:
+        nonlocal calls
+        calls += 1
+        raise KeyboardInterrupt
+
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    rows = compare(
+        ideal(), w, [Approach(BY_KEY["part"], 8, 1)], grid=(8, 8, 8), iterations=10**6, on_progress=on_progress
+    )
+    assert len(rows) == 1
+    assert rows[0][1].interrupted
+    assert calls == 1
+
+
+@pytest.mark.parametrize("key", ["part", "rma-single-active"])
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_ranks_in_step_are_predicted_alike_by_both_engines(key: str, pattern: str) -> None:
+    # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
+    # the intervals from the machine's parameters are equal, draw by draw.
+    w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    machine, approach = load("meluxina"), Approach(BY_KEY[key], 4, 2)
+    expected = asdict(Evaluation(machine, w, seed=3, draws=12).predict(approach))
+    for field, value in asdict(ManyRanks(machine, w, seed=3, draws=12).predict(approach)).items():
+        assert value == (pytest.approx(expected[field], rel=1e-7) if isinstance(value, float) else expected[field])
+    assert expected["eta_low"] < expected["eta"] < expected["eta_high"]
+
+
+def test_late_neighbours_are_what_differs() -> None:
+    # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
+    # ready: T is the mean of max over neighbours of (start + ready) - own. The timeline sees one peer.
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    machine = ideal(G=1e-18, link=1e18)
+    part_ = Approach(BY_KEY["part"], 8, 1)
+    engine = ManyRanks(machine, w, draws=0)
+    late = engine.late(part_)
+    assert late == pytest.approx(engine.mean_time(part_), rel=1e-6)
+    assert engine.mean_time(part_) > 1.2 * Evaluation(machine, w, draws=0).mean_time(part_)
+    assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
+
+
+def test_drawn_machines_are_the_timelines() -> None:
+    # One draw of the parameters at a time: the engine's costs are the rows of the timeline's.
+    w = workload("halo3d", Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    machine, approach = load("meluxina"), Approach(BY_KEY["many"], 8, 4)
+    evaluation = Evaluation(machine, w, seed=1, draws=10)
+    drawn = evaluation.timeline(approach).end[2:]
+    assert len(set(drawn)) == 10
+    np.testing.assert_allclose(ManyRanks(machine, w, seed=1, draws=10).drawn(approach).communication, drawn, rtol=1e-7)
+
+
+def test_a_repriced_engine_is_a_new_one() -> None:
+    # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    e = ManyRanks(load("meluxina"), w, draws=3)
+    approach = Approach(BY_KEY["many"], 8, 4)
+    first = e.first(e.per_draw)
+    plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in (1, 2, 3)]
+    fresh = [exchange_s(run_alone(made, first + e.per_draw).after(first)) for made in plans]
+    assert e.drawn(approach).communication.tolist() == fresh
+    assert len(set(fresh)) == 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        NoArrivals(),
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
+        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
+    ],
+    ids=["none", "normal", "late thread", "late partition"],
+)
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
+    machine, w = load("meluxina"), workload(pattern, model)
+    e = ManyRanks(machine, w, seed=3, draws=3)
+    for approach in approaches(machine, w, effective_library(machine)):
+        several = e._at_draws(approach, range(1, 4))
+        for draw in range(4):
+            alone = plan(
+                machine,
+                w,
+                approach,
+                e._pattern,
+                seed=e._own_seed(draw),
+                price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
+            )
+            made = [e._plan(approach) if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
+            if draw > 0:
+                prices = {name: value[draw - 1] for name, value in several.prices.items()}
+                seed = np.array([several.seeds[draw - 1]], np.uint64)
+                made.append(replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}))
+            for one in made:
+                assert one.numbers.keys() == alone.numbers.keys()
+                for name, value in alone.numbers.items():
+                    assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
+
+
+def test_what_is_saved_is_what_the_prediction_says() -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    for of in (ManyRanks(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w)):
+        approach = Approach(BY_KEY["many"], 8, 4)
+        alone = of.at_buffer(2.0**18)
+        (predicted,) = alone.predict_all([approach])
+        assert of.at_buffer(2.0**18).saved(approach) == (
+            predicted.speedup_percent / 100,
+            predicted.speedup_low_percent / 100,
+        )
+
+
+def test_replaced_costs_reach_the_kernel() -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    e = ManyRanks(load("meluxina"), w, draws=0)
+    full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
+    # six faces of 1 MiB leave one after the other at 25 GB/s
+    assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("fields", "grid", "periodic"),
+    [
+        ({}, (4, 4, 4), (True, True, True)),
+        ({"boundaries": "open"}, (4, 4, 4), (True, True, True)),
+        ({"boundaries": "open", "grid": [2, 4, 5]}, (2, 4, 4), (False, False, True)),
+        ({"grid": [16]}, (4, 1, 1), (True, True, True)),
+    ],
+)
+def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
+    w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")
+    assert part(w).grid == grid
+    assert part(w).periodic == periodic
+    assert layout(w).periodic == (w.boundaries == "periodic",) * 3
+
+
+def test_a_sweep_is_counted_by_exchange() -> None:
+    # Two ranks in a row, computing C per octant, T = 40 us to send. Octants start left, left, right four
+    # times, left, left. First sweep: rank 0 is done at 10 C + 2 T, rank 1 at 11 C + 3 T; second: both
+    # 10 C + 2 T later. Less the 8 C of computing, an exchange costs (2.5 + 2) / 2 (C + T) / 8.
+    w = validated(
+        Workload,
+        {
+            "threads": 1,
+            "buffer": "1 MB",
+            "pattern": "sweep3d",
+            "compute": {"time": "1 ms"},
+            "grid": [2, 1],
+            "iterations": 2,
+        },
+        "test",
+    )
+    ((row, run),) = compare(ideal(), w, [BULK], iterations=2, **layout(w).options)
+    assert run.exchanges == 8
+    np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)
+    assert row.time_s == pytest.approx(2.25 * 1.04e-3 / 8, rel=1e-9)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
+    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    e = ManyRanks(load("meluxina"), w, draws=4)
+    swept = ManyRanks(load("meluxina"), workload("sweep3d", Normal(model="normal", spread=0.04)), draws=2)
+    jobs = [
+        (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
+        (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
+        (swept._at_draws(Approach(BY_KEY["part"], 4, 1), range(1, 3)), 2),
+    ]
+    steps = [([of], iterations) for of, iterations in jobs]
+    for (of, iterations), rows in zip(jobs, run_all(steps, cores), strict=True):
+        for row, seed in enumerate(of.seeds):
+            numbers = of.plan.numbers | {name: at[row] for name, at in of.prices.items()}
+            alone = run_alone(replace(of.plan, numbers=numbers | {"seed": np.array([seed], np.uint64)}), iterations)
+            np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
+            np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
+            assert rows[row][0].seed == seed
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize(
+    "model",
+    [Normal(model="normal", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
+    ids=["drawn", "a table"],
+)
+def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
+    e = ManyRanks(load("meluxina"), workload("halo3d", model), draws=3)
+    each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
+    ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
+    kept, expected = KeptTimes(), 0
+    # Of three draws, 6 iterations; then no more of what there is, more of it, and another draw.
+    for draws, iterations, more in (
+        (range(1, 3), 6, 12),
+        (range(2, 3), 4, 0),
+        (range(1, 2), 9, 9),
+        (range(3, 4), 2, 2),
+    ):
+        jobs = [([e._at_draws(a, draws)], iterations) for a in ways]
+        for fresh, mine in zip(run_all(jobs, 1), run_all(jobs, cores, kept), strict=True):
+            for (one,), (other,) in zip(fresh, mine, strict=True):
+                np.testing.assert_array_equal(one.mean_s, other.mean_s)
+                np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
+        expected += more * each
+        assert len(kept) == expected
+
+
+ARRIVAL_MODELS: list[Any] = [
+    Normal(model="normal", spread=0.04),
+    Laggard(model="laggard", late_by=0.04, late="thread"),
+    Gaussian(model="gaussian", epsilon=0.04),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("model", ARRIVAL_MODELS, ids=lambda m: str(m.model))
+@pytest.mark.parametrize("name", ["meluxina", "niagara", "hpc3", "manzano"])
+@pytest.mark.parametrize("buffer", [4096.0, 2.0**18, 2.0**22])
+def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> None:
+    # Every row's values, and the intervals of those that are shown, are the same to the last bit.
+    machine, w = load(name), workload("halo3d", model).changed(buffer=f"{buffer:.17g} B")
+    tried = approaches(machine, w, effective_library(machine))
+    raced = ManyRanks(machine, w).predict_all(tried)
+    whole = ManyRanks(machine, w, race=False).predict_all(tried)
+    bounds = ("time_low_s", "time_high_s", "eta_low", "eta_high", "speedup_low_percent", "speedup_high_percent")
+    for a, b in zip(raced, whole, strict=True):
+        assert {**asdict(a), **dict.fromkeys(bounds)} == {**asdict(b), **dict.fromkeys(bounds)}
+        assert a.time_low_s <= a.time_s <= a.time_high_s
+        assert a.eta_low <= a.eta <= a.eta_high
+    for interface in {p.approach.interface for p in whole}:
+        of_raced, of_whole = (
+            simplest_of_the_best([p for p in rows if p.approach.interface == interface]) for rows in (raced, whole)
+        )
+        assert of_raced == of_whole
+
+
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
+        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
+    ],
+    ids=["normal", "late thread", "late partition"],
+)
+def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model: Any) -> None:
+    machine, w = load("meluxina"), workload(pattern, model)
+    spread, calm = ManyRanks(machine, w, draws=0), ManyRanks(machine, workload(pattern, NoArrivals()), draws=0)
+    for approach in approaches(machine, w, effective_library(machine)):
+        made, own = without_spread(spread._plan(approach), machine), calm._plan(approach)
+        assert made.workload == own.workload
+        assert made.numbers.keys() == own.numbers.keys()
+        for name, value in own.numbers.items():
+            np.testing.assert_array_equal(made.numbers[name], value, name)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Normal(model="normal", spread=0.04),
+        Laggard(model="laggard", delay_rate="10 us/MiB"),  # type: ignore[arg-type]
+    ],
+    ids=["normal", "delay by size"],
+)
+def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
+    # Sizes of every protocol, in no order, one of them twice.
+    machine, w = load("meluxina"), workload("halo3d", model)
+    approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
+
+    def alone(a: Approach, size: float) -> float:
+        there = ManyRanks(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
+        first = there.first(there.per_draw)
+        made = there._plan(a)
+        return exchange_s(run_alone(made, first + there.per_draw).after(first))
+
+    eta = ManyRanks(machine, w).gain_over_sizes(approach, sizes)
+    np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])

@@ -1,0 +1,213 @@
+"""The engine against LogGOPSim: different by three stated rules, term by term."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from goal_replay import Replayed, replay
+from machines import ideal
+
+from pready.model.approach.interfaces import PART, SINGLE, Approach
+from pready.model.engine import simulate
+from pready.model.engine.export_goal import Flags, export_goal, ready, write_goal
+from pready.model.engine.simulate import prepared, run_step
+from pready.model.engine.whole_step import plans
+from pready.model.toml.reading import validated
+from pready.model.workload.arrivals import Laggard
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.workload import Workload
+
+MACHINE = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
+"""Whole nanoseconds, o_s = o_r, g < o, nothing per byte: what both can express."""
+BULK, PART_8 = Approach(SINGLE), Approach(PART, 8, 1)
+GRID, ITERATIONS = (4, 4, 4), 5
+RECORDED = {("1 ms", BULK): 5208500, ("1 ms", PART_8): 5229500, ("10 us", BULK): 60500, ("10 us", PART_8): 101500}
+"""LogGOPSim's ends in ns on 2026-11-20: `LogGOPSim -f run.bin -b -L 1000 -o 100 -g 50 -G 0 -O 0 -S 2147483647`."""
+
+
+def workload(compute: str) -> Workload:
+    return Workload(
+        threads=8,
+        buffer="8 B",  # type: ignore[arg-type]
+        pattern="halo3d",
+        receiver="computing",
+        compute=ComputeTime(time=compute),  # type: ignore[arg-type]
+        arrivals=Laggard(model="laggard", late_by=0.04, late="thread"),
+    )
+
+
+@cache
+def exported(compute: str, approach: Approach) -> tuple[str, Flags]:
+    text = io.StringIO()
+    flags = export_goal(text, MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS)
+    return text.getvalue(), flags
+
+
+@cache
+def joins(compute: str, approach: Approach) -> list[list[int]]:
+    plan = prepared(MACHINE, workload(compute), approach, grid=GRID)
+    return [
+        [round((ready(plan, r, k)[1] + float(plan.costs[0].barrier)) * 1e9) for k in range(ITERATIONS)]
+        for r in range(plan.pattern.ranks)
+    ]
+
+
+@cache
+def by_rules(compute: str, approach: Approach) -> tuple[Replayed, Replayed, Replayed, Replayed]:
+    """LogGOPSim's, then with one of the engine's three rules more each."""
+    text, flags = exported(compute, approach)
+    run, at = partial(replay, text, L=flags.L, o=flags.o, g=flags.g), joins(compute, approach)
+    return (
+        run(shared=True),
+        run(shared=False),
+        run(shared=False, joins=at),
+        run(shared=False, joins=at, between=flags.o),
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
+def test_the_replay_is_loggopsim_and_three_rules_later_the_engine(case: tuple[str, Approach], end: int) -> None:
+    compute, approach = case
+    theirs, first, second, third = by_rules(compute, approach)
+    ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
+    assert theirs.end == end
+    assert third.end == pytest.approx(ours, abs=ITERATIONS)  # text is in whole nanoseconds
+    for step in (theirs, first, second, third):
+        assert sum(step.terms.values()) == step.end
+    if approach is BULK:
+        assert theirs.end == first.end == second.end == third.end
+
+
+@pytest.mark.thorough
+def test_the_terms_of_the_largest_difference() -> None:
+    # 10 us of compute, 8 messages to each of 6 neighbours, o = 100 ns, one thread 0.4 us late. Per iteration:
+    # LogGOPSim: 10.0 + 46 sends + 47 receives + L: the CPU is never idle, messages wait for each other.
+    # A server for receives: 48 sends, then 48 receives, posted after them: 10.0 + 4.8 + 4.8.
+    # Posted at the join, 10.4: all but the first are hidden: 10.0 + 1 send + L + 48 receives.
+    # Six receives between two partitions: 10.0 + 43 sends + 42 receives + L + 6 receives, 1 % below LogGOPSim's.
+    _, flags = exported("10 us", PART_8)
+    assert (flags.L, flags.o, flags.g) == (1000, 100, 50)
+    theirs, first, second, third = (
+        {k: v / ITERATIONS for k, v in r.terms.items() if v} for r in by_rules("10 us", PART_8)
+    )
+    assert theirs == {"calc": 10000, "send": 4540, "recv": 4760, "wire": 1000}
+    assert first == {"calc": 10000, "send": 4800, "recv": 4800}
+    assert second == {"calc": 10000, "send": 100, "recv": 4800, "wire": 1000}
+    assert third == {"calc": 10000, "send": 4300, "recv": 4800, "wire": 1000}
+
+
+FACES = {"faces": ["256 KiB", "64 KiB", "1 MiB"], "compute": {"time": "1 ms"}}
+SMALL = {"buffer": "8 KiB", "compute": {"time": "200 us"}}
+RING = {
+    "pattern": "neighbours",
+    "neighbour_list": [
+        [{"to": (r + 1) % 64, "size": "256 KiB"}, {"to": (r - 1) % 64, "size": "16 KiB"}] for r in range(64)
+    ],
+    "compute": {"time": "1 ms"},
+}
+STEPS: dict[str, list[dict[str, Any]]] = {"faces": [FACES], "faces, then small": [FACES, SMALL], "a ring": [RING]}
+
+
+LATE = {"arrivals": {"model": "laggard", "late_by": 0.1, "late": "thread"}}
+
+
+def goal_of(exchanges: list[dict[str, Any]], approach: Approach = BULK, link: float = 25e9) -> tuple[str, Flags, float]:
+    """Text, flags and the engine's end in ticks of exchanges on a link of so many bytes/s."""
+    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1 / link, link=link)
+    data = {"threads": 8, "pattern": "halo3d", "grid": [4, 4, 4], "receiver": "computing"}
+    step = validated(Workload, {**data, "exchanges": exchanges}, "w")
+    made, text = plans(machine, step, [approach] * len(exchanges), 0), io.StringIO()
+    flags = write_goal(text, made, 4)
+    return text.getvalue(), flags, run_step(made, 4)[0].time_s * 1e9 * flags.ticks_per_ns
+
+
+ONE_WAY = {"pattern": "neighbours", "neighbour_list": [[{"to": 1, "size": "1 MiB"}], []]}
+
+
+@pytest.mark.parametrize(("pattern", "mutual"), [({"pattern": "halo3d", "buffer": "1 MiB"}, True), (ONE_WAY, False)])
+def test_no_rank_waits_for_a_receive_behind_its_own_sends(pattern: dict[str, Any], mutual: bool) -> None:
+    # LogGOPSim's rendezvous holds the sender until the receive is posted, and receives follow a rank's last send: of
+    # a halo it ended on 2026-11-22 after 3 of 1,530 operations per rank; with S above every message all were done.
+    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9, handshake=1e-6)
+    step = validated(Workload, {"threads": 4, "compute": {"time": "1 ms"}, "receiver": "waiting"} | pattern, "w")
+    flags = write_goal(io.StringIO(), plans(machine, step, [BULK], 0), 1)
+    assert flags.without_rendezvous is mutual
+    assert (flags.S >= 2**20) is mutual
+
+
+IN_STEP = {"buffer": "1 MiB", "compute": {"time": "1 ms"}}
+BYTES = {BULK: 503_543_200_000, PART_8: 523_702_528_000}
+"""LogGOPSim's ends of four iterations in ticks on 2026-11-22: -L 100000000 -o 10000000 -g 5000000 -G 4000 -O 0."""
+
+
+@pytest.mark.parametrize(("approach", "theirs"), BYTES.items(), ids=str)
+def test_loggopsim_sends_nothing_while_a_message_comes_in(approach: Approach, theirs: int) -> None:
+    # A rank's i-th send has left the NIC after G m, when the first byte of its neighbour's has long come, after o + L:
+    # the CPU takes that in for o + G m, and sends then. From one send to the next LogGOPSim needs o + L + o + G m, the
+    # engine g + G m.
+    text, flags, ours = goal_of([IN_STEP], approach)
+    each = (1e-6 + 2 * 1e-7 - 5e-8) * 1e9 * flags.ticks_per_ns
+    assert theirs - ours == pytest.approx(4 * (6 * approach.messages - 1) * each, rel=1e-4)
+    assert "LogGOPSim's CPU takes in every byte" in text.splitlines()[1]
+
+
+def test_nothing_is_said_of_bytes_that_cost_nothing() -> None:
+    text, flags, _ = goal_of([IN_STEP], PART_8, link=1e18)
+    assert flags.G == 0
+    assert "takes in every byte" not in text
+
+
+NEEDS_LOGGOPSIM = pytest.mark.skipif(
+    "LOGGOPSIM" not in os.environ, reason="LOGGOPSIM names no folder with LogGOPSim and txt2bin"
+)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize("name", STEPS)
+def test_sizes_and_steps_end_when_loggopsim_says(name: str, tmp_path: Path) -> None:
+    # Bulk only: LogGOPSim receives no byte while a rank computes, and sends none while it receives, so that early
+    # messages gain nothing there.
+    text, flags, end = goal_of([LATE | e for e in STEPS[name]])
+    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize("arrivals", [{}, LATE], ids=["in step", "late"])
+@pytest.mark.parametrize("name", STEPS)
+def test_partitions_of_sizes_and_steps_end_when_loggopsim_says_but_for_bytes(
+    name: str, arrivals: dict[str, Any], tmp_path: Path
+) -> None:
+    text, flags, end = goal_of([arrivals | e for e in STEPS[name]], PART_8, link=1e18)
+    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize(("approach", "end"), BYTES.items(), ids=str)
+def test_what_is_recorded_of_bytes_is_what_loggopsim_says(approach: Approach, end: int, tmp_path: Path) -> None:
+    text, flags, _ = goal_of([IN_STEP], approach)
+    assert loggopsim(text, flags, tmp_path) == end
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
+def test_what_is_recorded_is_what_loggopsim_says(case: tuple[str, Approach], end: int, tmp_path: Path) -> None:
+    assert loggopsim(*exported(*case), tmp_path) == end
+
+
+def loggopsim(text: str, flags: Flags, folder: Path) -> int:
+    """When its last host ends."""
+    tools, goal, binary = Path(os.environ["LOGGOPSIM"]), folder / "run.goal", folder / "run.bin"
+    goal.write_text(text, encoding="ascii")
+    subprocess.run([tools / "txt2bin", "-i", goal, "-o", binary], check=True, capture_output=True)
+    run = subprocess.run(
+        [tools / "LogGOPSim", "-f", binary, "-b", *str(flags).split()], check=True, capture_output=True, text=True
+    )
+    return max(int(t) for t in re.findall(r"finishing time at host \d+: (\d+)", run.stdout))

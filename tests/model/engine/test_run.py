@@ -1,0 +1,389 @@
+"""Draws, determinism, refusals, interruption and export of the engine."""
+
+from __future__ import annotations
+
+import io
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.approach.interfaces import BY_KEY, MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine import simulate
+from pready.model.engine import simulate as engine_simulate
+from pready.model.engine._kernel import Engine
+from pready.model.engine.export_goal import export_goal
+from pready.model.engine.ranks.layout import unable
+from pready.model.engine.simulate import prepared
+from pready.model.machine import machine
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.sizes import Sizes
+from pready.model.workload.workload import Workload
+
+MELUXINA = machine.load("meluxina")
+PART_8 = Approach(PART, 8, 1)
+
+
+def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workload:
+    values: dict[str, Any] = {
+        "threads": 8,
+        "buffer": "64 KiB",
+        "receiver": "computing",
+        "compute": ComputeTime(time="100 us"),  # type: ignore[arg-type]
+    } | fields
+    return Workload(pattern=pattern, arrivals=model or Normal(model="normal", spread=0.04), **values)
+
+
+@pytest.mark.parametrize(
+    ("model", "exact"),
+    [
+        (Uniform(model="uniform", up_to=0.1), True),
+        (Uniform(model="uniform", up_to=0.1, partitions="in turn"), True),
+        (Uniform(model="uniform", spread=0.3), True),
+        (Normal(model="normal", spread=0.3), False),
+        (Gaussian(model="gaussian", spread=0.2), False),
+        (Normal(model="normal", sd="80 us", partitions="in turn"), False),  # type: ignore[arg-type]
+        (Gaussian(model="gaussian", epsilon=0.2, delta=0.1), False),
+        (Measured(model="kde", file="times.txt", unit="us"), False),
+    ],
+    ids=lambda x: str(getattr(x, "model", x)),
+)
+@pytest.mark.parametrize("threads", [1, 3, 8])
+def test_draws_are_those_of_arrivals(model: Any, exact: bool, threads: int, tmp_path: Path) -> None:
+    (tmp_path / "times.txt").write_text("\n".join(f"{90 + i * i % 23}" for i in range(40)))
+    w = workload(model=model, threads=threads, partitions_per_thread=3, buffer="7200 B", folder=str(tmp_path))
+    for seed in (0, 2**64 - 1):
+        plan = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed)
+        for level in ("", "baseline"):
+            kernel = Engine(plan.numbers, level)
+            for rank, iteration in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1)):
+                mine = kernel.draw(rank, iteration)
+                theirs = draws.draw(w, 1, seed, rank=rank, first=iteration)[0]
+                if exact:
+                    np.testing.assert_array_equal(mine, theirs)
+                else:  # the logarithm in the normal distribution's tails may round differently
+                    np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+
+
+@pytest.mark.parametrize("model", ["laggard", "late", "none", "trace", "columns"])
+def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "rows.npy", rng.uniform(90, 110, (7, 8)))
+    np.save(tmp_path / "columns.npy", rng.uniform(90, 110, (5, 16)))  # out of order within a thread
+    models: dict[str, Any] = {
+        "laggard": Laggard(model="laggard", late_by=0.04),
+        "late": Laggard(model="laggard", late_by=0.04, late="thread"),
+        "none": NoArrivals(),
+        "trace": Measured(model="trace", file="rows.npy", unit="us", partitions="in turn"),
+        "columns": Measured(model="trace", file="columns.npy", unit="us"),
+    }
+    w = workload("pt2pt", models[model], partitions_per_thread=2, folder=str(tmp_path), receiver="waiting")
+    out = simulate(ideal(), w, Approach(SINGLE), grid=(6,), iterations=1, record=True)
+    last = [draws.draw(w, 1, 0, rank=r ^ 1)[0].max() for r in range(6)]
+    assert out.received_s is not None
+    np.testing.assert_allclose(out.received_s[0], np.array(last) + w.buffer / 25e9, rtol=1e-12)
+
+
+LEVELS = ["avx512", "avx2", "baseline"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26", "pt2pt", "sweep3d"])
+@pytest.mark.parametrize("key", ["part", "many", "single", "rma-many-passive"])
+@pytest.mark.parametrize("size", ["64 KiB", "64 MiB"])
+def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
+    w = workload(pattern, buffer=size)
+    approach = Approach(BY_KEY[key], 8 if BY_KEY[key].splits else 1, 4)
+    grid = (24, 18) if pattern == "sweep3d" else (6, 7, 50)
+    reference = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True)
+    assert reference.ends_s is not None
+    variants: list[dict[str, Any]] = [{"cores": 2}, {"cores": 3, "chunk": 64}, {"cores": 2, "chunk": 640}]
+    for level in LEVELS:
+        try:
+            simulate(MELUXINA, w, approach, grid=(2,), iterations=1, level=level)
+        except PreadyError:
+            continue
+        variants.append({"level": level, "cores": 2})
+    for options in variants:
+        out = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True, **options)
+        assert out.ends_s is not None
+        np.testing.assert_array_equal(out.ends_s, reference.ends_s)
+        np.testing.assert_array_equal(out.mean_s, reference.mean_s)
+        for cause, seconds in reference.causes_s.items():
+            np.testing.assert_array_equal(out.causes_s[cause], seconds)
+
+
+def test_another_seed_differs() -> None:
+    one, two = (simulate(MELUXINA, workload(), PART_8, grid=(4, 4, 4), iterations=2, seed=s) for s in (0, 1))
+    assert one.time_s != two.time_s
+
+
+def test_a_window_equals_all_records() -> None:
+    # A long thin grid streams through a window (memory grows by rank); a short one keeps all records.
+    w = workload("halo3d26")
+    thin = prepared(MELUXINA, w, PART_8, grid=(4, 4, 4000))
+    kernel = Engine(thin.numbers)
+    per_rank = kernel.memory(1, 0) / thin.pattern.ranks
+    assert per_rank < 60 < kernel.record_bytes  # state of a rank, against its messages
+    streamed = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True)
+    shared = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True, cores=100, chunk=64)
+    assert streamed.ends_s is not None
+    assert shared.ends_s is not None
+    np.testing.assert_array_equal(streamed.ends_s, shared.ends_s)
+
+
+def test_causes_add_up_and_messages_are_counted() -> None:
+    out = simulate(MELUXINA, workload(), PART_8, grid=(4, 5, 6), iterations=3, periodic=(True, False, True))
+    np.testing.assert_allclose(sum(out.causes_s.values()), out.mean_s, rtol=1e-12)
+    # Two neighbours along x and z each; along y one fewer pair in both directions per line.
+    assert out.messages == 3 * 8 * (2 * 120 + 2 * 120 + 2 * (120 - 24))
+    assert out.shortest_s[0] <= out.mean_s[0] <= out.longest_s[0]
+    assert out.first_end_s[-1] <= out.last_end_s[-1] == out.time_s
+
+
+def test_a_late_rank_sends_an_idle_wave() -> None:
+    # One laggard of rank 0 in iteration 0; the wave travels one rank per iteration (open boundary).
+    w = workload("halo3d", NoArrivals(), threads=1, buffer="8 B")
+    quiet = simulate(MELUXINA, w, Approach(SINGLE), grid=(9, 1, 1), iterations=8, periodic=False, record=True)
+    assert quiet.ends_s is not None
+    assert np.ptp(quiet.ends_s[-1]) < 1e-6
+    noisy = workload("halo3d", Laggard(model="laggard", delay="1 ms", late="thread"), threads=64, buffer="64 B")  # type: ignore[arg-type]
+    out = simulate(MELUXINA, noisy, Approach(SINGLE), grid=(9, 1, 1), iterations=8, record=True)
+    assert out.ends_s is not None
+    np.testing.assert_allclose(out.mean_s, 1.1e-3, rtol=0.05)  # everyone has its laggard each time
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"grid": (3,), "pattern": "pt2pt"}, "grid = [3] has 3 ranks; valid: an even number: pairs"),
+        ({"grid": (2, 2, 2), "pattern": "sweep3d"}, "grid = [2, 2, 2] for sweep3d"),
+        ({"grid": (1, 1, 1)}, "grid = [1, 1, 1] has 1 ranks; valid: 2 to 4294967295 ranks"),
+        ({"grid": (0, 4, 4)}, "grid = [0, 4, 4]; valid: one to three integers of at least 1"),
+        ({"grid": (4, 4, 4, 4)}, "valid: one to three integers"),
+        ({"grid": (2000, 2000, 2000)}, "has 8000000000 ranks"),
+        ({"grid": (4, 4), "periodic": (True, False)}, "periodic = [True, False]; valid: one value or one per axis"),
+        ({"grid": (4, 4), "iterations": 0}, "iterations = 0; valid: at least 1"),
+        ({"grid": (4, 4), "iterations": 2**32}, "iterations = 4294967296; valid: at most 4294967295"),
+        ({"grid": (4, 4), "cores": 0}, "cores = 0"),
+        ({"grid": (4, 4), "seed": -1}, "seed = -1"),
+        ({"grid": (4, 4), "blocks": 0}, "blocks = 0"),
+        ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
+        ({"grid": (4, 4), "pattern": "halo3d26", "sizes": Sizes.alike(1.0, 0.0)}, "a size of 0 B for a neighbour"),
+        ({"grid": (4, 4), "neighbours": [[1]]}, "with a neighbour list"),
+        ({"grid": (4, 4), "level": "z80"}, "this processor or build has no version for z80"),
+        ({"grid": (4, 4), "approach": Approach(PART, 3, 1)}, "transport_partitions = 3 does not divide 8"),
+        ({"grid": (1000, 1000, 1000), "iterations": 1000, "record": True}, "GiB are available"),
+    ],
+)  # fmt: skip
+def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> None:
+    values: dict[str, Any] = {"iterations": 1, "approach": PART_8} | arguments
+    w = workload(values.pop("pattern", "halo3d"))
+    with pytest.raises(PreadyError, match=re.escape(message)) as caught:
+        simulate(MELUXINA, w, values.pop("approach"), **values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "message"),
+    [
+        ([[1], [0]], "neighbour list of 2 ranks; valid: one entry for each of 3 ranks"),
+        ([[], [], []], "neighbour list is empty"),
+        ([[1], [3], []], "neighbour list names rank 3; valid: 0 to 2"),
+        ([[1], [1], []], "neighbour list: rank 1 sends to itself"),
+        (None, "without a neighbour list"),
+    ],
+)
+def test_neighbour_lists_are_checked(neighbours: Any, message: str) -> None:
+    w = workload("neighbours", neighbours=2)
+    with pytest.raises(PreadyError, match=re.escape(message)):
+        simulate(MELUXINA, w, PART_8, grid=(3,), iterations=1, neighbours=neighbours)
+
+
+def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+
+    module = importlib.import_module("pready.model.engine.simulate")
+    assert module.simulate is engine_simulate
+    monkeypatch.setattr(module, "available_memory", lambda: 10_000)
+    with pytest.raises(
+        PreadyError, match=r"262144 ranks need 0\.\d\d GiB, 0\.00 GiB are available; valid: fewer ranks"
+    ):
+        simulate(MELUXINA, workload(), PART_8, grid=(64, 64, 64), iterations=1)
+
+
+def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
+    # Cold caches, a slower link, sends that end at their receivers, deferred puts, senders on call: each costs time.
+    value = {"source": "assumed", "why": "test"}
+    cold = machine.SizeCurve(sizes=("8 B",), time=("1 us",), **value)  # type: ignore[arg-type]
+    last = MELUXINA.inter.segments[-1]
+    slower = last.model_copy(update={"G": last.G.model_copy(update={"value": 10 * last.G.value})})
+    slow_path = MELUXINA.inter.model_copy(update={"segments": (*MELUXINA.inter.segments[:-1], slower)})
+    delivered = MELUXINA.inter.model_copy(
+        update={"send_completes": machine.SendCompletes(value="delivered", **value)}  # type: ignore[arg-type]
+    )
+    deferred = MELUXINA.progress.model_copy(update={"value": "deferred"})
+    puts = MELUXINA.one_sided.model_copy(update={"puts": deferred})
+    one_by_one = {"partitions_per_thread": 2, "buffer": "16 MiB", "receiver": "waiting"}
+    in_turn = Uniform(model="uniform", up_to=0.5, partitions="in turn")
+    for changed, what, approach in (
+        ({"cold": cold}, workload(), PART_8),
+        ({"cold": cold}, workload(thread_grid=(2, 2, 2)), Approach(PART, 1)),
+        ({"inter": slow_path}, workload(buffer="16 MiB"), PART_8),
+        ({"inter": delivered}, workload("halo3d", in_turn, buffer="8 KiB"), PART_8),
+        ({"one_sided": puts}, workload("halo3d", in_turn, buffer="16 MiB"), Approach(BY_KEY["rma-single-active"], 8)),
+        (
+            {"sender_progress": MELUXINA.progress.model_copy(update={"value": "on-call"})},
+            workload("halo3d", in_turn, **one_by_one),
+            Approach(MANY, 16),
+        ),
+    ):
+        slow, quick = (
+            simulate(m, what, approach, grid=(2, 2), thread_grid=what.thread_grid, iterations=3).time_s
+            for m in (MELUXINA.model_copy(update=changed), MELUXINA)
+        )
+        assert slow > quick, list(changed)
+        assert unable(what) is None
+
+
+def test_times_beyond_292_years_are_refused() -> None:
+    # 100 years per iteration: the third passes the end of 63-bit nanoseconds.
+    w = workload(model=NoArrivals(), compute=ComputeTime(time="3155760000 s"))  # type: ignore[arg-type]
+    with pytest.raises(PreadyError, match=r"after iteration 3 the time is .* s; valid: 292 years"):
+        simulate(MELUXINA, w, PART_8, grid=(2, 2, 2), iterations=5)
+
+
+@pytest.fixture
+def _heeds_control_c() -> Iterator[None]:
+    # Whoever starts the tests in the background may have them ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heeds_control_c")
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_control_c_stops_and_keeps_what_is_there(pattern: Any) -> None:
+    def interrupt() -> None:
+        time.sleep(0.3)
+        signal.raise_signal(signal.SIGINT)
+
+    sender = threading.Thread(target=interrupt)
+    sender.start()
+    grid = (64, 64) if pattern == "sweep3d" else (16, 16, 16)
+    out = simulate(MELUXINA, workload(pattern), PART_8, grid=grid, iterations=100_000, cores=2)
+    sender.join()
+    assert out.interrupted
+    assert 0 < out.iterations < 100_000
+    assert len(out.mean_s) == out.iterations
+    assert out.time_s > 0
+
+
+def test_progress_is_reported_and_may_stop_the_run() -> None:
+    shares: list[float] = []
+
+    def on_progress(share: float) -> None:
+        shares.append(share)
+        if len(shares) == 3:
+            raise KeyboardInterrupt
+
+    out = simulate(MELUXINA, workload(), PART_8, grid=(32, 32, 32), iterations=100_000, on_progress=on_progress)
+    assert out.interrupted
+    assert len(shares) == 3
+    assert shares == sorted(shares)
+    assert 0 <= shares[-1] < 1
+
+
+def test_an_error_in_progress_is_the_callers() -> None:
+    def on_progress(share: float) -> None:
+        raise RuntimeError(f"no screen at {share}")
+
+    with pytest.raises(RuntimeError, match="no screen"):
+        simulate(MELUXINA, workload(), PART_8, grid=(32, 32, 32), iterations=100_000, on_progress=on_progress)
+
+
+@pytest.mark.parametrize("approach", [Approach(SINGLE), PART_8], ids=lambda a: a.interface.key)
+def test_goal_text_is_the_same_run(approach: Approach) -> None:
+    on = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
+    w = workload(model=Laggard(model="laggard", late_by=0.04, late="thread"), buffer="8 B")
+    text = io.StringIO()
+    flags = export_goal(text, on, w, approach, grid=(2, 2, 2), iterations=2)
+    assert str(flags) == "-L 1000 -o 100 -g 50 -G 0 -O 0 -S 2147483647"
+    lines = text.getvalue().splitlines()
+    messages = 2 * 8 * 6 * approach.transport_partitions
+    assert lines[0].startswith("// times in ns; LogGOPSim -L 1000")
+    assert lines[1] == "num_ranks 8"
+    assert sum(" send " in line for line in lines) == messages
+    assert sum(" recv " in line for line in lines) == messages
+    sends = sorted(re.findall(r"send (\d+)b to (\d+) tag (\d+)", text.getvalue()))
+    assert len(sends) == messages
+    calcs = [int(n) for n in re.findall(r"calc (\d+)", text.getvalue())]
+    if approach.interface is SINGLE:  # one computes until its threads have joined, then sends
+        assert calcs[0] == round(draws.draw(w, 1, 0, rank=0).max() * 1e9)
+
+
+@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
+def test_goal_refuses_what_it_cannot_express(interface: Any) -> None:
+    plain = interface.key in ("part", "many", "per-thread", "single", "blocking", "persistent")
+    approach = Approach(interface, 8 if interface.splits else 1, 1)
+    w = workload(buffer="64 B")
+    if plain:
+        export_goal(io.StringIO(), MELUXINA, w, approach, grid=(2, 2), iterations=1)
+    else:
+        with pytest.raises(PreadyError, match="GOAL cannot express"):
+            export_goal(io.StringIO(), MELUXINA, w, approach, grid=(2, 2), iterations=1)
+    with pytest.raises(PreadyError, match="GOAL cannot express"):
+        export_goal(io.StringIO(), MELUXINA, w, Approach(MANY, 8, 8), grid=(2, 2), iterations=1)
+
+
+def test_threads_own_parts_of_faces() -> None:
+    # Of 4 x 4 x 4 threads sixteen touch each face, four each edge, one each corner.
+    w = workload("halo3d26", threads=64, partitions_per_thread=2, buffer="128 KiB")
+    plan = prepared(MELUXINA, w, Approach(PART, 2, 4), grid=(4, 4, 4), thread_grid=(4, 4, 4))
+    assert plan.mapping is not None
+    directions = plan.pattern.directions
+    for d, step in enumerate(plan.pattern.steps):
+        needed = [p for t in range(2) for p in plan.mapping.partitions[t * directions + d]]
+        assert len(needed) == 2 * 4 ** (3 - sum(map(abs, step)))
+    assert sorted(m for vci in plan.mapping.vcis for m in vci) == list(range(52))
+
+
+def test_a_late_thread_delays_only_its_faces() -> None:
+    # Thread 0 of 2 x 1 x 1 is late: the message to the left waits for it, the one to the right not.
+    # Rank 0's neighbours along an open line of two ranks: rank 1 is to the right.
+    w = workload("halo3d", NoArrivals(), threads=2, buffer="2 B", receiver="waiting")
+    late = w.model_copy(update={"arrivals": Laggard(model="laggard", delay="1 ms")})  # type: ignore[arg-type]
+    approach = Approach(PART, 1, 1)
+    everyone = simulate(ideal(), late, approach, grid=(2,), periodic=False, iterations=1, record=True)
+    mapped = simulate(
+        ideal(), late, approach, grid=(2,), periodic=False, iterations=1, record=True, thread_grid=(2, 1, 1)
+    )
+    assert everyone.received_s is not None
+    assert mapped.received_s is not None
+    # The last thread is late. Rank 0 sends right (thread 1, late), rank 1 sends left (thread 0).
+    np.testing.assert_allclose(everyone.received_s[0], 1.1e-3, rtol=1e-6)
+    np.testing.assert_allclose(mapped.received_s[0], [0.1e-3, 1.1e-3], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"thread_grid": (2, 2, 3)}, "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
+        ({"thread_grid": (2, 2, 2)}, "transport_partitions = 8 does not divide the 4 user partitions in direction"),
+        ({"thread_grid": (2, 2, 2), "pattern": "pt2pt"}, "thread_grid with pattern = 'pt2pt'"),
+    ],
+)
+def test_thread_grids_are_checked(fields: dict[str, Any], message: str) -> None:
+    w = workload(fields.pop("pattern", "halo3d"))
+    with pytest.raises(PreadyError, match=re.escape(message)):
+        simulate(MELUXINA, w, PART_8, grid=(2, 2), iterations=1, **fields)

@@ -1,0 +1,190 @@
+"""A step with several exchanges: each on its own, the step as a whole, and what is said of them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.advice.predict import predict
+from pready.model.advice.summary import outcome
+from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine import simulate
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.export_goal import write_goal
+from pready.model.engine.simulate import run_step
+from pready.model.engine.whole_step import compare_step, plans
+from pready.model.machine import machine as machines
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload, load
+
+MELUXINA = machines.load("meluxina")
+
+
+def step(*exchanges: dict[str, Any], **fields: Any) -> Workload:
+    common = {"threads": 4, "pattern": "halo3d", "grid": [2, 2, 2], "exchanges": list(exchanges)}
+    return validated(Workload, {**common, **fields}, "w")
+
+
+def one(**fields: Any) -> dict[str, Any]:
+    return {"buffer": "64 KiB", "compute": {"time": "1 ms"}, **fields}
+
+
+LATE = {"model": "laggard", "delay": "100 us"}
+
+
+def test_exchanges_without_spread_add_up() -> None:
+    # In step, a rank begins the second exchange when all have ended the first: times are those of each alone.
+    w = step(one(), one(buffer="1 MiB", compute={"time": "2 ms"}), one(buffer="4 KiB"))
+    rows = run_step(plans(MELUXINA, w, [BULK] * 3, 0), 2)
+    alone = [simulate(MELUXINA, p, BULK, grid=(2, 2, 2), iterations=1) for p in w.parts]
+    for together_, single in zip(rows, alone, strict=True):
+        np.testing.assert_allclose(together_.mean_s, single.mean_s[0], rtol=1e-9)
+    np.testing.assert_allclose(rows[0].iteration_s, sum(s.mean_s[0] for s in alone), rtol=1e-9)
+
+
+@pytest.mark.thorough
+def test_a_step_of_one_exchange_is_that_exchange() -> None:
+    w = step(one(arrivals={"model": "normal", "spread": 0.04}), transport_partitions=[4])
+    single = w.parts[0]
+    a, b = predict(MELUXINA, w, draws=3), predict(MELUXINA, single, draws=3)
+    assert a.exchanges[0].approaches == b.approaches
+    assert a.advised.approach == b.advised.approach
+    assert a.advised.time_s == pytest.approx(b.advised.time_s, rel=1e-12)
+    assert a.advised.speedup_low_percent == pytest.approx(b.advised.speedup_low_percent, rel=1e-9)
+
+
+def test_exchanges_draw_arrivals_of_their_own() -> None:
+    noisy = one(arrivals={"model": "normal", "spread": 0.1})
+    first, second = run_step(plans(MELUXINA, step(noisy, noisy), [BULK] * 2, 0), 20)
+    assert abs(np.corrcoef(first.causes_s["compute"], second.causes_s["compute"])[0, 1]) < 0.7
+    assert not np.allclose(first.spread_s, second.spread_s)
+
+
+@pytest.mark.thorough
+def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
+    w = step(
+        one(buffer="4 MiB", arrivals=LATE, name="large"), one(buffer="512 B", name="small"), share=0.5, iterations=20
+    )
+    made = predict(MELUXINA, w, draws=4)
+    large, small = made.exchanges
+    assert (large.workload["name"], small.workload["name"]) == ("large", "small")
+    assert large.advice.verdict == "port"
+    assert small.advice.verdict == "do not port"
+    assert made.bulk.iteration_s == pytest.approx(large.bulk.iteration_s, rel=1e-12)
+    assert made.bulk.iteration_s == pytest.approx(small.bulk.iteration_s, rel=1e-12)
+    # What the step saves is what both save, as nothing of one hides the other where all are in step.
+    saved = [e.bulk.iteration_s - e.advised.iteration_s for e in made.exchanges if e.advised.speedup_percent > 0]
+    assert made.bulk.iteration_s - made.advised.iteration_s == pytest.approx(sum(saved), rel=1e-6)
+    assert made.run_speedup_percent == pytest.approx(0.5 * made.advised.speedup_percent)
+    assert made.advice.verdict == "port"
+    data = made.to_dict()
+    assert [e["workload"]["name"] for e in data["exchanges"]] == ["large", "small"]
+    assert data["run_speedup_percent"] == made.run_speedup_percent
+    assert outcome(MELUXINA, w).best.approach == made.advised.approach
+
+
+def test_simulating_a_step_says_what_predicting_it_says() -> None:
+    w = step(one(buffer="1 MiB", arrivals=LATE), one(), iterations=20)
+    ways = [Approach(MANY, 4, 4), BULK]
+    rows, by_exchange = compare_step(MELUXINA, w, ways, iterations=3)
+    assert [r.approach for r, _ in rows] == [BULK, Approach(EACH)]
+    assert [[r.approach for r, _ in some] for some in by_exchange] == [[BULK, ways[0]], [BULK, BULK]]
+    times = [sum(some[way][0].time_s for some in by_exchange) for way in (0, 1)]
+    assert [r.time_s for r, _ in rows] == pytest.approx(times, rel=1e-12)
+    made = predict(MELUXINA, w, draws=0)
+    assert rows[0][0].time_s == pytest.approx(made.bulk.time_s, rel=1e-9)
+
+
+def test_exchanges_of_other_ranks_are_refused() -> None:
+    ring = {"pattern": "neighbours", "buffer": "8 B", "neighbour_list": [[1], [2], [0]]}
+    with pytest.raises(PreadyError, match="neighbour list of 3 ranks; valid: one entry for each of 8 ranks"):
+        predict(MELUXINA, step(one(), ring))
+    with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
+        predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
+    with pytest.raises(PreadyError, match="neighbour list of 3 ranks; valid: one entry for each of 8 ranks"):
+        predict(MELUXINA, step(one(), ring), engine="timeline")
+    with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
+        predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]), engine="timeline")
+
+
+FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
+
+
+def unequal_step() -> Workload:
+    first = {k: v for k, v in one(arrivals=LATE, partitions_per_thread=2, **FACES).items() if v}
+    return step(first, one(compute={"time": "300 us"}), {"buffer": "512 B"}, iterations=20, receiver="computing")
+
+
+@pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])
+def test_exchanges_in_step_take_what_their_timelines_take_one_after_the_other(ways: tuple[Approach, ...]) -> None:
+    w = unequal_step()
+    out = run_step(plans(MELUXINA, w, ways, 0), 1, record=True)
+    ends, begun = [], 0.0
+    for number, (part, way) in enumerate(zip(w.parts, ways, strict=True)):
+        times = Evaluation(MELUXINA, part, draws=0, step=w, number=number).times(way)
+        begun += float(times.iteration[1])
+        ends.append(begun)
+    for of, end in zip(out, ends, strict=True):
+        assert of.ends_s is not None
+        np.testing.assert_allclose(of.ends_s[0], end, rtol=1e-12)
+
+
+@pytest.mark.thorough
+def test_a_step_in_step_is_the_same_of_both_engines() -> None:
+    w = unequal_step()
+    slow, quick = (predict(MELUXINA, w, draws=0, engine=e) for e in ("engine", "timeline"))
+    assert (quick.engine, quick.ranks) == ("timeline", ())
+    assert [r.approach for r in quick.approaches] == [r.approach for r in slow.approaches]
+    for a, b in zip((slow, *slow.exchanges), (quick, *quick.exchanges), strict=True):
+        assert a.advice.verdict == b.advice.verdict
+        for ranges, same in ((a.advice.pays, b.advice.pays), (a.advice.certain, b.advice.certain)):
+            assert [r.low for r in ranges] == pytest.approx([r.low for r in same], rel=1e-9)
+            assert [r.high for r in ranges] == pytest.approx([r.high for r in same], rel=1e-9)
+        for x, y in zip(a.approaches, b.approaches, strict=True):
+            for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
+                assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)
+            assert y.speedup_percent == pytest.approx(x.speedup_percent, abs=1e-7)
+
+
+@pytest.mark.thorough
+def test_what_decides_moves_all_exchanges_of_a_step_of_timelines() -> None:
+    made = predict(MELUXINA, unequal_step(), draws=4, engine="timeline")
+    best = made.advised
+    assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
+    levers = {x.name: x for x in made.decides}
+    assert "buffer" in levers
+    assert "set-up cost" in levers
+    assert all(x.here_percent == best.speedup_percent for x in made.decides)
+    assert outcome(MELUXINA, unequal_step(), engine="timeline").best.eta == pytest.approx(best.eta)
+
+
+def test_goal_of_a_step_names_its_unit_and_every_size() -> None:
+    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9)
+    faces = {"buffer": None, "faces": ["4 KiB", "2 KiB", "1 KiB"]}
+    w = step({k: v for k, v in {**one(), **faces}.items() if v}, one(buffer="512 B"))
+    out = io.StringIO()
+    flags = write_goal(out, plans(machine, w, [BULK, Approach(MANY, 4, 1)], 0), 2)
+    # 40 ps per byte are 400 ticks of 0.1 ps.
+    assert (flags.ticks_per_ns, flags.L) == (10**5, 10**8)
+    assert pytest.approx(4000, rel=1e-3) == flags.G  # LogGOPSim pays for all bytes but one
+    text = out.getvalue()
+    assert text.startswith("// times in 1/100000 ns; LogGOPSim -L 100000000")
+    sends = [line.split() for line in text.splitlines() if " send " in line]
+    per_rank_and_iteration = len(sends) / 8 / 2
+    assert per_rank_and_iteration == 6 + 6 * 4
+    sizes = [s[2] for s in sends]
+    assert {s: sizes.count(s) for s in set(sizes)} == {"4096b": 32, "2048b": 32, "1024b": 32, "128b": 6 * 4 * 16}
+    assert len({s[6] for s in sends}) == 2 * (1 + 4)  # a tag for each message of each exchange and iteration
+
+
+@pytest.mark.thorough
+def test_the_example_is_predicted() -> None:
+    made = predict(MELUXINA, load(Path("examples/stencil-unequal.toml")), draws=0)
+    assert [e.workload["name"] for e in made.exchanges] == ["flow", "pressure"]
+    assert made.share == 0.6

@@ -1,0 +1,124 @@
+"""The closed forms against the numbers that gillis2023 prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pready.model.common.errors import PreadyError
+from pready.model.equations import gain, gain_numpy
+from pready.model.equations.closed_form import FLOPS_PER_CYCLE, closed_form
+
+US_PER_MB = 1e-12
+GB = 1e9
+
+
+@pytest.mark.parametrize(
+    ("n", "theta", "gamma", "expected"),
+    [
+        # 4 / (4 - 100e-12 * 25e9) = 4 / 1.5; Fig. 8's "theoretical value of 2.67"
+        (4, 1, 100, 2.666667),
+        # 8 / (8 - 0.025) and 8 / (8 - 0.25); 2.2.1: "1.003 and 1.032"
+        (8, 1, 1, 1.003135),
+        (8, 1, 10, 1.032258),
+        # 64 / (64 - 25); 2.2.1: "1.641". The printed formula, with theta twice, would saturate at 64.
+        (8, 8, 1000, 1.641026),
+    ],
+)
+def test_eq4_gives_the_numbers_of_the_text(n: int, theta: int, gamma: float, expected: float) -> None:
+    assert closed_form(n, theta, gamma * US_PER_MB, 25 * GB).eta == pytest.approx(expected, abs=5e-7)
+
+
+def test_printed_eq4_contradicts_its_own_text() -> None:
+    n, theta, gamma, beta = 8, 8, 1000e-12, 25e9
+    printed = n * theta / max(n * theta - gamma * theta * beta, 1)
+    assert printed == 64
+    assert closed_form(n, theta, gamma, beta).eta == pytest.approx(1.641, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("theta", "gamma", "eta"),
+    # A.2.1: AI = 5, CI = 1, delta = 0, epsilon = 0.04; F = 3.5 GHz is not printed but follows.
+    [(1, 7.142857, 1.02283), (2, 187.193620, 1.41341), (8, 1263.672954, 1.97481)],
+)
+def test_fft_of_appendix_a(theta: int, gamma: float, eta: float) -> None:
+    mu = gain.computation_rate(5, 1, 3.5e9, FLOPS_PER_CYCLE)
+    rate = float(gain.delay_rate(float(mu), theta, 0.04, 0))
+    assert rate / US_PER_MB == pytest.approx(gamma, abs=5e-7)
+    assert closed_form(8, theta, rate, 25 * GB).eta == pytest.approx(eta, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("theta", "gamma", "printed", "with_25"),
+    # A.2.2: AI = 1/13, CI = (66/64)^3 - 1 unrounded, delta = 0.5, epsilon = 0.04, F = 3.5 GHz.
+    # The printed gains follow from 50 GB/s; the rest of the paper has 25 GB/s.
+    [(1, 15.339813, 1.1060, 1.05035), (2, 46.923854, 1.1718, 1.07912), (8, 228.213109, 1.21698, 1.09787)],
+)
+def test_stencil_of_appendix_a(theta: int, gamma: float, printed: float, with_25: float) -> None:
+    mu = gain.computation_rate(1 / 13, (66 / 64) ** 3 - 1, 3.5e9, FLOPS_PER_CYCLE)
+    rate = float(gain.delay_rate(float(mu), theta, 0.04, 0.5))
+    assert rate / US_PER_MB == pytest.approx(gamma, abs=5e-7)
+    assert closed_form(8, theta, rate, 50 * GB).eta == pytest.approx(printed, abs=5e-5)
+    assert closed_form(8, theta, rate, 25 * GB).eta == pytest.approx(with_25, abs=5e-6)
+
+
+def test_eq5_and_eq1() -> None:
+    assert float(gain.small_message_gain(8, 4)) == 1 / 32
+    assert float(gain.eta(3.0, 2.0)) == 1.5
+
+
+@given(
+    st.integers(1, 256),
+    st.integers(1, 64),
+    st.floats(1, 1e9),
+    st.floats(1e6, 1e12),
+    st.floats(0, 1),
+)
+def test_eq4_is_eq2_over_eq3(n: int, theta: int, size: float, beta: float, delay: float) -> None:
+    ratio = gain.bulk_time(n, theta, size, beta) / gain.pipelined_time(n, theta, size, beta, delay)
+    assert float(ratio) == pytest.approx(float(gain.large_message_gain(n, theta, delay / size, beta)), rel=1e-9)
+
+
+@given(st.integers(1, 64), st.floats(1e-13, 1e-6), st.floats(1e-3, 0.5), st.floats(0, 0.5), st.floats(1, 1e9))
+def test_eq8_is_eq9_times_the_size(theta: int, mu: float, epsilon: float, delta: float, size: float) -> None:
+    rate = gain.delay_rate(mu, theta, epsilon, delta)
+    assert float(gain.delay(mu, theta, epsilon, delta, size)) == pytest.approx(float(rate) * size, rel=1e-12)
+
+
+def test_functions_broadcast() -> None:
+    out = gain.large_message_gain(np.array([[4], [8]]), 1, np.array([0.0, 1e-10, 1e-9]), 25e9)
+    assert out.shape == (2, 3)
+    assert out[0, 2] == 4
+
+
+def test_regimes() -> None:
+    assert closed_form(4, 1, 0.0, 25e9).regime == "no delay"
+    assert closed_form(4, 1, 100e-12, 25e9).regime == "bandwidth"
+    assert closed_form(4, 1, 120e-12, 25e9).regime == "saturated"  # (4 - 1) / 25e9 = 120 us/MB
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
+def test_outside_the_domain_is_refused(bad: float) -> None:
+    with pytest.raises(PreadyError, match="gamma_theta"):
+        gain.large_message_gain(8, 1, bad, 25e9)
+    with pytest.raises(PreadyError, match="beta"):
+        gain_numpy.large_message_gain(8, 1, 1e-10, 0.0)
+
+
+def test_generated_functions_are_current() -> None:
+    assert gain.__file__ is not None
+    written = Path(gain.__file__).with_name("gain_numpy.py").read_text(encoding="utf-8")
+    assert written == gain.numpy_source(), "run: python -m pready.model.equations.gain"
+
+
+@pytest.mark.parametrize("equation", gain.EQUATIONS, ids=lambda e: e.name)
+def test_every_equation_runs_and_prints(equation: gain.Equation) -> None:
+    values = [2.0 + i for i in range(len(equation.arguments))]
+    direct = equation.expression.subs(dict(zip(equation.arguments, values, strict=True)))
+    assert float(equation(*values)) == pytest.approx(float(direct), rel=1e-14)
+    assert "=" in equation.latex
+    assert equation.substituted(*values).count("=") >= 3

@@ -1,0 +1,93 @@
+"""How puts move, by library and fabric, and what predictions make of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from machines import sends_complete
+
+from pready.model.advice.explanation import explain
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BY_KEY
+from pready.model.approach.libraries import LIBRARIES
+from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_fabric import KNOWN, SAYS, with_puts
+from pready.model.timeline.rules import setting_of
+from pready.model.workload.workload import Workload
+
+BEBOP, HPC3 = machines.load("bebop"), machines.load("hpc3")
+W = Workload(threads=8, buffer="1 MiB")  # type: ignore[arg-type]
+
+
+def on(machine: Machine, fabric: str | None, **one_sided: Any) -> Machine:
+    puts = machine.one_sided.model_copy(update=one_sided)
+    return machine.model_copy(update={"fabric": fabric, "one_sided": puts})
+
+
+def measured(x: Any) -> Any:
+    return BEBOP.progress.model_copy(update={"value": x, "source": "measured"})
+
+
+def test_every_shipped_machine_says_its_fabric() -> None:
+    assert all(machines.load(name).fabric for name in machines.profiles())
+
+
+def test_omni_path_makes_active_messages_of_puts_and_infiniband_does_not() -> None:
+    mpich = LIBRARIES["mpich-release"]
+    assert setting_of(with_puts(BEBOP, mpich), W).puts == "processor"
+    assert setting_of(with_puts(HPC3, mpich), W).puts == "adapter"
+    said = with_puts(BEBOP, mpich).one_sided.puts
+    assert said is not None
+    assert "zambre2021" in said.why
+
+
+def test_open_mpi_over_tcp_defers_them() -> None:
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["openmpi-persist"]), W).puts == "deferred"
+    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).puts == "adapter"
+
+
+def test_sends_that_are_complete_when_delivered_end_epochs_so() -> None:
+    halo, key = W.changed(pattern="halo3d"), BY_KEY["rma-single-active"].into(8)
+    for machine, told in ((HPC3, False), (sends_complete(HPC3, "delivered"), True)):
+        explained = explain(machine, halo, approach=key, engine="timeline")
+        text = " ".join(s.rule for s in explained.way.steps)
+        assert ("have what was put" in text) is told
+
+
+def test_what_was_measured_is_kept_for_its_own_library_only() -> None:
+    told = on(BEBOP, "tcp", puts=measured("processor"))
+    for library, puts in (("mpich-6314", "processor"), ("openmpi-persist", "deferred"), ("emulated", "processor")):
+        assert setting_of(with_puts(told, LIBRARIES[library]), W).puts == puts
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    assert with_puts(on(BEBOP, None), LIBRARIES["mpich-release"]) == on(BEBOP, None)
+    assert with_puts(on(BEBOP, "aries"), LIBRARIES["mpich-release"]) == on(BEBOP, "aries")
+
+
+def test_every_row_has_a_source_and_words() -> None:
+    for (family, _), puts in KNOWN.items():
+        assert family in {p.family for p in LIBRARIES.values()}
+        assert puts.why
+        assert puts.value in SAYS
+    assert {p.value for p in KNOWN.values()} == set(SAYS)
+
+
+@pytest.mark.parametrize("key", ["rma-single-active", "rma-many-passive"])
+def test_a_prediction_and_its_explanation_have_it(key: str) -> None:
+    interface = BY_KEY[key]
+
+    def time(machine: Machine) -> float:
+        rows = predict(machine, W, library="mpich-release", draws=0).approaches
+        return next(r.time_s for r in rows if r.approach == interface.into(8))
+
+    known, unknown = time(BEBOP), time(on(BEBOP, None))
+    o_r = BEBOP.inter.segment(W.buffer / 8).o_r.value
+    assert known >= unknown + o_r * 0.999  # the last, at least
+    assert math.isclose(time(HPC3), time(on(HPC3, None)))
+    explained = explain(BEBOP, W, library="mpich-release", approach=interface.into(8))
+    text = " ".join(s.rule for s in explained.way.steps)
+    assert "puts are active messages here" in text

@@ -1,0 +1,505 @@
+"""The recurrence in known cases: closed forms as limits, numbers worked out by hand, and what must be monotone."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import ideal, sends_complete
+
+from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_ACTIVE, SINGLE, Approach
+from pready.model.approach.vcis import transport_counts
+from pready.model.common.arrays import Array
+from pready.model.equations import gain
+from pready.model.machine.machine import Machine, Requests
+from pready.model.machine.path import SizeCurve
+from pready.model.timeline.costs import Costs, costs
+from pready.model.timeline.plain_run import alone
+from pready.model.timeline.rules import Setting, setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+
+PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
+
+
+def workload(threads: int, theta: int, size: float, peers: int = 1) -> Workload:
+    made = Workload.model_validate(
+        {
+            "threads": threads,
+            "partitions_per_thread": theta,
+            "buffer": f"{threads * theta} B",
+            "pattern": "neighbours",
+            "neighbours": peers,
+        }
+    )
+    return made.model_copy(update={"buffer": size})
+
+
+def time(
+    machine: Machine,
+    w: Workload,
+    approach: Approach,
+    ready: Array,
+    joins: Array | None = None,
+    *,
+    two_way: bool = False,
+) -> Array:
+    size = w.buffer / approach.transport_partitions if approach.interface.splits else w.buffer
+    setting = Setting(
+        w.threads, w.partitions_per_thread, w.peers, machine.contexts.value, machine.progress.value, two_way=two_way
+    )
+    return ends(np.atleast_2d(ready), costs(Sampler(machine), w, size), approach, setting, joins)
+
+
+def ends(
+    ready: Array, costs: Costs | list[Costs], approach: Approach, setting: Setting, joins: Array | None = None
+) -> Array:
+    by_peer = [costs] if isinstance(costs, Costs) else costs
+    join = None if joins is None else float(joins[0])
+    return np.array([alone(row.tolist(), by_peer, approach, setting, join).end for row in ready])
+
+
+def laggard(n: int, delay: float, start: float = 0.0) -> Array:
+    ready = np.full(n, start)
+    ready[-1] += delay
+    return ready
+
+
+seconds = st.floats(0, 1e-3)
+counts = st.integers(1, 12)
+
+
+# Limits: closed forms
+
+
+@given(counts, st.integers(1, 6), st.floats(1e2, 1e9), st.floats(0, 10), st.floats(0, 10))
+def test_bandwidth_only_is_eq3(n: int, theta: int, size: float, share: float, start: float) -> None:
+    # D from nothing to ten times the transfer; L = o = g = 0.
+    machine, w = ideal(), workload(n, theta, size)
+    n_part, beta = n * theta, machine.bandwidth
+    delay = share * size / beta
+    got = float(time(machine, w, Approach(PART, n_part), laggard(n_part, delay))[0])
+    expected = float(gain.pipelined_time(n, theta, size / n_part, beta, delay))
+    assert got == pytest.approx(expected, rel=1e-12)
+    bulk = float(time(machine, w, Approach(SINGLE), laggard(n_part, delay))[0])
+    assert bulk == pytest.approx(float(gain.bulk_time(n, theta, size / n_part, beta)), rel=1e-12)
+    # A long computation in front costs no digits but those of the ready times themselves.
+    late = float(time(machine, w, Approach(PART, n_part), laggard(n_part, delay, start))[0])
+    assert late == pytest.approx(expected, rel=1e-12, abs=4 * np.spacing(start + delay))
+
+
+@given(counts, st.integers(1, 6), st.floats(1e-9, 1e-3))
+def test_per_message_costs_only_is_eq5(n: int, theta: int, o: float) -> None:
+    w = workload(n, theta, 1e-280)  # S -> 0
+    zero = np.zeros(n * theta)
+    for costly in ({"o_s": o}, {"o_r": o}, {"match": o}):
+        machine = ideal(**costly)
+        bulk, part = (float(time(machine, w, a, zero)[0]) for a in (Approach(SINGLE), Approach(PART, n * theta)))
+        assert bulk / part == pytest.approx(float(gain.small_message_gain(n, theta)), rel=1e-12)
+
+
+@given(counts, st.integers(1, 6), st.floats(1e-9, 1e-3), st.floats(1e-9, 1e-3), st.floats(1e-9, 1e-3))
+def test_latency_pipelines_so_eq5_is_a_bound(n: int, theta: int, o_s: float, o_r: float, wire: float) -> None:
+    # The paper's "latency" is serial; L is not, nor are o_s and o_r to each other.
+    w, zero = workload(n, theta, 1e-280), np.zeros(n * theta)
+    machine = ideal(o_s=o_s, o_r=o_r, L=wire)
+    bulk, part = (float(time(machine, w, a, zero)[0]) for a in (Approach(SINGLE), Approach(PART, n * theta)))
+    eta = bulk / part
+    assert float(gain.small_message_gain(n, theta)) * (1 - 1e-12) <= eta <= 1 + 1e-12
+
+
+@given(counts, st.integers(1, 6), st.floats(1e2, 1e7), seconds, seconds, seconds, seconds)
+def test_one_transport_partition_differs_by_when_the_barrier_is_paid(
+    n: int, theta: int, size: float, pready: float, barrier: float, o: float, wire: float
+) -> None:
+    machine = ideal(pready=pready, barrier=[0.0, barrier, barrier], o_s=o, L=wire, contention=[0.0, 2e-6, 8e-6])
+    w, zero = workload(n, theta, size), np.zeros(n * theta)
+    part = float(time(machine, w, Approach(PART, 1), zero)[0])
+    single = float(time(machine, w, Approach(SINGLE), zero)[0])
+    crossed = machine.threads.barrier.at(n)
+    marked = theta * pready
+    # Bulk pays the barrier before its message, the partitioned one never ends before its threads have met.
+    assert part == pytest.approx(max(single + marked - crossed, marked + crossed), rel=1e-9, abs=1e-12)
+
+
+# Progress of the sender
+
+
+def test_a_thread_that_is_through_sees_the_answers_of_all() -> None:
+    # Messages of 1 MB, 40 us at 25 GB/s, answered 2 us after their issue. Thread 1 is through at 2 ms and waits in MPI:
+    # what was answered before leaves then, what comes later at once. One partition per thread: its thread waits.
+    machine = ideal(handshake=2e-6)
+    approach = Approach(MANY, 6)
+
+    def left(theta: int, *ready: float) -> Array:
+        w, setting = workload(6 // theta, theta, 6e6), Setting(6 // theta, theta, 1, 8, "hardware", "on-call")
+        sent = alone(ready, [costs(Sampler(machine), w, 1e6)], approach, setting).messages
+        return np.sort([m.left + max(ready) for m in sent])
+
+    ready = (0.0, 3e-3, 10e-3, 0.0, 1e-3, 2e-3)
+    seen = [2e-3, 2.04e-3, 2.08e-3, 2.12e-3, 3.002e-3, 10.002e-3]
+    assert left(3, *ready) == pytest.approx(seen)
+    assert left(1, *ready) == pytest.approx([2e-6, 42e-6, 1.002e-3, 2.002e-3, 3.002e-3, 10.002e-3])
+
+
+# Monotonicity
+
+
+@pytest.mark.thorough
+@given(
+    counts,
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(2, 4),
+    st.lists(st.floats(0, 1e-4), min_size=72, max_size=72),
+    st.tuples(st.floats(0, 5e-6), st.floats(0, 5e-6)),
+    st.integers(1, 3),
+)
+def test_more_vcis_never_slow_many(
+    n: int, theta: int, vcis: int, factor: int, times: list[float], growth: tuple[float, float], peers: int
+) -> None:
+    # Multiples refine the mapping: each VCI's messages are a subset of what one VCI had before.
+    contention = [0.0, growth[0], growth[0] + growth[1]]
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, contention=contention, per_entry=1e-8)
+    w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
+    few, many = (float(time(machine, w, Approach(MANY, n * theta, v), ready)[0]) for v in (vcis, factor * vcis))
+    assert many <= few * (1 + 1e-12)
+
+
+def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
+    # Why the property above speaks of multiples: of four threads, 0 and 3 come last and together. On
+    # two VCIs they are apart, on three round-robin puts both on VCI 0. A scheduling anomaly, not a bug.
+    machine, w = ideal(o_s=1e-6), workload(4, 1, 4e-3)
+    ready = np.array([1.0, 0.0, 0.0, 1.0])
+    on = {v: float(time(machine, w, Approach(MANY, 4, v), ready)[0]) for v in (1, 2, 3, 4)}
+    assert on[3] > on[2]
+    assert on[4] == on[2] < on[1]
+
+
+@pytest.mark.thorough
+@given(
+    counts,
+    st.integers(1, 6),
+    st.sampled_from(INTERFACES),
+    st.integers(1, 12),
+    st.floats(0, 1e-3),
+    st.floats(0, 1e-3),
+    st.floats(10, 1e7),
+)
+def test_a_longer_laggard_never_lowers_eta(
+    n: int, theta: int, interface: Any, vcis: int, first: float, more: float, size: float
+) -> None:
+    machine = ideal(
+        o_s=3e-7, o_r=2e-7, g=1e-8, L=1e-6, pready=1e-7, barrier=[0.0, 1e-6, 3e-6], contention=[0.0, 3e-7, 15e-6]
+    )
+    w, n_part = workload(n, theta, size), n * theta
+    for t in transport_counts(n_part):
+        approach = Approach(interface, t if interface.splits else 1, vcis)
+        etas = []
+        for delay in (first, first + more):
+            ready = laggard(n_part, delay)
+            etas.append(float(time(machine, w, Approach(SINGLE), ready)[0] / time(machine, w, approach, ready)[0]))
+        assert etas[1] >= etas[0] * (1 - 1e-9)
+
+
+# The lock that sends also receives
+
+
+def test_between_two_partitions_that_queue_as_many_messages_are_received() -> None:
+    # o_s = 1, o_r = 0.4, L = 2 us, four messages ready at once on one VCI: they leave at 1, 2.4, 3.8 and 5.2, and the
+    # last is there at 7.2 and received at 7.6. One way, they leave at 1, 2, 3, 4.
+    machine, zero = ideal(o_s=1e-6, o_r=4e-7, L=2e-6), np.zeros(4)
+    four = workload(4, 1, 4e-280)
+    assert float(time(machine, four, Approach(PART, 4), zero, two_way=True)[0]) == pytest.approx(7.6e-6)
+    assert float(time(machine, four, Approach(PART, 4), zero)[0]) == pytest.approx(6.4e-6)
+    # Three peers, two partitions: 3 sends, 3 receives, 3 sends; the last leaves at 7.2. One partition is not delayed.
+    three = workload(2, 1, 2e-280, peers=3)
+    assert float(time(machine, three, Approach(PART, 2), np.zeros(2), two_way=True)[0]) == pytest.approx(9.6e-6)
+    bulk = [time(machine, three, Approach(SINGLE), np.zeros(2), two_way=two) for two in (False, True)]
+    assert bulk[0] == bulk[1]
+    # Two VCIs have a lock each, and two messages: 1 + 0.4 + 1.
+    assert float(time(machine, four, Approach(MANY, 4, 2), zero, two_way=True)[0]) == pytest.approx(4.8e-6)
+    # What the adapter receives by itself takes no lock.
+    put = Approach(BY_KEY["rma-single-passive"], 4)
+    assert time(machine, four, put, zero, two_way=True) == time(machine, four, put, zero)
+
+
+@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
+def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any) -> None:
+    # Alone, or h + r after the one before: two ways cost what one does. A little less than h + r, and they do not.
+    machine = ideal(o_s=1e-6, o_r=4e-7, match=1e-7, L=2e-6, copy=1e9)
+    apart = 1e-6 + 5e-7 + (2 * 1e-9 if interface.active_message else 0.0)  # a byte is copied in and out
+    w = workload(2, 1, 2.0)
+    approach = Approach(interface, 2 if interface.splits else 1)
+    ways = [
+        [float(time(machine, w, approach, np.array([0.0, late]), two_way=two)[0]) for two in (False, True)]
+        for late in (apart + 1e-12, 0.9 * apart)
+    ]
+    assert ways[0][0] == ways[0][1]
+    queues = interface.splits and interface.receivers != "none"
+    assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
+
+
+@pytest.mark.thorough
+@given(
+    counts,
+    st.integers(1, 6),
+    st.sampled_from(INTERFACES),
+    st.integers(1, 12),
+    st.integers(1, 4),
+    st.lists(st.floats(0, 1e-4), min_size=72, max_size=72),
+)
+def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_message_before_it(
+    n: int, theta: int, interface: Any, vcis: int, peers: int, times: list[float]
+) -> None:
+    machine = ideal(o_s=1e-6, o_r=5e-7, g=1e-7, L=1e-6, contention=[0.0, 1e-6, 8e-6])
+    w, ready = workload(n, theta, 4096.0 * n * theta, peers), np.array(times[: n * theta])
+    approach = Approach(interface, n * theta if interface.splits else 1, vcis)
+    one, two = (float(time(machine, w, approach, ready, two_way=t)[0]) for t in (False, True))
+    before = peers * (n * theta - 1 if interface.splits else 0)
+    most = 0.0 if interface.receivers == "none" else before * 5e-7
+    assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
+
+
+def test_two_ways_are_halos_and_lists() -> None:
+    def two_way(**pattern: Any) -> bool:
+        w = validated(Workload, {"threads": 1, "buffer": "1 KiB", **pattern}, "w")
+        return setting_of(ideal(), w).two_way
+
+    assert two_way(pattern="halo3d")
+    assert two_way(pattern="halo3d26")
+    assert two_way(pattern="neighbours", neighbours=3)
+    assert not two_way(pattern="pt2pt")
+    assert not two_way(pattern="sweep3d")
+
+
+# Sends as applications have them
+
+
+def with_setup(seconds: float, **changes: Any) -> Machine:
+    value = {"value": f"{seconds!r} s", "source": "assumed", "why": "test"}
+    return ideal(**changes).model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
+
+
+def test_a_persistent_send_saves_the_set_up() -> None:
+    # 3 peers, o_s = 1 us, L = 5 us: the last message leaves after 3 us, or 3 × 0.7 where 0.3 us are set-up.
+    machine, w, ready = with_setup(3e-7, o_s=1e-6, L=5e-6), workload(1, 1, 8.0, peers=3), np.zeros(1)
+    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "persistent")}
+    streams = 8 / 25e9
+    assert took["single"] == pytest.approx(8e-6 + streams, rel=1e-12)
+    assert took["persistent"] == pytest.approx(7.1e-6 + streams, rel=1e-12)
+    # No draw of the saving makes a send take less than nothing.
+    huge = with_setup(1.0, o_s=1e-6, L=5e-6)
+    assert float(time(huge, w, Approach(BY_KEY["persistent"]), ready)[0]) == pytest.approx(
+        5e-6 + 3 * streams, rel=1e-12
+    )
+    # A machine that says nothing of it: the same.
+    plain = ideal(o_s=1e-6, L=5e-6)
+    assert time(plain, w, Approach(BY_KEY["persistent"]), ready) == time(plain, w, Approach(SINGLE), ready)
+
+
+def test_sends_that_block_wait_for_each_other() -> None:
+    # 3 peers, 1 MB at 10 GB/s (100 us), o_s = 1 us, handshake 4 us, L = 2 us. Nonblocking: issued at 1, 2, 3, asked
+    # 4 later, one after the other on the link: 5 + 3·100 + 2. Blocking: each issues, asks and streams: 3·105 + 2.
+    machine = ideal(o_s=1e-6, handshake=4e-6, L=2e-6, G=1 / 10e9, link=10e9)
+    w, ready = workload(1, 1, 1e6, peers=3), np.zeros(1)
+    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "blocking")}
+    assert took["single"] == pytest.approx(307e-6, rel=1e-12)
+    assert took["blocking"] == pytest.approx(317e-6, rel=1e-12)
+    # An eager send returns when it is copied.
+    eager = ideal(o_s=1e-6, L=2e-6, G=1 / 10e9, link=10e9)
+    assert time(eager, w, Approach(BY_KEY["blocking"]), ready) == time(eager, w, Approach(SINGLE), ready)
+
+
+@pytest.mark.parametrize(
+    ("says", "eager", "rendezvous"),
+    [
+        ("copied", 305.0, 309.0),  # the next is issued at once, and waits for the link
+        ("left", 307.0, 319.0),  # o_s, the handshake and 100 us each
+        ("delivered", 2 * 107 + 105, 2 * 111 + 109),  # L, o_r and L back more
+    ],
+)
+def test_a_send_that_blocks_returns_when_its_library_says_that_it_is_complete(
+    says: str, eager: float, rendezvous: float
+) -> None:
+    # 3 peers, 1 MB at 10 GB/s, o_s = 1 us, handshake 4 us, L = o_r = 2 us: issued at 1, the first is received at 105
+    # or, having asked, 109. Smaller than `from`, a send is complete once it is copied.
+    w, ready, way = workload(1, 1, 1e6, peers=3), np.zeros(1), Approach(BY_KEY["blocking"])
+    copied = {False: 305.0, True: 309.0}
+    for asks, expected in ((False, eager), (True, rendezvous)):
+        machine = ideal(o_s=1e-6, L=2e-6, o_r=2e-6, G=1e-10, link=10e9, handshake=4e-6 if asks else None)
+        for start, ends in ((0.0, expected), (1e6, expected), (1e6 + 1, copied[asks])):
+            of = sends_complete(machine, says, start)
+            assert 1e6 * float(time(of, w, way, ready)[0]) == pytest.approx(ends, rel=1e-12)
+
+
+def test_two_ways_a_rank_waits_for_its_own_sends() -> None:
+    # 1 MB at 10 GB/s, L = 2 us, o_r = 3 us: received at 105 us; the sender knows 2 us later. A put's target says so
+    # by a message, which takes 5 us from call to call.
+    machine, w = ideal(L=2e-6, o_r=3e-6, G=1e-10, link=10e9), workload(1, 1, 1e6)
+    for says, send in ((None, 105), ("copied", 105), ("left", 105), ("delivered", 107)):
+        m = machine if says is None else sends_complete(machine, says)
+        assert 1e6 * float(time(m, w, Approach(SINGLE), np.zeros(1), two_way=True)[0]) == pytest.approx(send)
+        assert 1e6 * float(time(m, w, Approach(SINGLE), np.zeros(1))[0]) == pytest.approx(105)
+        # Its epoch is open after 5 us, so that the put arrives at 107; 5 us until the target has said so, 5 more until
+        # it is told that the epoch is over.
+        put = float(time(m, w, Approach(RMA_SINGLE_ACTIVE), np.zeros(1), two_way=True)[0])
+        assert 1e6 * put == pytest.approx(117 if says == "delivered" else 107)
+
+
+# Protocols and progress
+
+
+def test_rendezvous_waits_for_a_computing_receiver_only_on_call() -> None:
+    # 4 partitions of 1 MB, the last one 300 us late; the receiver computes for 400 us after the start.
+    # On call nothing moves before 400 us: handshake/2, 4 × 40 us, and 100 us lie between the ends.
+    w, approach = workload(4, 1, 4e6), Approach(PART, 4)
+    ready, joins = laggard(4, 300e-6), np.array([400e-6])
+    ends = {
+        p: float(time(ideal(handshake=2e-6, progress=p), w, approach, ready, joins)[0])
+        for p in ("hardware", "thread", "on-call")
+    }
+    assert ends["hardware"] == ends["thread"] == pytest.approx(100e-6)  # all hidden: only the join is left
+    assert ends["on-call"] == pytest.approx(100e-6 + 1e-6 + 4 * 40e-6)
+
+
+def test_persistent_matched_needs_no_progress() -> None:
+    # jammer2022 III.C: the two-sided rendezvous has nothing left to answer.
+    w, ready, joins = workload(4, 1, 4e6), laggard(4, 300e-6), np.array([310e-6])
+    machine = ideal(handshake=2e-6, progress="on-call", L=1e-6)
+    assert float(time(machine, w, Approach(PERSISTENT_MATCHED, 4), ready, joins)[0]) == pytest.approx(41e-6)
+
+
+def test_one_message_alone_streams_slower_than_many() -> None:
+    # G: 10 GB/s alone, 20 GB/s link. Two messages of 1 MB: the second starts after 50 us, streams 100 us.
+    machine, w = ideal(G=1e-10, link=20e9), workload(2, 1, 2e6)
+    assert float(time(machine, w, Approach(MANY, 2), np.zeros(2))[0]) == pytest.approx(150e-6)
+    assert float(time(machine, w, Approach(SINGLE), np.zeros(2))[0]) == pytest.approx(200e-6)
+
+
+def test_gap_separates_messages_but_not_the_first() -> None:
+    machine, w = ideal(g=1e-6), workload(4, 1, 4e-3)
+    assert float(time(machine, w, Approach(MANY, 4, 4), np.zeros(4))[0]) == pytest.approx(3e-6, rel=1e-6)
+
+
+# Several peers
+
+
+def to_peers(machine: Machine, sizes: list[float], approach: Approach, two_way: bool = False) -> float:
+    """The end of an exchange of one thread that sends as many bytes to each of several peers."""
+    w = workload(1, 1, sizes[0], peers=len(sizes))
+    setting = Setting(1, 1, len(sizes), 8, "hardware", two_way=two_way)
+    by_peer = [costs(Sampler(machine), w, size) for size in sizes]
+    return float(ends(np.zeros((1, 1)), by_peer, approach, setting)[0])
+
+
+def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
+    # At 25 GB/s 1 MB takes 40 us, 3 MB 120. o_s = 2 us: the second is issued at 4 us and waits for the first, until
+    # 42 or 122; the wire takes 1 us. Bytes leave one after the other, so that the order does not matter to the last.
+    machine = ideal(L=1e-6, o_s=2e-6)
+    for sizes in ([1e6, 3e6], [3e6, 1e6]):
+        assert to_peers(machine, sizes, Approach(SINGLE)) == pytest.approx(163e-6, rel=1e-12)
+    # One message alone streams at 10 GB/s: the large one's 300 us begin after 2 us, or after 42.
+    slow = ideal(L=1e-6, o_s=2e-6, G=1e-10, link=25e9)
+    assert to_peers(slow, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(303e-6, rel=1e-12)
+    assert to_peers(slow, [1e6, 3e6], Approach(SINGLE)) == pytest.approx(343e-6, rel=1e-12)
+    # What is received takes the CPU 5 us each: the small one, sent last, comes at 122 + 100 + 1 and is through before.
+    served = ideal(L=1e-6, o_s=2e-6, o_r=5e-6, G=1e-10, link=25e9)
+    assert to_peers(served, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(308e-6, rel=1e-12)
+
+
+def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
+    # Half of 5e-324 s is 0; the receiver answers at 1 ms all the same. 100 B at 25 GB/s take 4 ns.
+    machine, w = ideal(handshake=5e-324, progress="on-call"), workload(1, 1, 100.0)
+    joins = np.array([1e-3])
+    assert time(machine, w, Approach(MANY, 1), np.zeros(1), joins)[0] == pytest.approx(1e-3 + 4e-9, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("hold", "expected_us"),
+    [
+        # By VCI: VCI 1's two messages arrive at 0.3 and 0.4 us and take 0.5 us each to be received.
+        (0.0, 1.3),
+        # Each after the lock was held, however briefly: in turn. VCI 1's arrive at 0.2 and 0.4 us.
+        (2.0**-50, 1.2),
+    ],
+)
+def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None:
+    zero = {field.name: np.asarray(0.0) for field in dataclasses.fields(Costs)}
+    c = Costs(
+        **zero
+        | {
+            **{"hold": np.asarray(hold), "per_entry": np.asarray(1e-6)},
+            **{"link": np.asarray(1e-7), "stream": np.asarray(1e-7)},
+            **{"contention": np.zeros(5), "contention_put": np.zeros(5)},
+        }
+    )
+    approach, setting = Approach(MANY, 4, 2), Setting(4, 1, 1, 2, "hardware")
+    got = float(ends(np.zeros((1, 4)), c, approach, setting)[0])
+    assert got == pytest.approx(expected_us * 1e-6, rel=1e-8)
+
+
+def test_puts_that_are_active_messages_take_the_receiver_s_cpu() -> None:
+    # Four puts of 1 MB at once leave 40 us apart; the last arrives at 160 us. Each takes 50 us of one thread, one after
+    # the other: the first from 40 us on, so 40 + 4 · 50. A receiver that computes until 1 ms begins then.
+    machine, w = ideal(put=0.0, epoch=0.0, o_r=50e-6), workload(4, 1, 4e6)
+    c, at_once = replace(costs(Sampler(machine), w, 1e6), control=np.asarray(0.0)), np.zeros((1, 4))
+    by_adapter = setting_of(machine, w)
+    by_cpu = replace(by_adapter, puts="processor")
+
+    def end(setting: Setting, joins: Array | None = None) -> float:
+        return float(ends(at_once, c, Approach(RMA_SINGLE_ACTIVE, 4), setting, joins)[0])
+
+    assert end(by_adapter) == pytest.approx(160e-6)
+    assert end(by_cpu) == pytest.approx(240e-6)
+    assert end(by_adapter, np.array([1e-3])) == pytest.approx(1e-3)
+    assert end(replace(by_cpu, progress="on-call"), np.array([1e-3])) == pytest.approx(1.2e-3)
+    assert end(replace(by_cpu, progress="thread"), np.array([1e-3])) == pytest.approx(1e-3)
+
+
+def test_deferred_puts_move_when_the_threads_have_met() -> None:
+    # Three puts of 1 MB at once, the fourth 1 ms later: alone, 40 us at 25 GB/s, or after all others.
+    machine, w = ideal(put=0.0, epoch=0.0), workload(4, 1, 4e6)
+    c, by_adapter = costs(Sampler(machine), w, 1e6), setting_of(machine, w)
+    for setting, end in ((by_adapter, 40e-6), (replace(by_adapter, puts="deferred"), 160e-6)):
+        assert ends(laggard(4, 1e-3)[None, :], c, Approach(RMA_SINGLE_ACTIVE, 4), setting) == pytest.approx(end)
+
+
+def test_trace_out_of_order_on_a_thread() -> None:
+    # A thread that finishes its second partition first marks it first: 1 us + 0.1, then 2 us + 0.1.
+    machine, w = ideal(pready=1e-7, o_s=1e-9), workload(1, 2, 2e-3)
+    end = float(time(machine, w, Approach(PART, 2), np.array([2e-6, 1e-6]))[0])
+    assert end == pytest.approx(1e-7 + 1e-9, rel=1e-6)
+
+
+def test_steps_of_a_known_exchange() -> None:
+    # Four messages of 1 MB (40 us each at 25 GB/s), the last 60 us late, L = 1 us, o_s = 2 us.
+    machine, w = ideal(L=1e-6, o_s=2e-6), workload(4, 1, 4e6)
+    setting = Setting(4, 1, 1, 8, "hardware")
+    c = costs(Sampler(machine), w, 1e6)
+    out = alone(laggard(4, 60e-6).tolist(), [c], Approach(MANY, 4, 4), setting)
+    sent = sorted(out.messages, key=lambda m: m.transport)
+    assert [m.ready for m in sent] == pytest.approx([-60e-6, -60e-6, -60e-6, 0])
+    assert [m.issued for m in sent] == pytest.approx([-58e-6, -58e-6, -58e-6, 2e-6])
+    assert [m.left for m in sent] == pytest.approx([-58e-6, -18e-6, 22e-6, 62e-6])
+    assert [m.arrived for m in sent] == pytest.approx([-17e-6, 23e-6, 63e-6, 103e-6])
+    assert out.end == pytest.approx(103e-6)
+
+
+# Cold caches
+
+
+def test_the_first_message_after_computing_is_cold() -> None:
+    # 100 us for every partition of an iteration, whatever came before; by the size of a message.
+    cold = {"sizes": ["1 B", "100 B"], "time": ["100 us", "300 us"], "source": "assumed", "why": "test"}
+    m = ideal(G=1e-12).model_copy(update={"cold": validated(SizeCurve, cold, "test")})
+    for approach, expected in ((Approach(SINGLE), 200e-6), (Approach(MANY, 10), 100e-6)):
+        for late in (0.0, 4e-3):
+            got = float(time(m, workload(10, 1, 10.0), approach, laggard(10, late))[0])
+            assert got == pytest.approx(expected, rel=1e-6)

@@ -1,0 +1,150 @@
+"""What it costs to begin, and from how many iterations on a port pays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import ideal
+
+from pready.model.advice.predict import predict
+from pready.model.advice.summary import outcome
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.engine.evaluate import compare
+from pready.model.machine.machine import Begin, Machine, load
+from pready.model.result.verdict import MIN_GAIN
+from pready.model.timeline.sampling import Sampler
+from pready.model.timeline.setup_cost import begin
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+
+VALUES = {
+    "persistent": "1 us",
+    "partitioned": "10 us",
+    "window": "100 us",
+    "registration": "50 us/MB",
+    "communicator": "30 us",
+}
+
+
+def with_begin(machine: Machine, **given: str) -> Machine:
+    values = {n: {"value": v, "source": "assumed", "why": "test"} for n, v in (VALUES | given).items()}
+    return machine.model_copy(update={"begin": validated(Begin, values, "test")})
+
+
+def made(**fields: Any) -> Workload:
+    base = {"threads": 8, "buffer": "1 MB", "compute": {"time": "1 ms"}, "receiver": "waiting"}
+    return validated(Workload, base | {"arrivals": {"model": "laggard", "delay": "100 us"}} | fields, "test")
+
+
+@pytest.mark.parametrize(
+    ("key", "transports", "vcis", "expected"),
+    [
+        ("single", 1, 1, 0.0),  # made anew in every iteration
+        ("blocking", 1, 1, 0.0),
+        ("per-thread", 8, 1, 0.0),
+        ("persistent", 1, 1, 12e-6),  # six neighbours, a request at either end
+        ("many", 8, 1, 96e-6),
+        ("many", 8, 4, 216e-6),  # and four communicators
+        ("part", 8, 1, 120e-6),  # one request for all partitions
+        ("part-am", 1, 1, 120e-6),
+        ("rma-single-active", 8, 1, 400e-6),  # a window of 6 MB, 300 us to register
+        ("rma-many-passive", 8, 8, 1100e-6),  # eight of them, of as many bytes together
+        ("persistent-matched", 8, 1, 96e-6),
+    ],
+)
+def test_what_is_set_up(key: str, transports: int, vcis: int, expected: float) -> None:
+    w, approach = made(pattern="halo3d"), Approach(BY_KEY[key], transports, vcis)
+    assert float(begin(Sampler(with_begin(ideal())), w, approach)) == pytest.approx(expected, rel=1e-12)
+    assert float(begin(Sampler(ideal()), w, approach)) == 0  # a machine that says nothing
+
+
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
+    """40 us of some 1.3 ms are saved; windows of 1 ms and requests of 0.2 ms are paid once."""
+    machine = with_begin(ideal(put=1e-7, epoch=1e-6), window="1 ms", persistent="0.2 ms", partitioned="1 ms")
+    w = made(pattern=pattern, grid=[2, 2, 2])
+    one, many = (predict(machine, w.changed(iterations=n), draws=0) for n in (1, 100))
+    assert (one.advice.verdict, many.advice.verdict) == ("do not port", "port")
+    assert one.advice.from_iterations is not None
+    assert 1 < one.advice.from_iterations <= 100
+    assert f"it pays from {one.advice.from_iterations} iterations on, not in 1" in one.advice.because
+    there = {p.approach: p for p in many.approaches}
+    for p in one.approaches:  # an exchange is what it was
+        assert (p.eta, p.time_s) == pytest.approx((there[p.approach].eta, there[p.approach].time_s), rel=1e-9)
+        assert p.begin_s == there[p.approach].begin_s
+        assert p.speedup_percent <= there[p.approach].speedup_percent + 1e-9
+
+
+@pytest.mark.thorough
+@given(st.floats(0.0, 3e-3), st.floats(1e-5, 3e-4), st.sampled_from(["nonblocking", "persistent", "rma"]))
+@settings(max_examples=30, deadline=None)
+def test_from_so_many_iterations_on_and_not_before(window: float, delay: float, today: str) -> None:
+    machine = with_begin(ideal(put=1e-7, epoch=1e-6), window=f"{window!r} s")
+    w = made(today=today, arrivals={"model": "laggard", "delay": f"{delay!r} s"})
+    for prediction in (predict(machine, w.changed(iterations=n), draws=0) for n in (1, 1000)):
+        best, start = prediction.advised, prediction.advice.from_iterations
+        base = prediction.bulk
+
+        def saved(n: float) -> float:
+            run, today_ = n * best.iteration_s + best.begin_s, n * base.iteration_s + base.begin_s  # noqa: B023
+            return 1 - run / today_
+
+        if start is None:
+            assert all(saved(n) < MIN_GAIN for n in (1e6, 1e9))
+            continue
+        assert saved(start) >= MIN_GAIN - 1e-12
+        assert start == 1 or saved(start - 1) < MIN_GAIN
+        n = prediction.workload["iterations"]
+        assert prediction.advised.speedup_percent == pytest.approx(100 * saved(n), abs=1e-9)
+
+
+def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
+    """RMA is a little faster than sends, and its windows cost 10 ms: after one iteration sends are the better port."""
+    machine = with_begin(ideal(o_s=2e-5, put=1e-7, epoch=1e-7), window="10 ms")
+    w = made(buffer="8 MB")
+    short, long = (predict(machine, w.changed(iterations=n), draws=0).advised for n in (1, 100_000))
+    assert not short.approach.interface.one_sided
+    assert long.approach.interface.one_sided
+    assert short.eta < long.eta
+    for n in (1, 100_000):  # the table of many combinations says the same
+        brief = outcome(machine, w.changed(iterations=n))
+        assert brief.best.approach == predict(machine, w.changed(iterations=n)).advised.approach
+
+
+def test_its_uncertainty_counts() -> None:
+    """The windows' interval reaches from 30 us to 1.4 ms: a run of few iterations is as uncertain."""
+    machine, w = load("meluxina"), made(iterations=2)
+    rows = {p.key: p for p in predict(machine, w).approaches if p.transport_partitions == 8}
+    row = rows["rma-single-active"]
+    wide = row.speedup_high_percent - row.speedup_low_percent
+    long = {p.key: p for p in predict(machine, w.changed(iterations=100_000)).approaches if p.transport_partitions == 8}
+    assert wide > 3 * (long["rma-single-active"].speedup_high_percent - long["rma-single-active"].speedup_low_percent)
+
+
+def test_simulate_says_the_same() -> None:
+    machine, w = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7)), made(pattern="halo3d", grid=[2, 2, 2], iterations=3)
+    predicted = {p.approach: p for p in predict(machine, w, draws=0).approaches}
+    approach = Approach(BY_KEY["rma-single-active"], 8)
+    (_, _), (row, _) = compare(machine, w, [approach], grid=(2, 2, 2), iterations=3)
+    assert row.begin_s == predicted[approach].begin_s > 0
+    assert row.speedup_percent == pytest.approx(predicted[approach].speedup_percent, rel=1e-9)
+
+
+def test_break_even_knows_it() -> None:
+    machine = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7), window="1 ms", persistent="0.5 ms", partitioned="1 ms")
+    few, lots = (predict(machine, made(iterations=n), draws=0).advice for n in (3, 100_000))
+    assert lots.pays
+    assert not few.pays or few.pays[0].low > lots.pays[0].low
+
+
+@pytest.mark.parametrize("name", ["bebop", "manzano", "meluxina", "mutrino", "niagara", "hpc3", "lichtenberg"])
+def test_profiles_say_that_they_assume_it(name: str) -> None:
+    costs = load(name).begin
+    assert costs is not None
+    for field in type(costs).model_fields:
+        value = getattr(costs, field)
+        assert value.source == "assumed"
+        assert value.interval is not None

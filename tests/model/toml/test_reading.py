@@ -1,0 +1,306 @@
+"""Machine and workload files: what is accepted, and that nothing but our one-line error comes out."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine
+from pready.model.machine.machine import Machine
+from pready.model.toml import reading
+from pready.model.toml.provenance import Value
+from pready.model.workload import workload
+from pready.model.workload.workload import Workload
+
+MELUXINA = machine.profiles()["meluxina"].read_text(encoding="utf-8")
+EXAMPLE = 'threads = 8\npartitions_per_thread = 4\nbuffer = "1 MiB"\n'
+
+
+# Profiles
+
+
+def test_the_papers_machines_are_shipped() -> None:
+    assert set(machine.profiles()) >= {"meluxina", "bebop", "hpc3", "manzano", "mutrino", "lichtenberg", "niagara"}
+
+
+@pytest.mark.parametrize("name", machine.profiles())
+def test_every_value_has_provenance(name: str) -> None:
+    m = machine.load(name)
+    assert machine.load(name.upper()) is m
+    values = m.values()
+    assert len(values) > 25
+    for field, value in values:
+        assert value.source in ("measured", "literature", "assumed"), field
+        assert len(value.why) > 5, field
+        if isinstance(value, Value) and isinstance(value.value, float) and value.value > 0:
+            assert value.interval is not None or value.source != "assumed", f"{field}: an assumption needs an interval"
+
+
+def test_meluxina_is_what_the_paper_says() -> None:
+    m = machine.load("meluxina")
+    assert m.bandwidth == pytest.approx(25e9)  # gillis2023 4.1
+    s = m.inter.segments[0]
+    latency = s.o_s.value + s.L.value + s.o_r.value + m.matching.base.value
+    assert latency == pytest.approx(1.22e-6, rel=1e-9)  # footnote 1
+    assert [x.from_ for x in m.inter.segments] == [0, 2048, 16384]  # 4.1
+    assert machine.load("bebop").contexts.value == 160  # zambre2021 5.3
+
+
+# One-line errors
+
+
+def said(read: Any) -> str:
+    with pytest.raises(PreadyError) as caught:
+        read()
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("threads = 0", "threads = 0; valid: at least 1"),
+        ("threads = -3", "threads = -3"),
+        ("threads = 8.5", "threads = 8.5; valid: an integer"),
+        ("threads = nan", "threads = nan"),
+        ('threads = "8"', "threads = '8'; valid: an integer"),
+        ("partitions_per_thread = 0", "partitions_per_thread = 0"),
+        ("buffer = 1048576", "buffer = 1048576 has no unit"),
+        ('buffer = "1 MiB/s"', "buffer = '1 MiB/s' has a unit that does not fit"),
+        ('buffer = "-1 MiB"', "buffer = '-1 MiB' is not greater than 0"),
+        ('buffer = "0 B"', "buffer = '0 B' is not greater than 0"),
+        ('buffer = "nan B"', "buffer = 'nan B' is not finite"),
+        ('buffer = "inf B"', "buffer = 'inf B' is not finite"),
+        ('buffer = "1000 B"', "is not divided by 8 × 4 = 32 user partitions; valid: a multiple of 32 B, such as 992 B"),
+        ("thread = 8", 'thread is not a field (did you mean "threads"?); valid: format, name, description, threads'),
+        ('patern = "halo3d"', 'patern is not a field (did you mean "pattern"?); valid: format, name'),
+        ("zzz = 8", "zzz is not a field; valid: format, name, description, threads"),
+        ("folder = 'x'", "folder is not a field"),
+        ("transport_partitions = [3]", "transport_partitions = 3 does not divide 32 user partitions; valid: 1, 2, 4"),
+        ("transport_partitions = [0]", "transport_partitions[0] = 0"),
+        ('pattern = "halo3"', "pattern = 'halo3' (did you mean \"halo3d\"?); valid: 'pt2pt', 'halo3d'"),
+        ("[arrivals]\nmodel = 'lagard'", "arrivals.model = 'lagard' (did you mean \"laggard\"?); valid: 'none'"),
+        ('pattern = "ring"', "pattern = 'ring'; valid: 'pt2pt', 'halo3d'"),
+        ("neighbours = 3", "neighbours = 3 with pattern = 'pt2pt'"),
+        ('pattern = "neighbours"', "neighbours = None with pattern = 'neighbours'; valid: either neighbours, a count"),
+        ('pattern = "neighbours"\nneighbours = 1\nneighbour_list = [[1], [0]]', "valid: either neighbours, a count"),
+        ("neighbour_list = [[1], [0]]", "neighbour_list = ((1,), (0,)) with pattern = 'pt2pt'"),
+        ('pattern = "neighbours"\nneighbour_list = [[], []]', "neighbour_list is empty"),
+        (
+            'pattern = "neighbours"\nneighbour_list = [[-1]]',
+            "neighbour_list[0][0] = -1; valid: at least 0",
+        ),
+        ('pattern = "neighbours"\nneighbour_list = "absent.txt"', "neighbour_list = 'absent.txt': no such file"),
+        ("neighbour_list = 3", "neighbour_list = 3"),
+        ("grid = [2, 0]", "grid[1] = 0; valid: at least 1"),
+        ("grid = [2, 2, 2, 2]", "grid = "),
+        ('grid = "8x8"', "grid = '8x8'"),
+        ('boundaries = "closed"', "boundaries = 'closed'; valid: 'periodic' or 'open'"),
+        ('boundaries = "open"', "boundaries = 'open' with pattern = 'pt2pt'; valid: pattern 'halo3d' or 'halo3d26'"),
+        ("blocks = 4", "blocks = 4 with pattern = 'pt2pt'; valid: pattern 'sweep3d'"),
+        ("edge = 8", "edge = 8 has no unit"),
+        ('edge = "8 KiB"', "edge = 8192.0 with pattern = 'pt2pt'; valid: pattern 'halo3d26'"),
+        ('pattern = "halo3d26"\ncorner = "0.5 B"', "corner = 0.5 B; valid: whole bytes"),
+        ('pattern = "halo3d"\nthread_grid = [2, 2]', "thread_grid"),
+        ('pattern = "halo3d"\nthread_grid = [2, 2, 3]', "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
+        ("thread_grid = [2, 2, 2]", "thread_grid = (2, 2, 2) with pattern = 'pt2pt'"),
+        ("[compute]\ntime = 3", "compute.time = 3 has no unit"),
+        (
+            "[compute]\ntim = '3 s'",
+            'compute.tim is not a field (did you mean "time"?); valid: time, arithmetic_intensity',
+        ),
+        ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
+        ("[arrivals]\nmodel = 'late'", "arrivals.model = 'late'; valid: 'none', 'laggard'"),
+        ("[arrivals]\nnoise = 0.1", "arrivals.model is missing"),
+        ("[arrivals]\nmodel = 'laggard'", "'laggard' has no spread; valid: one of spread, late_by, delay, delay_rate"),
+        ("[arrivals]\nmodel = 'laggard'\nlate_by = -0.1", "arrivals.late_by = -0.1 is no share; valid: 0 % to 1000 %"),
+        ("[arrivals]\nmodel = 'laggard'\nlate_by = nan", "arrivals.late_by = nan is no share"),
+        ("[arrivals]\nmodel = 'normal'\nspread = 5", 'arrivals.spread = 5 is 500 %; valid: "5 %" or 0.05'),
+        ("[arrivals]\nmodel = 'gaussian'\nepsilon = 4.0", 'arrivals.epsilon = 4.0 is 400 %; valid: "4 %" or 0.04'),
+        ("[arrivals]\nmodel = 'normal'\nspread = '5'", "arrivals.spread = '5' is 500 %; valid: \"5 %\" or 0.05"),
+        ("[arrivals]\nmodel = 'normal'\nspread = '5 ms'", "arrivals.spread = '5 ms' has a unit that does not fit"),
+        ("[arrivals]\nmodel = 'normal'\nspread = true", "arrivals.spread = True is not a share"),
+        ("[arrivals]\nmodel = 'normal'\nspread = '1 %'\nsd = '1 us'", "has spread and sd; valid: one of spread, sd"),
+        ("[arrivals]\nmodel = 'gaussian'\ndelta = '1 %'", "'gaussian' has no spread; valid: one of spread, epsilon"),
+        ("[arrivals]\nmodel = 'gaussian'\nspread = '1 %'\ndelta = '1 %'", "delta = 0.01 without epsilon"),
+        ("[arrivals]\nmodel = 'uniform'\nnoise = 0.04", "arrivals.noise is not a field"),
+        ("[arrivals]\nmodel = 'laggard'\nlate_by = 0.1", "scales with the compute time, which is 0"),
+        ("arrivals = 3", "arrivals = 3 is not a table"),
+        ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
+    ],
+)
+def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
+    field = change.partition(" ")[0]
+    kept = [
+        line
+        for line in EXAMPLE.splitlines()
+        if not any(line.startswith(c.split(" ")[0] + " ") for c in change.splitlines())
+    ]
+    path = tmp_path / "w.toml"
+    path.write_text("\n".join([*kept, change]) + "\n")
+    assert field
+    text = said(lambda: workload.load(path))
+    assert expected in text
+    assert text.startswith(str(path))
+
+
+def test_missing_fields(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text("threads = 8\n")
+    assert "buffer is missing; valid: size of the buffer per peer" in said(lambda: workload.load(path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("format = 1", "format = 2", "format = 2; valid: 1"),
+        ('protocol = "short"', 'protocol = "eager"', "inter.segments[0].protocol = 'eager'; valid: 'short', 'bcopy'"),
+        ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
+        ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
+        ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
+        (
+            '"0 ns", "84 ns"',
+            '"1 ns", "84 ns"',
+            "threads.contention: time = 1e-09 s for one thread; valid: 0 s: no other thread holds the lock",
+        ),
+        (
+            "[[inter.segments]]",
+            "[inter.send_completes]\nvalue = 'sent'\nsource = 'measured'\nwhy = 'x'\n[[inter.segments]]",
+            "inter.send_completes.value = 'sent'; valid: 'copied', 'left' or 'delivered'",
+        ),
+        ("[threads]", "[treads]", 'treads is not a field (did you mean "threads"?); valid: format'),
+        ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),
+        ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
+        ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),
+    ],
+)
+def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert old in MELUXINA
+    path = tmp_path / "m.toml"
+    path.write_text(MELUXINA.replace(old, new, 1), encoding="utf-8")
+    assert expected in said(lambda: machine.load(path))
+
+
+def test_ranks_of_a_workload(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(
+        'threads = 8\nbuffer = "1 MiB"\npattern = "halo3d26"\ngrid = [4, 4, 2]\nboundaries = "open"\n'
+        'edge = "8 KiB"\nthread_grid = [2, 2, 2]\n'
+    )
+    w = workload.load(path)
+    assert (w.grid, w.boundaries, w.edge, w.corner, w.thread_grid) == ((4, 4, 2), "open", 8192.0, None, (2, 2, 2))
+    again = w.changed(corner="64 B", grid=(2, 2))
+    assert (again.grid, again.edge, again.corner, again.buffer) == ((2, 2), 8192.0, 64.0, w.buffer)
+
+
+def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
+    (tmp_path / "ring.txt").write_text("# a ring of four\n1 3\n0, 2\n\n0 2 # as it were\n")
+    path = tmp_path / "w.toml"
+    path.write_text('threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
+    listed = workload.load(path)
+    assert listed.neighbour_lists == ((1, 3), (0, 2), (), (0, 2))
+    assert listed.peers == 2
+    path.write_text(
+        'threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = [[1, 3], [0, 2], [], [0, 2]]\n'
+    )
+    assert workload.load(path).neighbour_lists == listed.neighbour_lists
+    (tmp_path / "ring.txt").write_text("1\n0 -2\n")
+    path.write_text('threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
+    assert "w.toml: neighbour_list = 'ring.txt': line 2 is not a list of ranks" in said(lambda: workload.load(path))
+
+
+def test_unknown_machine_names_the_known_ones() -> None:
+    text = said(lambda: machine.load("meluxna"))
+    assert "machine = 'meluxna' is unknown (did you mean \"meluxina\"?); valid: a file, or one of bebop" in text
+
+
+def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
+    assert "is a directory" in said(lambda: workload.load(tmp_path))
+    assert "no such file" in said(lambda: workload.load(tmp_path / "absent.toml"))
+    assert "cannot be read" in said(lambda: workload.load("null\0character"))
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes("name = 'é'".encode("latin-1"))
+    assert "byte 8 is not UTF-8" in said(lambda: workload.load(latin))
+    huge = tmp_path / "huge.toml"
+    with huge.open("wb") as stream:  # sparse: a gigabyte that is never read whole
+        stream.truncate(2**30)
+    assert "is larger than 4 MiB" in said(lambda: workload.load(huge))
+    deep = tmp_path / "deep.toml"
+    deep.write_text("a = " + "[" * 5000 + "]" * 5000)
+    assert "is not TOML" in said(lambda: workload.load(deep))
+
+
+def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + EXAMPLE.replace("\n", "\r\n").encode())
+    assert workload.load(path).name == "w"
+
+
+# Fuzzing: any bytes, any TOML, any mutation of a good file
+
+
+def reads(path: Path) -> None:
+    for load in (workload.load, machine.load):
+        try:
+            load(path)
+        except PreadyError as error:
+            assert "\n" not in str(error)
+
+
+@given(st.binary(max_size=300))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "f.toml"
+    path.write_bytes(data)
+    reads(path)
+
+
+@pytest.mark.thorough
+@given(st.integers(0, len(MELUXINA) - 1), st.integers(1, 40), st.text(max_size=8), st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+def test_mutated_files(tmp_path: Path, at: int, length: int, insert: str, of_workload: bool) -> None:
+    good = Path("examples/halo3d.toml").read_text(encoding="utf-8") if of_workload else MELUXINA
+    at %= len(good)
+    path = tmp_path / "f.toml"
+    path.write_text(good[:at] + insert + good[at + length :], encoding="utf-8", errors="replace")
+    reads(path)
+
+
+scalars = st.one_of(
+    st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.sampled_from(["1 MiB", "1 s", "laggard", "kde"])
+)
+names = st.sampled_from(
+    [*Workload.model_fields, *Machine.model_fields, "model", "noise", "spread", "time", "file", "unit", "x"]
+)
+tables = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=5), max_leaves=12
+)
+
+
+@pytest.mark.thorough
+@given(st.dictionaries(names, tables, max_size=8))
+@example({"threads": 8, "buffer": "64 B", "arrivals": {"model": ["laggard"]}})
+@example({"threads": 8, "buffer": "64 B", "arrivals": {"model": {}}})
+@example({"threads": 10**400, "buffer": "64 B"})
+@example({"threads": 8, "buffer": "64 B", "compute": []})
+@example({"inter": {"segments": [1]}})
+@settings(max_examples=300, deadline=None)
+def test_any_tables(data: dict[str, Any]) -> None:
+    for model in (Workload, Machine):
+        try:
+            reading.validated(model, data, "f")
+        except PreadyError as error:
+            assert "\n" not in str(error)
+
+
+def test_examples_are_valid() -> None:
+    for path in Path("examples").glob("*.toml"):
+        assert workload.load(path).name == path.stem
+        tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,233 @@
+"""Arrival models: shapes, seeds, distributions with negative controls, files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.model.common.errors import PreadyError
+from pready.model.common.philox import uniforms
+from pready.model.equations import gain
+from pready.model.toml.reading import validated
+from pready.model.workload.draws import draw, read_times, truncated_normal
+from pready.model.workload.workload import Workload
+
+MODELS: list[dict[str, Any]] = [
+    {"model": "none"},
+    {"model": "laggard", "delay": "40 us"},
+    {"model": "laggard", "delay_rate": "100 us/MB"},
+    {"model": "laggard", "late_by": 0.04, "late": "thread"},
+    {"model": "uniform", "up_to": 0.1},
+    {"model": "normal", "spread": 0.1, "partitions": "in turn"},
+    {"model": "normal", "sd": "2 us"},
+    {"model": "gaussian", "epsilon": 0.04, "delta": 0.5},
+    {"model": "laggard", "spread": "5 %", "late": "thread"},
+    {"model": "uniform", "spread": "5 %", "partitions": "in turn"},
+    {"model": "gaussian", "spread": 0.05},
+]
+
+SPREADS: list[dict[str, Any]] = [
+    {"model": "laggard", "late": "thread"},
+    {"model": "uniform"},
+    {"model": "normal"},
+    {"model": "gaussian"},
+]
+
+
+@pytest.mark.parametrize(
+    ("theta", "spread"), [(1, "1 %"), (1, "20 %"), (4, "5 %"), (4, "12 %"), (16, "1 %"), (16, "6 %")]
+)
+@pytest.mark.parametrize("model", SPREADS, ids=lambda m: m["model"])
+def test_spread_is_one_thing(model: dict[str, Any], theta: int, spread: str) -> None:
+    """The relative standard deviation of a thread's time, whatever the model and however many partitions it has.
+
+    So far as no partition's time would be negative: a normal distribution is cut there.
+    """
+    w = workload(model | {"spread": spread}, partitions_per_thread=theta)
+    threads = draw(w, 4000, seed=1).reshape(-1, 8, theta)[:, :, -1]
+    wanted = float(spread.removesuffix(" %")) / 100
+    # 32 000 times: a standard deviation is known to 0.4 % if they are normal, one of eight's better than to 1 %.
+    assert threads.std() / threads.mean() == pytest.approx(wanted, rel=0.02)
+    if model["model"] != "laggard":  # there, the others take the compute time, and one takes longer
+        assert threads.mean() == pytest.approx(1e-3, rel=4 * wanted / np.sqrt(threads.size))
+
+
+def test_the_papers_parameters_are_not_one_thing() -> None:
+    """The negative control: the papers' parameters of one value spread a thread's time by six different amounts."""
+    seen = []
+    for theta in (1, 4):
+        for model, name in (("uniform", "up_to"), ("normal", "spread"), ("gaussian", "epsilon")):
+            w = workload({"model": model, name: 0.05}, partitions_per_thread=theta)
+            threads = draw(w, 2000, seed=1).reshape(-1, 8, theta)[:, :, -1]
+            seen.append(float(threads.std() / threads.mean()))
+    # U[t, 1.05 t]: 0.05 / √12 / 1.025; Eq. 7: 0.05 / 2 per partition, over √θ of them.
+    assert seen == pytest.approx([0.01408, 0.05, 0.025, 0.01408, 0.05, 0.0125], rel=0.03)
+
+
+def test_spread_outside_what_a_model_can() -> None:
+    for model, spread, valid in (("uniform", "60 %", "less than 57.7 %"), ("laggard", "300 %", "less than 264.6 %")):
+        with pytest.raises(PreadyError, match=valid):
+            workload({"model": model, "spread": spread})
+    with pytest.raises(PreadyError, match="less than 0 %"):
+        workload({"model": "laggard", "spread": "1 %"}, threads=1)
+
+
+def workload(arrivals: dict[str, Any], folder: str = ".", **fields: Any) -> Workload:
+    data = {
+        "threads": 8,
+        "partitions_per_thread": 4,
+        "buffer": "1 MiB",
+        "compute": {"time": "1 ms"},
+        "arrivals": arrivals,
+        "folder": folder,
+    }
+    return validated(Workload, data | fields, "test")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_shape_seed_and_sign(model: dict[str, Any]) -> None:
+    w = workload(model)
+    times = draw(w, 50, seed=3)
+    assert times.shape == (50, 32)
+    assert (times >= 0).all()
+    assert np.isfinite(times).all()
+    assert np.array_equal(times, draw(w, 50, seed=3))
+    assert np.array_equal(times[20:], draw(w, 30, seed=3, first=20))
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if m["model"] in ("uniform", "normal", "gaussian")], ids=str)
+def test_seeds_and_ranks_differ(model: dict[str, Any]) -> None:
+    w = workload(model)
+    assert not np.array_equal(draw(w, 5, seed=3), draw(w, 5, seed=4))
+    assert not np.array_equal(draw(w, 5, seed=3), draw(w, 5, seed=3, rank=1))
+
+
+def test_laggard_is_the_last_partition() -> None:
+    # gillis2023 4.3: D = gamma S_part = 100 us/MB × 32768 B = 3.2768 us
+    times = draw(workload({"model": "laggard", "delay_rate": "100 us/MB"}), 1, seed=0)[0]
+    assert times[:-1] == pytest.approx(1e-3)
+    assert times[-1] - 1e-3 == pytest.approx(3.2768e-6)
+
+
+def test_laggard_thread_takes_all_its_partitions_along() -> None:
+    from scipy import stats
+
+    times = draw(workload({"model": "laggard", "late_by": 0.04, "late": "thread"}), 400, seed=0).reshape(400, 8, 4)
+    late = times > 1.01e-3
+    assert (late.sum(axis=(1, 2)) == 4).all()
+    assert (late.all(axis=2).sum(axis=1) == 1).all()
+    who = late.all(axis=2).argmax(axis=1)
+    assert stats.chisquare(np.bincount(who, minlength=8)).pvalue > 1e-3
+
+
+def test_uniform_noise() -> None:
+    from scipy import stats
+
+    # temucin2022 3.3: [comp, comp + noise]
+    times = draw(workload({"model": "uniform", "up_to": 0.1}, partitions_per_thread=1), 4000, seed=1)
+    assert stats.kstest(times.ravel(), stats.uniform(1e-3, 1e-4).cdf).pvalue > 1e-3
+    assert stats.kstest(times.ravel(), stats.uniform(1e-3, 1.02e-4).cdf).pvalue < 1e-3  # negative control
+
+
+def test_normal_noise() -> None:
+    from scipy import stats
+
+    times = draw(workload({"model": "normal", "spread": 0.1}, partitions_per_thread=1), 4000, seed=1)
+    assert stats.kstest(times.ravel(), stats.norm(1e-3, 1e-4).cdf).pvalue > 1e-3
+    assert stats.kstest(times.ravel(), stats.norm(1e-3, 1.05e-4).cdf).pvalue < 1e-3  # negative control
+
+
+def test_wide_normal_is_truncated_not_folded() -> None:
+    from scipy import stats
+
+    u = uniforms(5, 0, np.arange(4000), 4)
+    times = truncated_normal(1.0, 2.0, u)
+    assert times.min() > 0
+    assert stats.kstest(times.ravel(), stats.truncnorm(-0.5, np.inf, 1.0, 2.0).cdf).pvalue > 1e-3
+
+
+def test_in_turn_spreads_along_the_thread() -> None:
+    times = draw(workload({"model": "normal", "sd": "0 s", "partitions": "in turn"}), 1, seed=0).reshape(8, 4)
+    assert times[0] == pytest.approx([0.25e-3, 0.5e-3, 0.75e-3, 1e-3])
+
+
+def test_gaussian_is_appendix_a() -> None:
+    # The k-th partition after the sum of k draws of N(mu S, sigma mu S): mean k mu S, sd sqrt(k) sigma mu S.
+    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.16})
+    times = draw(w, 8000, seed=1).reshape(-1, 4)
+    mean, sigma = 0.25e-3, 0.1
+    for k in range(1, 5):
+        assert times[:, k - 1].mean() == pytest.approx(k * mean, rel=2e-3)
+        assert times[:, k - 1].std() == pytest.approx(np.sqrt(k) * sigma * mean, rel=2e-2)
+
+
+def test_gaussian_delay_follows_eq8() -> None:
+    # Eq. 8 estimates first and last by one standard deviation each: mu S ((theta - 1) + sigma (sqrt(theta) + 1)).
+    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.0}, threads=2)
+    simulated = np.ptp(draw(w, 4000, seed=1), axis=1).mean()
+    mu = w.thread_time / (w.partition_size * w.partitions_per_thread)
+    paper = float(gain.delay(mu, 4, 0.04, 0.0, w.partition_size))
+    assert simulated == pytest.approx(paper, rel=0.02)
+
+
+def test_kde_follows_the_measured_times(tmp_path: Path) -> None:
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    measured = np.concatenate([rng.normal(500, 5, 300), rng.normal(700, 5, 300)])  # bimodal, as marts2024 Fig. 4
+    np.savetxt(tmp_path / "threads.csv", measured.reshape(-1, 4), delimiter=",", header="thread times")
+    w = workload({"model": "kde", "file": "threads.csv", "unit": "us"}, str(tmp_path), partitions_per_thread=1)
+    times = draw(w, 1000, seed=2).ravel()
+    assert times.mean() == pytest.approx(600e-6, rel=0.02)
+    assert (np.abs(times - 600e-6) > 40e-6).mean() > 0.7  # two modes, not one
+    expected = stats.gaussian_kde(measured * 1e-6)
+    assert times.std() == pytest.approx(np.sqrt(expected.covariance[0, 0] + np.var(measured * 1e-6)), rel=0.05)
+
+
+def test_trace_is_replayed(tmp_path: Path) -> None:
+    rows = np.arange(24.0).reshape(3, 8)
+    np.save(tmp_path / "trace.npy", rows)
+    w = workload({"model": "trace", "file": "trace.npy", "unit": "ms"}, str(tmp_path))
+    times = draw(w, 4, seed=9)
+    assert times[:, 0] == pytest.approx([0, 8e-3, 16e-3, 0])
+    assert times[0].reshape(8, 4)[5] == pytest.approx(5e-3)
+    assert draw(w, 1, seed=9, rank=1)[0, 0] == pytest.approx(8e-3)  # another rank starts elsewhere
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("wrong.csv", b"1,2,3\n", "has 3 columns; valid: 8 (one per thread) or 32 (one per partition)"),
+        ("ragged.csv", b"1,2\n1\n", "line 2 has 1 values, the first has 2"),
+        ("words.csv", b"1,two\n", "line 1 is not numbers"),
+        ("latin.csv", "1,µ\n".encode("latin-1"), "byte 2 is not UTF-8"),
+        ("empty.csv", b"", "has shape (0, 0)"),
+        ("negative.csv", b"1 2 3 4 5 6 7 -8\n", "row 1, column 8 is -8"),
+        ("nan.csv", b"1 2 3 4 5 6 7 nan\n", "row 1, column 8 is nan"),
+        ("broken.npy", b"\x93NUMPYxx", "is not an array"),
+    ],
+)
+def test_bad_files_are_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    w = workload({"model": "trace", "file": name, "unit": "s"}, str(tmp_path))
+    with pytest.raises(PreadyError) as caught:
+        draw(w, 1, seed=0)
+    assert said in str(caught.value)
+    assert str(tmp_path / name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file_and_directory(tmp_path: Path) -> None:
+    with pytest.raises(PreadyError, match="no such file"):
+        read_times(str(tmp_path / "absent.csv"), "s")
+    with pytest.raises(PreadyError, match="is a directory"):
+        read_times(str(tmp_path), "s")
+
+
+def test_a_density_needs_two_times(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("1\n")
+    with pytest.raises(PreadyError, match="at least 2"):
+        draw(workload({"model": "kde", "file": "one.csv", "unit": "s"}, str(tmp_path)), 1, seed=0)

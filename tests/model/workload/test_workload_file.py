@@ -1,0 +1,239 @@
+"""Workload files: sizes per neighbour, exchanges of a step, nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pready.model.common.errors import PreadyError
+from pready.model.toml.reading import validated
+from pready.model.workload import supported_by, workload
+from pready.model.workload.sizes import Sizes
+from pready.model.workload.workload import Workload
+
+HALO = """
+format = 2
+threads = 8
+pattern = "halo3d"
+grid = [4, 4, 2]
+"""
+STENCIL = HALO.replace("halo3d", "halo3d26")
+LISTED = """
+format = 2
+threads = 2
+pattern = "neighbours"
+"""
+FACES = 'faces = ["2 MiB", "512 KiB", "8 B"]\n'
+STEP = """
+format = 2
+threads = 8
+pattern = "halo3d"
+partitions_per_thread = 2
+boundaries = "open"
+grid = [4, 4, 2]
+share = 0.3
+[[exchanges]]
+name = "faces"
+faces = ["2 MiB", "512 KiB", "8 B"]
+compute = { time = "1 ms" }
+arrivals = { model = "normal", spread = "4 %" }
+[[exchanges]]
+pattern = "neighbours"
+partitions_per_thread = 1
+neighbour_list = [[{ to = 1, size = "64 KiB" }, 2], [0]]
+buffer = "8 KiB"
+"""
+
+
+def loaded(folder: Path, text: str) -> Workload:
+    path = folder / "w.toml"
+    path.write_text(text)
+    return workload.load(path)
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(PreadyError) as caught:
+        loaded(folder, text)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert said.startswith(str(folder / "w.toml") + ": ")
+    return said.removeprefix(str(folder / "w.toml") + ": ")
+
+
+def test_faces(tmp_path: Path) -> None:
+    w = loaded(tmp_path, HALO + FACES)
+    assert w.buffer == 2 * 2**20  # the largest
+    assert w.sizes is not None
+    assert [w.sizes.towards(s) for s in ((-1, 0, 0), (0, 1, 0), (0, 0, 1))] == [2 * 2**20, 2**19, 8]
+    half = w.changed(buffer="1 MiB")
+    assert half.faces == (2**20, 2**18, 4)
+    assert w.at_buffer(3.0 * 2**20).faces == (3 * 2**20, 0.75 * 2**20, 12)
+    assert loaded(tmp_path, HALO + 'buffer = "1 MiB"\n').sizes is None
+
+
+def test_edges_and_corners(tmp_path: Path) -> None:
+    w = loaded(tmp_path, STENCIL + FACES + 'edges = ["1 KiB", "2 KiB", "4 KiB"]\ncorner = "8 B"\n')
+    assert w.sizes is not None
+    # The edge along x lies between a neighbour along y and one along z.
+    assert [w.sizes.towards(s) for s in ((0, 1, -1), (-1, 0, 1), (1, 1, 0), (1, -1, 1))] == [1024, 2048, 4096, 8]
+    w = loaded(tmp_path, STENCIL + 'buffer = "1 MiB"\nedge = "8 KiB"\n')
+    assert w.sizes == Sizes((2**20,) * 3, (8192,) * 3, 2**20)
+
+
+def test_sizes_in_a_list(tmp_path: Path) -> None:
+    w = loaded(tmp_path, LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "64 KiB" }, 2], [0], []]\n')
+    assert w.neighbour_lists == ((1, 2), (0,), ())
+    assert w.neighbour_sizes == ((65536, 8), (8,), ())
+    (tmp_path / "list.txt").write_text("1:65536, 2\n0:8\n\n")
+    same = loaded(tmp_path, LISTED + 'buffer = "8 B"\nneighbour_list = "list.txt"\n')
+    assert (same.neighbour_lists, same.neighbour_sizes) == (w.neighbour_lists, w.neighbour_sizes)
+    w = loaded(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
+    assert w.buffer == 65536
+    assert w.at_buffer(131072.0).neighbour_sizes == ((131072, 131072), (16,), ())
+
+
+def test_what_a_rank_sends(tmp_path: Path) -> None:
+    w = loaded(tmp_path, HALO + FACES)
+    assert w.sends == (2 * 2**20,) * 2 + (2**19,) * 2 + (8,) * 2
+    flat = w.model_copy(update={"grid": (4, 4)})
+    assert flat.sends == w.sends[:4]  # nobody is beyond an axis with a single rank
+    stencil = loaded(tmp_path, STENCIL + FACES + 'edges = ["1 KiB", "2 KiB", "4 KiB"]\ncorner = "16 B"\n')
+    assert [stencil.sends.count(b) for b in (2**21, 2**19, 8, 1024, 2048, 4096, 16)] == [2, 2, 2, 4, 4, 4, 8]
+    assert stencil.sends[:6] == w.sends
+    ring: list[list[dict[str, object]]] = [
+        [{"to": (r + 1) % 3, "size": "8 B"}, {"to": (r + 2) % 3, "size": "1 KiB"}] for r in range(3)
+    ]
+
+    def listed(rows: list[list[dict[str, object]]]) -> Workload:
+        return validated(Workload, {"threads": 1, "pattern": "neighbours", "neighbour_list": rows}, "w")
+
+    assert listed(ring).sends == (8, 1024)
+    assert listed(ring).in_step
+    assert not listed([ring[0][::-1], *ring[1:]]).in_step  # one sends the large one first
+    assert not listed([ring[0], ring[1], ring[2][:1]]).in_step
+    both_first = [ring[0], [{"to": 0, "size": "8 B"}, ring[1][1]], ring[2]]
+    assert not listed(both_first).in_step  # rank 0 receives two small ones
+    assert listed([[{"to": 1, "size": "8 B"}], []]).in_step  # as a list without sizes
+    with pytest.raises(PreadyError, match=r"differ from rank to rank: not .*; valid: pready predict --engine engine"):
+        supported_by.check(listed(both_first), "timeline")
+
+
+def test_exchanges(tmp_path: Path) -> None:
+    w = loaded(tmp_path, STEP)
+    first, second = w.parts
+    assert (first.name, second.name) == ("faces", "exchange 2")
+    assert (first.pattern, second.pattern) == ("halo3d", "neighbours")
+    assert (first.partitions_per_thread, second.partitions_per_thread) == (2, 1)
+    assert (first.thread_time, second.thread_time) == (1e-3, 0.0)
+    assert (first.boundaries, first.grid, second.threads) == ("open", (4, 4, 2), 8)
+    assert second.neighbour_sizes == ((65536, 8192), (8192,))
+    assert (w.share, first.share, first.exchanges) == (0.3, None, None)
+    alone = loaded(tmp_path, HALO + FACES)
+    assert alone.parts == (alone,)
+    assert w.changed(iterations=7).parts[1].iterations == 7
+
+
+def test_nodes(tmp_path: Path) -> None:
+    one = 'buffer = "1 MiB"\n'
+    assert loaded(tmp_path, HALO + one + "ranks_per_node = 4\n").ranks_of_a_node == 4
+    assert loaded(tmp_path, HALO + one + "node_grid = [2, 2]\n").ranks_of_a_node == 4
+    assert loaded(tmp_path, HALO + one + "ranks_per_node = 1\n").ranks_of_a_node is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HALO + 'faces = ["2 MiB", "512 KiB"]', "faces = ['2 MiB', '512 KiB']; valid: 3 values"),
+        (HALO + 'faces = ["1 B", "1 B", "1 B", "1 B"]', "'1 B']; valid: at most 3 values, not 4"),
+        (HALO + 'faces = "2 MiB"', "faces = '2 MiB'; valid: a list"),
+        (HALO + 'faces = ["2 MiB", "512 KiB", 8]', "faces[2] = 8 has no unit"),
+        (HALO + 'faces = ["2 MiB", "512 KiB", "0 B"]', "faces[2] = '0 B' is not greater than 0"),
+        (HALO + 'faces = ["2 MiB", "512 KiB", "0.5 B"]', "faces[2] = 0.5 B; valid: whole bytes"),
+        (HALO + 'buffer = "1 MiB"\n' + FACES, "buffer = 1.04858e+06 B beside faces; valid: faces alone"),
+        (HALO + "faces = []", "faces = []; valid: 3 values"),
+        (LISTED + "neighbours = 2\n" + FACES, "faces = (2097152.0, 524288.0, 8.0) with pattern = 'neighbours'"),
+        (STENCIL + FACES, "say nothing of edges and corners; valid: edges and corner beside them"),
+        (HALO + FACES + 'edges = ["1 B", "1 B", "1 B"]', "edges = (1.0, 1.0, 1.0) with pattern = 'halo3d'; valid"),
+        (STENCIL + 'buffer = "8 B"\nedge = "8 B"\nedges = ["1 B", "1 B", "1 B"]', "edge beside edges; valid: edge, of"),
+        (
+            HALO + 'buffer = "1 MiB"\nboth_ways = true',
+            "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'",
+        ),
+        (HALO + FACES + "ranks_per_node = 0", "ranks_per_node = 0; valid: at least 1"),
+        (HALO + FACES + "ranks_per_node = 5", "ranks_per_node = 5 does not divide 32 ranks; valid: a divisor of 32"),
+        (HALO + FACES + "node_grid = [2, 3]", "node_grid[1] = 3 does not divide 4 ranks along that axis"),
+        (HALO + FACES + "ranks_per_node = 8\nnode_grid = [2, 2]", "node_grid = [2, 2] has 4 ranks; valid: 8"),
+        (HALO + FACES + 'ranks_per_node = 8\npath = "intra"', "path = 'intra' beside ranks of several nodes"),
+        (
+            LISTED + 'buffer = "8 B"\nneighbour_list = [[1], [0]]\nnode_grid = [2]',
+            "with pattern = 'neighbours' and no grid",
+        ),
+        (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
+        (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: at most 1"),
+        (STEP.replace("spread", "noise"), "exchanges[0].arrivals.noise is not a field"),
+        (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
+        (LISTED + "neighbour_list = [[{ to = 1, size = 8 }], [0]]", "neighbour_list[0][0].size = 8 has no unit"),
+        (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
+        (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
+        (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
+        ("format = 3\nthreads = 8", "format = 3; valid: 2"),
+        ("format = true\nthreads = 8", "format = True; valid: 2"),
+        (STEP + "compute = 3\n", "exchanges[1].compute = 3 is not a table"),
+        (STEP.replace("64 KiB", "64 KiBs"), "exchanges[1].neighbour_list[0][0].size = '64 KiBs' has a unit"),
+        (STEP.replace("[{ to", "[{ top"), "exchanges[1].neighbour_list[0][0].top is not a field"),
+        (STEP.replace('"8 B"]', "8]"), "exchanges[0].faces[2] = 8 has no unit"),
+        (STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
+        (
+            STEP.replace("2], [0]", "3], [-1]"),
+            "exchanges[1].neighbour_list[1][0] = -1; valid: at least 0",
+        ),
+        (
+            STEP.replace('buffer = "8 KiB"', 'faces = ["8 B", "8 B", "8 B"]'),
+            "exchanges[1].faces = (8.0, 8.0, 8.0) with",
+        ),
+        (
+            STEP.replace("share", 'buffer = "1 KiB"\nshare'),
+            "buffer beside exchanges; valid: buffer in each of [[exchanges]]",
+        ),
+        (STEP.replace("share", "blocks = 2\nshare"), "blocks beside exchanges; valid: blocks in each of [[exchanges]]"),
+        (STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
+        (HALO + "exchanges = []", "exchanges = []; valid: at least 1 value, not 0"),
+        (HALO + "exchanges = 3", "exchanges = 3"),
+        (HALO + "exchanges = [3]", "exchanges[0] = 3 is not a table"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, expected: str) -> None:
+    assert expected in refused(tmp_path, text)
+
+
+@pytest.mark.parametrize("line", ["1:", "1:0", "1:8:9", "1:-8", "1:8.5", ":8"])
+def test_a_list_file_with_odd_sizes(tmp_path: Path, line: str) -> None:
+    (tmp_path / "list.txt").write_text(f"1:8\n{line}\n")
+    said = refused(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
+    assert "line 2 is not a list of ranks; valid: integers of at least 0, with bytes as in 1:65536" in said
+
+
+NEW = [
+    HALO + FACES,
+    STENCIL + 'buffer = "1 MiB"\nedges = ["8 B", "8 B", "8 B"]\n',
+    LISTED + 'neighbour_list = [[{ to = 1, size = "8 B" }], []]\n',
+    HALO + 'buffer = "1 MiB"\nranks_per_node = 4\n',
+    STEP,
+    'format = 2\nthreads = 2\nbuffer = "8 B"\nboth_ways = true\n',
+]
+
+
+def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
+    for text in NEW:
+        w = loaded(tmp_path, text)
+        (need,) = [n for n in supported_by.NEEDS if n.asked(w)][:1]
+        for engine in supported_by.ASKED_BY:
+            if engine in need.able:
+                assert need.name != supported_by.beyond(w, engine)
+                continue
+            with pytest.raises(PreadyError, match="not simulated by") as caught:
+                supported_by.check(w, engine)
+            for other, command in supported_by.ASKED_BY.items():
+                able = str(caught.value).partition("; valid: ")[2]
+                assert (command in able) == (supported_by.beyond(w, other) is None)

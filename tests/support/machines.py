@@ -1,0 +1,102 @@
+"""Machines for tests: every parameter as given, nothing else costs anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pready.model.machine.machine import Machine, load
+from pready.model.machine.path import SendCompletes
+from pready.model.toml.dotted import written
+from pready.model.toml.reading import validated
+
+
+def ideal(**changes: Any) -> Machine:
+    """A machine that only has bandwidth; `changes` are plain SI numbers.
+
+    L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), contention (same),
+    poll, match, per_entry, put, epoch, link (bytes per second), progress, contexts, copy.
+    """
+    p: dict[str, Any] = {
+        "L": 0.0,
+        "o_s": 0.0,
+        "o_r": 0.0,
+        "g": 0.0,
+        "G": 1 / 25e9,
+        "handshake": None,
+        "pready": 0.0,
+        "barrier": [0.0, 0.0, 0.0],
+        "contention": [0.0, 0.0, 0.0],
+        "poll": 0.0,
+        "match": 0.0,
+        "per_entry": 0.0,
+        "put": 0.0,
+        "epoch": 0.0,
+        "link": None,
+        "progress": "hardware",
+        "contexts": 10_000,
+        "copy": 1e300,
+    } | changes
+
+    def value(x: float, unit: str) -> dict[str, str]:
+        return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
+
+    segment = {
+        "from": "0 B",
+        "protocol": "rendezvous" if p["handshake"] is not None else "short",
+        **{name: value(p[name], "s") for name in ("L", "o_s", "o_r", "g")},
+        "G": value(p["G"], "s/B"),
+    }
+    if p["handshake"] is not None:
+        segment["handshake"] = value(p["handshake"], "s")
+    curve = {"threads": [1, 2, 1024], "source": "assumed", "why": "test"}
+    data = {
+        "format": 1,
+        "name": "ideal",
+        "created": "2026-11-20",
+        "created_by": "test",
+        "library": {"name": "mpich-6314"},
+        "progress": {"value": p["progress"], "source": "assumed", "why": "test"},
+        "contexts": {"value": p["contexts"], "source": "assumed", "why": "test"},
+        "inter": {"segments": [segment], "link_bandwidth": value(p["link"] or 1 / p["G"], "B/s")},
+        "threads": {
+            "pready": value(p["pready"], "s"),
+            "vci_poll": value(p["poll"], "s"),
+            "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
+            "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
+        },
+        "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
+        "one_sided": {"put": value(p["put"], "s"), "epoch": value(p["epoch"], "s")},
+        "memory": {"copy_hot": value(p["copy"], "B/s"), "copy_cold": value(p["copy"], "B/s")},
+    }
+    import datetime
+
+    data["created"] = datetime.date(2026, 11, 20)
+    return validated(Machine, data, "test machine")
+
+
+def sends_complete(machine: Machine, value: str, from_: float = 0.0) -> Machine:
+    """The machine with sends that are complete when they are copied, have left, or are delivered."""
+    says = {"value": value, "from": f"{from_!r} B", "source": "assumed", "why": "test"}
+    path = machine.inter.model_copy(update={"send_completes": validated(SendCompletes, says, "test")})
+    return machine.model_copy(update={"inter": path})
+
+
+def with_every_table() -> Machine:
+    """MeluXina with every optional value that a machine file may have."""
+
+    def value(x: object) -> dict[str, object]:
+        return {"value": x, "source": "assumed", "why": "test"}
+
+    about = {"source": "assumed", "why": "test"}
+    curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **about}
+    machine = load("meluxina")
+    data = written(machine)
+    data["inter"]["send_completes"] = {"value": "delivered", "from": "1 KiB", **about}
+    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B"), "O_r_beyond": value("2 ps/B")}
+    data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
+    data["memory"] |= {"cache": value("32 MiB"), "caches": value(2)}
+    data["threads"]["contention_put"] = data["threads"]["contention"]
+    data["one_sided"] |= {"flush": value("2 us"), "window": value("1 us"), "puts": value("adapter")}
+    data["library"]["early_send"] = value(True)
+    data |= {"sender_progress": value("on-call"), "active_message": curve, "cold": curve}
+    return validated(Machine, data, "test machine")
