@@ -62,16 +62,6 @@ inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     return arrival;
 }
 
-// An arrival that keeps the tag of an earlier time of its message.
-inline double tagged_as(const Plan& p, double earlier, double arrival) {
-    std::int64_t bits, tag;
-    std::memcpy(&bits, &arrival, sizeof bits);
-    std::memcpy(&tag, &earlier, sizeof tag);
-    bits = (bits & ~p.vci_bits) | (tag & p.vci_bits);
-    std::memcpy(&arrival, &bits, sizeof bits);
-    return arrival;
-}
-
 // A message of W ranks, which may leave at `goes`: through the rank's own NIC, or to its node's adapter (node.hpp). Returns
 // the time to note: when it arrives, or comes to that adapter.
 inline V leave_one(const Plan& p, const Way& way, V goes, Exchange& x) {

@@ -87,7 +87,7 @@ inline const Leaving* in_order(Leaving* from, Leaving* to, std::int64_t count) {
 // A message of class c that came to the adapter has left at `left`; its slot, where a tag is kept, tells when it came.
 inline void land(const Plan& p, double* record, double& slot, std::int32_t c, double left) {
     const double came = slot, arrives = left + p.travel[c];
-    slot = tagged_as(p, came, arrives);
+    slot = tagged_as(p, wide(came), wide(arrives))[0];
     if (arrives <= record[kJoin]) record[kEarly] += 1;
     record[kDone] = std::max({record[kDone], came, left + p.completes[c]});
     if (!p.confirmed) return;
