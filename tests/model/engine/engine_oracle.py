@@ -302,7 +302,7 @@ class Oracle:
         return waits and cost.completes == Completes.DELIVERED and self.approach.interface.sync != "passive"
 
     def answered(self, asked: float, posted: float, enters: float) -> float:
-        """When a receiver answers: inside MPI, and there it is as it posts its receives, too."""
+        """When a receiver answers: in MPI, where it is as it posts its receives, too."""
         handled = self.approach.interface.active_message and self.progress != "thread"
         if self.progress != "on-call" and not handled:
             return max(asked, posted)
@@ -423,7 +423,7 @@ class Oracle:
 
         handshakes = any(m.asks for m in self.messages)
         plain = not (interface.one_sided or interface.active_message or interface.two_sided_rendezvous)
-        # Where receivers' go-aheads compete, payloads ready in the same picosecond leave as issued.
+        # Where clear-to-sends of several receivers compete, payloads ready in the same picosecond leave as issued.
         compete = len(to) > 1 and (not plain or handshakes)
 
         # Where traffic is two-way, as many messages are received under the lock before the next turn.

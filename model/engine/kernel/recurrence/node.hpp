@@ -2,7 +2,7 @@
 // of time.
 #pragma once
 
-#include "leave.hpp"
+#include "recurrence/leave.hpp"
 
 namespace pready {
 namespace {
@@ -30,7 +30,8 @@ template <class Each>
 inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* out, const Each& each) {
     if (p.lists_leaving) {
         const double* list = record + p.leaving;
-        for (auto count = static_cast<std::int64_t>(*list); count > 0; --count) each(static_cast<std::int32_t>(*++list));
+        for (auto count = static_cast<std::int64_t>(*list); count > 0; --count)
+            each(static_cast<std::int32_t>(*++list));
         return;
     }
     std::int32_t* to = out;  // directions in which messages leave

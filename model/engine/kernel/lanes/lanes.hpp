@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "passes.hpp"
+#include "lanes/passes.hpp"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
@@ -211,8 +211,8 @@ inline void steps(const std::int32_t* at, const std::int32_t* end, const Read& r
     }
 }
 
-// Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop of
-// their own, for more cases in that of merges cost 4 % of all.
+// Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop
+// of their own, for more cases in that of merges cost 4 % of all.
 template <class X, class Read, class Write, class Compare>
 inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
     const std::int32_t* at = net.steps;

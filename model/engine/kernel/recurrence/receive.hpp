@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "send.hpp"
+#include "recurrence/send.hpp"
 
 namespace pready {
 namespace {
@@ -100,8 +100,8 @@ inline const Network& latest_network(const Inbox& in, int level, int& kept) {
     return in.network[in.levels - 1];
 }
 
-// Fills `s.key` with when the last few messages of each source left, tagged as their arrivals, and more until those left out come too early to
-// decide anything; a lane that needs no more has none. Returns the network.
+// Fills `s.key` with when the last few messages of each source left, tagged as their arrivals, and more until those
+// left out come too early to decide anything; a lane that needs no more has none. Returns the network.
 inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) {
     const Inbox& in = p.inbox;
     double slowest = 0;  // what comes through the port may wait for another size
@@ -125,8 +125,8 @@ inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) 
     }
 }
 
-// Brings messages of `s.key` into the order in which they come to the port: in `s.along`, by number. What stays within a
-// node does not.
+// Brings messages of `s.key` into the order in which they come to the port: in `s.along`, by number. What stays within
+// a node does not.
 inline void line_up_at_port(const Plan& p, Scratch& s, const Network& net, V floor) {
     const Numbered numbered{p.inbox.numbers};
     of_sources(p, net, [&](int at, int j) {
@@ -211,8 +211,8 @@ inline void pass_to_vcis(const Plan& p, Scratch& s, const Network& net) {
     }
 }
 
-// Whether port and server are as one server that takes the longer of both for each message: where all that comes through
-// the port is of one class, and nothing else is received, or by one server that is no faster than the port.
+// Whether port and server are as one server that takes the longer of both for each message: where all that comes
+// through the port is of one class, and nothing else is received, or by one server that is no faster than the port.
 inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
     outside = -1;
     for (std::int32_t c = 0; c < p.classes; ++c) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "draws.hpp"
+#include "recurrence/draws.hpp"
 
 namespace pready {
 namespace {
