@@ -51,7 +51,7 @@ class Plan:
     steps: int
     """Exchanges per iteration: 1, or octants × blocks of a sweep."""
     numbers: Numbers
-    """The same for the kernel: what `kernel/fields.def` lists."""
+    """The same for the kernel: what `kernel/recurrence/fields.def` lists."""
 
 
 Price = Callable[[float, bool], Costs]

@@ -1,12 +1,12 @@
-#include "sweep_run.hpp"
+#include "run/sweep_run.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "memory.hpp"
-#include "workers.hpp"
+#include "run/memory.hpp"
+#include "run/workers.hpp"
 
 namespace pready {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fields.hpp"
-#include "run.hpp"
+#include "run/run.hpp"
 
 namespace pready {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan.hpp"
+#include "recurrence/plan.hpp"
 
 namespace pready {
 

@@ -1,7 +1,7 @@
 // Steps 2 and 3 of the timeline for W ranks: from ready partitions to payloads that may leave.
 #pragma once
 
-#include "exchange.hpp"
+#include "recurrence/exchange.hpp"
 
 namespace pready {
 namespace {
@@ -9,8 +9,8 @@ namespace {
 // When a receiver posts its receives.
 inline V posted(const Plan& p, const Scratch& s, int d) { return p.gate_is_join ? s.posted[d] : s.gate[d]; }
 
-// Fills in when receivers answer; returns when the last of them has posted its receives, or, where each of them lets its
-// own message go, the first.
+// Fills in when receivers answer; returns when the last of them has posted its receives, or, where each of them lets
+// its own message go, the first.
 inline V receivers_ready(const Plan& p, Scratch& s, V start) {
     V last = wide(-kInf), first = wide(kInf);
     for (int d = 0; d < p.directions; ++d) {
@@ -51,9 +51,9 @@ inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
     for (int d = 0; d < p.directions; ++d) s.hold[d] = g.alike ? wide(holds[0][d]) : collect(holds, d);
 }
 
-// A VCI's lock is a FIFO; its holder issues a transport partition to all peers, and then receives as many messages, unless
-// nobody waits. Who waits for the lock pays for that. Calls `each` with when a partition takes the lock; returns when the
-// last message is issued.
+// A VCI's lock is a FIFO; its holder issues a transport partition to all peers, and then receives as many messages,
+// unless nobody waits. Who waits for the lock pays for that. Calls `each` with when a partition takes the lock; returns
+// when the last message is issued.
 template <class Each>
 inline V take_locks(const Plan& p, Scratch& s, Each each) {
     const std::int32_t* member = p.vci_members;
@@ -73,8 +73,8 @@ inline V take_locks(const Plan& p, Scratch& s, Each each) {
     return issued;
 }
 
-// When a payload of class c may leave that was issued at `issued`, in all lanes or in one: its receiver answers at `gate`,
-// in MPI, and as it posts its receives; its sender sees that at `sees`.
+// When a payload of class c may leave that was issued at `issued`, in all lanes or in one: its receiver answers at
+// `gate`, in MPI, and as it posts its receives; its sender sees that at `sees`.
 template <class T>
 inline T allowed(const Plan& p, std::int32_t c, T gate, T posted, T sees, T issued) {
     if (p.two_sided) return larger(issued, gate + p.wire[c]);

@@ -2,7 +2,7 @@
 // of time.
 #pragma once
 
-#include "leave.hpp"
+#include "recurrence/leave.hpp"
 
 namespace pready {
 namespace {
@@ -30,7 +30,8 @@ template <class Each>
 inline void leaving(const Plan& p, const double* record, std::int32_t profile, std::int32_t* out, const Each& each) {
     if (p.lists_leaving) {
         const double* list = record + p.leaving;
-        for (auto count = static_cast<std::int64_t>(*list); count > 0; --count) each(static_cast<std::int32_t>(*++list));
+        for (auto count = static_cast<std::int64_t>(*list); count > 0; --count)
+            each(static_cast<std::int32_t>(*++list));
         return;
     }
     std::int32_t* to = out;  // directions in which messages leave
@@ -87,7 +88,7 @@ inline const Leaving* in_order(Leaving* from, Leaving* to, std::int64_t count) {
 // A message of class c that came to the adapter has left at `left`; its slot, where a tag is kept, tells when it came.
 inline void land(const Plan& p, double* record, double& slot, std::int32_t c, double left) {
     const double came = slot, arrives = left + p.travel[c];
-    slot = tagged_as(p, came, arrives);
+    slot = tagged_as(p, wide(came), wide(arrives))[0];
     if (arrives <= record[kJoin]) record[kEarly] += 1;
     record[kDone] = std::max({record[kDone], came, left + p.completes[c]});
     if (!p.confirmed) return;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "passes.hpp"
+#include "lanes/passes.hpp"
 
 namespace pready {
 

@@ -1,7 +1,7 @@
 // Steps 1 to 5 of the timeline for W ranks: from their starts to the arrivals of all their messages.
 #pragma once
 
-#include "leave.hpp"
+#include "recurrence/leave.hpp"
 
 namespace pready {
 namespace {

@@ -1,4 +1,4 @@
-#include "workers.hpp"
+#include "run/workers.hpp"
 
 #include <chrono>
 #include <exception>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "run.hpp"
+#include "run/run.hpp"
 
 namespace pready {
 

@@ -1,12 +1,12 @@
-#include "grid_run.hpp"
+#include "run/grid_run.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "memory.hpp"
-#include "workers.hpp"
+#include "run/memory.hpp"
+#include "run/workers.hpp"
 
 namespace pready {
 namespace {
@@ -93,10 +93,11 @@ class GridRun {
         for (std::int64_t k = 0; k < turns(); ++k) {
             const Turn t = turn(k);
             const State state = at(t);
-            const Window window{doubles(records_[t.layout.shared ? 0 : i]), t.layout.shared ? -1 : t.layout.capacity - 1,
-                                ranks_count_, t.plan.record};
+            const bool shared = t.layout.shared;
+            const Window window{doubles(records_[shared ? 0 : i]), shared ? -1 : t.layout.capacity - 1, ranks_count_,
+                                t.plan.record};
             me.extremes = kNone;
-            if (t.layout.shared) {
+            if (shared) {
                 send_all(me, t, state, window);
                 if (!barrier_.wait([&] { return progress_.go_on(); })) return;
                 if (!serve_nodes(me, t, state, window)) return;

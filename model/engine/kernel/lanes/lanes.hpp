@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "passes.hpp"
+#include "lanes/passes.hpp"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
@@ -132,29 +132,7 @@ struct Places {
 
 // Writes what W lanes have behind as many addresses, row by row.
 inline void scatter_rows(double* const* to, const V* rows, std::int64_t count) {
-    std::int64_t i = 0;
-#if defined(__AVX512F__)
-    for (; i + W <= count; i += W) {
-        __m512d pairs[W], fours[W];
-        for (int r = 0; r < W; r += 2) {
-            pairs[r] = _mm512_maskz_unpacklo_pd(0xff, rows[i + r], rows[i + r + 1]);
-            pairs[r + 1] = _mm512_maskz_unpackhi_pd(0xff, rows[i + r], rows[i + r + 1]);
-        }
-        for (int odd = 0; odd < 2; ++odd) {
-            for (int half = odd; half < W; half += 4) {
-                fours[half] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0x88);
-                fours[half + 2] = _mm512_maskz_shuffle_f64x2(0xff, pairs[half], pairs[half + 2], 0xdd);
-            }
-            for (int l = odd; l < 4; l += 2) {
-                const V low = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0x88);
-                const V high = _mm512_maskz_shuffle_f64x2(0xff, fours[l], fours[l + 4], 0xdd);
-                std::memcpy(to[l] + i, &low, sizeof low);
-                std::memcpy(to[l + 4] + i, &high, sizeof high);
-            }
-        }
-    }
-#endif
-    for (; i < count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
         const V x = rows[i];
         for (int l = 0; l < W; ++l) to[l][i] = x[l];
     }
@@ -233,8 +211,8 @@ inline void steps(const std::int32_t* at, const std::int32_t* end, const Read& r
     }
 }
 
-// Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop of
-// their own, for more cases in that of merges cost 4 % of all.
+// Merges lists whose lengths the network was made for. Those of one value are sorted first, some at a time: in a loop
+// of their own, for more cases in that of merges cost 4 % of all.
 template <class X, class Read, class Write, class Compare>
 inline void merge(const Network& net, const Read& read, const Write& write, const Compare& compare) {
     const std::int32_t* at = net.steps;

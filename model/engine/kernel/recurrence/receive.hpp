@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "send.hpp"
+#include "recurrence/send.hpp"
 
 namespace pready {
 namespace {
@@ -100,8 +100,8 @@ inline const Network& latest_network(const Inbox& in, int level, int& kept) {
     return in.network[in.levels - 1];
 }
 
-// Fills `s.key` with when the last few messages of each source left, and more until those left out come too early to
-// decide anything; a lane that needs no more has none. Returns the network.
+// Fills `s.key` with when the last few messages of each source left, tagged as their arrivals, and more until those
+// left out come too early to decide anything; a lane that needs no more has none. Returns the network.
 inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) {
     const Inbox& in = p.inbox;
     double slowest = 0;  // what comes through the port may wait for another size
@@ -115,7 +115,7 @@ inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) 
             const V travel = s.origin[j].travel;
             for (int back = have; back < want; ++back) {
                 const V v = enough ? wide(-kInf) : gather(p, s, j, back);
-                s.key[(j + 1) * in.each - 1 - back] = v - travel;
+                s.key[(j + 1) * in.each - 1 - back] = tagged_as(p, v, v - travel);
             }
             if (!last) left_out = larger(left_out, gather(p, s, j, want) + (slowest - smaller(travel, wide(slowest))));
         }
@@ -125,18 +125,25 @@ inline const Network& latest_of_each(const Plan& p, Scratch& s, V all, V least) 
     }
 }
 
-// When each message of `s.key` is through the port, by source: in the order in which they left. What stays within a node does not come through it.
-inline void go_through(const Plan& p, Scratch& s, const Network& net, V floor) {
-    const Inbox& in = p.inbox;
-    const Numbered numbered{in.numbers};
-    V* const comes = reinterpret_cast<V*>(s.id);
+// Brings messages of `s.key` into the order in which they come to the port: in `s.along`, by number. What stays within
+// a node does not.
+inline void line_up_at_port(const Plan& p, Scratch& s, const Network& net, V floor) {
+    const Numbered numbered{p.inbox.numbers};
     of_sources(p, net, [&](int at, int j) {
-        const Origin& from = s.origin[j];
-        comes[at] = from.own ? wide(-kInf) : s.key[at];
-        s.through[at] = from.service;
-        s.along[at] = numbered.of(larger(ticks(comes[at] - floor), wide(-1e300)), at);
+        const V comes = s.origin[j].own ? wide(-kInf) : s.key[at];
+        s.along[at] = numbered.of(larger(ticks(comes - floor), wide(-1e300)), at);
     });
     sort_values(net, s.along);
+}
+
+// When each message of `s.key` is through the port, by source.
+inline void go_through(const Plan& p, Scratch& s, const Network& net) {
+    const Numbered numbered{p.inbox.numbers};
+    V* const comes = reinterpret_cast<V*>(s.id);
+    of_sources(p, net, [&](int at, int j) {
+        comes[at] = s.origin[j].own ? wide(-kInf) : s.key[at];
+        s.through[at] = s.origin[j].service;
+    });
     const auto* left = reinterpret_cast<const double*>(comes);
     auto* through = reinterpret_cast<double*>(s.through);
     V free = wide(-kInf);  // as long as those come that never do
@@ -166,42 +173,46 @@ inline V serve(const Plan& p, Scratch& s, const Network& net) {
 
 constexpr int kVciBits = 32;
 
-// The same where each VCI is a server; in `served`. What is of one size arrives as it went through the port.
+// The same where each VCI is a server; in `later`.
 inline void serve_by_vci(const Plan& p, Scratch& s, const Network& net) {
-    const Inbox& in = p.inbox;
-    const bool as_through = p.classes == 1 && !p.inside[0] && !through_already(p);
-    V* const about = as_through ? s.key : s.along;
     of_sources(p, net, [&](int at, int j) {
-        const I vci = reinterpret_cast<I>(gather(p, s, j, (j + 1) * in.each - 1 - at)) & p.vci_bits;
-        if (!as_through) s.key[at] = s.through[at];
-        about[at] = reinterpret_cast<V>(vci | std::int64_t{j} << kVciBits);
+        const I vci = reinterpret_cast<I>(s.key[at]) & p.vci_bits;
+        s.key[at] = s.through[at];
+        s.along[at] = reinterpret_cast<V>(vci | std::int64_t{j} << kVciBits);
     });
-    if (!as_through) sort_with(net, s.key, s.along);
-    V* const bound = s.served;
-    V* const served = s.later;
-    for (int v = 0; v < p.vcis; ++v) served[v] = wide(-kInf);
-    auto* ends = reinterpret_cast<double*>(served);
-    const Numbered numbered{in.numbers};
+    sort_with(net, s.key, s.along);
+    auto* ends = reinterpret_cast<double*>(s.later);
     for (int i = 0; i < net.size; ++i) {
-        V arrival = s.key[net.order[i]], whose = s.along[net.order[i]];
-        if (as_through) {
-            const Places place(numbered.number(whose));
-            arrival = place.pick(reinterpret_cast<const double*>(s.through));
-            whose = place.pick(reinterpret_cast<const double*>(s.key));
-        }
+        const V arrival = s.key[net.order[i]];
         std::int64_t of[W];
-        std::memcpy(of, &whose, sizeof of);
+        std::memcpy(of, s.along + net.order[i], sizeof of);
         for (int l = 0; l < W; ++l) {
             if (!(arrival[l] > -kInf)) continue;
             double& end = ends[(of[l] & p.vci_bits) * W + l];
             end = larger(arrival[l], end) + s.origin[of[l] >> kVciBits].receive[l];
         }
     }
-    for (int v = 0; v < p.vcis; ++v) bound[v] = larger(bound[v], served[v]);
 }
 
-// Whether port and server are as one server that takes the longer of both for each message: where all that comes through
-// the port is of one class, and nothing else is received, or by one server that is no faster than the port.
+// The same of one class, which arrives as it goes through the port.
+inline void pass_to_vcis(const Plan& p, Scratch& s, const Network& net) {
+    const Numbered numbered{p.inbox.numbers};
+    const V cost = s.origin[0].receive;
+    auto* ends = reinterpret_cast<double*>(s.later);
+    V free = wide(-kInf);
+    for (int i = 0; i < net.size; ++i) {
+        const V left = Places(numbered.number(s.along[net.order[i]])).pick(reinterpret_cast<const double*>(s.key));
+        const V begun = larger(left, free), arrival = begun + p.travel[0];
+        free = begun + p.service[0];
+        for (int l = 0; l < W; ++l) {
+            double& end = ends[(reinterpret_cast<I>(left)[l] & p.vci_bits) * W + l];
+            if (left[l] > -kInf) end = larger(arrival[l], end) + cost[l];
+        }
+    }
+}
+
+// Whether port and server are as one server that takes the longer of both for each message: where all that comes
+// through the port is of one class, and nothing else is received, or by one server that is no faster than the port.
 inline bool serves_as_one(const Plan& p, std::int32_t& outside) {
     outside = -1;
     for (std::int32_t c = 0; c < p.classes; ++c) {
@@ -289,15 +300,21 @@ inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, st
     V end = latest;
     for (int v = 0; serves && v < (p.tags ? p.vcis : 1); ++v) end = larger(end, s.served[v]);
     const Network& net = latest_of_each(p, s, all, end);
-    go_through(p, s, net, floor);
+    line_up_at_port(p, s, net, floor);
+    if (p.tags) std::fill_n(s.later, p.vcis, wide(-kInf));
+    if (p.tags && p.classes == 1 && !p.inside[0] && !through_already(p)) {
+        pass_to_vcis(p, s, net);
+    } else {
+        go_through(p, s, net);
+        if (p.tags) serve_by_vci(p, s, net);
+    }
     if (!serves) {
         for (int i = 0; i < net.size; ++i) end = larger(end, s.through[net.order[i]]);
         return end;
     }
     if (!p.tags) return larger(s.served[0], serve(p, s, net));
-    serve_by_vci(p, s, net);
     end = wide(-kInf);
-    for (int v = 0; v < p.vcis; ++v) end = larger(end, s.served[v]);
+    for (int v = 0; v < p.vcis; ++v) end = larger(end, larger(s.served[v], s.later[v]));
     return end;
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "merge_network.hpp"
-#include "places.hpp"
-#include "plan.hpp"
+#include "order/merge_network.hpp"
+#include "order/places.hpp"
+#include "recurrence/plan.hpp"
 
 namespace pready {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan.hpp"
+#include "recurrence/plan.hpp"
 
 namespace pready {
 

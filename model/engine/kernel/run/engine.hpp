@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "fields.hpp"
-#include "passes.hpp"
-#include "plan.hpp"
-#include "run.hpp"
-#include "sorting.hpp"
+#include "lanes/passes.hpp"
+#include "order/sorting.hpp"
+#include "recurrence/plan.hpp"
+#include "run/run.hpp"
 
 namespace pready {
 

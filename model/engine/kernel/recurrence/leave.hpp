@@ -1,7 +1,7 @@
 // Steps 4 and 5 of the timeline for W ranks: through the NIC and over the wire.
 #pragma once
 
-#include "issue.hpp"
+#include "recurrence/issue.hpp"
 
 namespace pready {
 namespace {
@@ -62,18 +62,8 @@ inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     return arrival;
 }
 
-// An arrival that keeps the tag of an earlier time of its message.
-inline double tagged_as(const Plan& p, double earlier, double arrival) {
-    std::int64_t bits, tag;
-    std::memcpy(&bits, &arrival, sizeof bits);
-    std::memcpy(&tag, &earlier, sizeof tag);
-    bits = (bits & ~p.vci_bits) | (tag & p.vci_bits);
-    std::memcpy(&arrival, &bits, sizeof bits);
-    return arrival;
-}
-
-// A message of W ranks, which may leave at `goes`: through the rank's own NIC, or to its node's adapter (node.hpp). Returns
-// the time to note: when it arrives, or comes to that adapter.
+// A message of W ranks, which may leave at `goes`: through the rank's own NIC, or to its node's adapter (node.hpp).
+// Returns the time to note: when it arrives, or comes to that adapter.
 inline V leave_one(const Plan& p, const Way& way, V goes, Exchange& x) {
     const V left = larger(goes, x.nic), arrives = left + way.travel;
     x.nic = way.own ? left + way.service : x.nic;
@@ -83,8 +73,8 @@ inline V leave_one(const Plan& p, const Way& way, V goes, Exchange& x) {
     return x.start + (way.own ? arrives : goes);
 }
 
-// All messages through the NIC, which is one server. Notes each in its rank's record: by direction, in the order in which
-// they leave.
+// All messages through the NIC, which is one server. Notes each in its rank's record: by direction, in the order in
+// which they leave.
 inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
     Exchange x = y;
     const std::int64_t n = p.mapped ? p.jobs : std::int64_t{p.transports} * p.directions;

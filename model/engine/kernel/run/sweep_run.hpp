@@ -1,7 +1,7 @@
 // Iterations of a sweep: eight octants of wavefronts.
 #pragma once
 
-#include "run.hpp"
+#include "run/run.hpp"
 
 namespace pready {
 

@@ -1,7 +1,7 @@
 // What one simulation needs to know, as plain numbers and pointers (owned by `Fields` and `Sorting`).
 //
 // A "profile" is the set of directions in which a rank has a neighbour: all of them in the interior,
-// fewer at an open boundary or in a neighbour list. See ../__init__.py for the model.
+// fewer at an open boundary or in a neighbour list. The engine's docstring has the model.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class Arrivals : int { table = 0, threads = 1, gaussian = 2 };
 enum class Select : int { first = 0, turn = 1, draw = 2 };
 enum class Density : int { uniform = 0, normal = 1, kernel = 2 };
 enum class Receivers : int { master = 0, threads = 1, none = 2 };
-enum class Sees : int { at_once = 0, in_mpi = 1, joined = 2 };  // from when on a rank's first thread waits in MPI, all do
+enum class Sees : int { at_once = 0, in_mpi = 1, joined = 2 };  // once a thread waits in MPI, or all have joined
 enum class Sync : int { none = 0, active = 1, passive = 2 };
 using Seed = std::uint64_t;
 
@@ -45,7 +45,7 @@ struct Plan {
 #define SCALAR(type, name) type name;
 #define TRIPLE(type, name) type name[3];
 #define ARRAY(type, name, ...) const type* name;
-#include "fields.def"
+#include "recurrence/fields.def"
 
     // What follows from the fields.
     int outer;       // the outermost axis with more than one rank; it never wraps in window coordinates

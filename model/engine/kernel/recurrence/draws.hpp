@@ -1,13 +1,13 @@
-// When the partitions of W ranks become ready: the draws of ../../arrivals.py from the same counters.
+// When the partitions of W ranks become ready: as Python draws them (`arrivals.draw`), from the same counters.
 #pragma once
 
-#include "lanes.hpp"
-#include "plan.hpp"
+#include "lanes/lanes.hpp"
+#include "recurrence/plan.hpp"
 
 namespace pready {
 namespace {
 
-// Philox4x32-10 (Salmon et al., https://doi.org/10.1145/2063384.2063405), as in ../../random_draws.py.
+// Philox4x32-10 (Salmon et al., https://doi.org/10.1145/2063384.2063405), as in Python.
 struct Pair {
     V first, second;
 };
@@ -32,7 +32,7 @@ inline Pair uniforms(std::uint64_t seed, U rank, U iteration, std::uint64_t bloc
     return {unit(c0, c1), unit(c2, c3)};
 }
 
-// AS 241 PPND16 (Wichura 1988, https://doi.org/10.2307/2347330), as in ../../normal.py.
+// AS 241 PPND16 (Wichura 1988, https://doi.org/10.2307/2347330), as in Python.
 constexpr double kCentralOver[8] = {
     2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608};

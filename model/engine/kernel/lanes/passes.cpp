@@ -1,6 +1,6 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
-#include "node.hpp"
-#include "receive.hpp"
+#include "recurrence/node.hpp"
+#include "recurrence/receive.hpp"
 
 namespace pready {
 namespace {
@@ -113,8 +113,8 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// When a rank's receivers answer, when they post their receives, and when they are in MPI to acknowledge: `from`, `post` and
-// `enter` by rank.
+// When a rank's receivers answer, when they post their receives, and when they are in MPI to acknowledge: `from`,
+// `post` and `enter` by rank.
 inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
                            const double* post, const double* enter) {
     const auto tell = [&](int d, std::int64_t to) {
@@ -278,7 +278,8 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             point(own, static_cast<const double*>(window.data), records_at(window, at));
             for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l] + p.alone, l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
-            const V join = collect(own, kJoin), theirs = receivers_join(p, window, at, join), early = collect(own, kEarly);
+            const V join = collect(own, kJoin), early = collect(own, kEarly);
+            const V theirs = receivers_join(p, window, at, join);
             const V done = collect(own, kDone);
             const Received r = receive(p, s, p.waits ? theirs : start);
             // Where each thread has completed its own messages, they meet.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "draws.hpp"
+#include "recurrence/draws.hpp"
 
 namespace pready {
 namespace {
@@ -181,6 +181,11 @@ inline Way way_of(const Scratch& s, const std::int64_t (&direction)[W]) {
     const auto masks = [&](auto field) { return reinterpret_cast<I>(lanes(field)); };
     return {lanes(&Way::service),   lanes(&Way::travel), lanes(&Way::ack),
             lanes(&Way::completes), masks(&Way::there),  masks(&Way::own)};
+}
+
+// A time that keeps the tag of another one of its message, in its last bits, where that matters.
+inline V tagged_as(const Plan& p, V other, V time) {
+    return reinterpret_cast<V>((reinterpret_cast<I>(time) & ~p.vci_bits) | (reinterpret_cast<I>(other) & p.vci_bits));
 }
 
 }  // namespace

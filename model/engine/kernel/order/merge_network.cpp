@@ -1,4 +1,4 @@
-#include "merge_network.hpp"
+#include "order/merge_network.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,9 +1,9 @@
-#include "sorting.hpp"
+#include "order/sorting.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "passes.hpp"
+#include "lanes/passes.hpp"
 
 namespace pready {
 

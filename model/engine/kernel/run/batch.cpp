@@ -1,11 +1,11 @@
-#include "batch.hpp"
+#include "run/batch.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 
-#include "engine.hpp"
-#include "workers.hpp"
+#include "run/engine.hpp"
+#include "run/workers.hpp"
 
 namespace pready {
 namespace {

@@ -1,6 +1,6 @@
-#include "places.hpp"
+#include "order/places.hpp"
 
-#include "passes.hpp"
+#include "lanes/passes.hpp"
 
 namespace pready {
 

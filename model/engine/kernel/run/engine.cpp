@@ -1,12 +1,12 @@
-#include "engine.hpp"
+#include "run/engine.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "grid_run.hpp"
-#include "memory.hpp"
-#include "sweep_run.hpp"
+#include "run/grid_run.hpp"
+#include "run/memory.hpp"
+#include "run/sweep_run.hpp"
 
 namespace pready {
 namespace {
