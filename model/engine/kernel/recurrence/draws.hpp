@@ -97,7 +97,7 @@ struct DrawBuffers {
 
 constexpr std::uint64_t kTimes = 0, kLateThread = 1;
 
-inline V kernel_density(const Plan& p, V pick, V jitter) {
+inline V kernel_density(const Plan& p, V pick, V offset) {
     V centre, cut;
     for (int l = 0; l < W; ++l) {
         const auto i = static_cast<std::int64_t>(pick[l] * static_cast<double>(p.kernels));
@@ -105,7 +105,7 @@ inline V kernel_density(const Plan& p, V pick, V jitter) {
         cut[l] = p.centre_cut[i];
     }
     if (p.width == 0) return centre;
-    return centre + p.width * normal(cut + jitter * (1 - cut));
+    return centre + p.width * normal(cut + offset * (1 - cut));
 }
 
 // Marks one partition after the other and keeps the latest of each transport partition.
@@ -208,8 +208,8 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
         }
         return m.ready();
     }
-    Pair u{}, jitter{};
-    std::uint64_t jitter_block = ~std::uint64_t{0};
+    Pair u{}, offset{};
+    std::uint64_t offset_block = ~std::uint64_t{0};
     for (int n = 0; n < p.threads; ++n) {
         if (n % 2 == 0) u = uniforms(p.seed, ranks, k, static_cast<std::uint64_t>(n / 2), kTimes);
         const V x = n % 2 == 0 ? u.first : u.second;
@@ -220,11 +220,11 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
             time = p.sd == 0 ? wide(p.base) : p.base + p.sd * normal(p.cut + x * (1 - p.cut));
         } else {
             const auto drawn = static_cast<std::uint64_t>(p.threads + n);
-            if (drawn / 2 != jitter_block) {
-                jitter_block = drawn / 2;
-                jitter = uniforms(p.seed, ranks, k, jitter_block, kTimes);
+            if (drawn / 2 != offset_block) {
+                offset_block = drawn / 2;
+                offset = uniforms(p.seed, ranks, k, offset_block, kTimes);
             }
-            time = kernel_density(p, x, drawn % 2 == 0 ? jitter.first : jitter.second);
+            time = kernel_density(p, x, drawn % 2 == 0 ? offset.first : offset.second);
         }
         m.thread();
         for (int j = 0; j < p.theta; ++j) m.partition(time * p.share[j]);
