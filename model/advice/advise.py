@@ -25,6 +25,8 @@ NOTABLE = 1e-3
 """Share of an approach's time below which a cost is not named."""
 LATE = 0.1
 """Share of the time spent waiting for late neighbours from which on it is named."""
+FASTER = 1 + 1e-9
+"""η from which on an approach is faster: more than times are rounded to."""
 
 
 def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN) -> ApproachPrediction:
@@ -90,7 +92,7 @@ def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     def glance(sizes: Sequence[float]) -> Array:
         return evaluation.gain_over_sizes(approach, sizes)
 
-    found = _over_sizes(evaluation, approach, glance, lambda size: float(glance([size])[0]), 1.0).ranges()
+    found = _over_sizes(evaluation, approach, glance, lambda size: float(glance([size])[0]), FASTER).ranges()
     here = nearest(found, evaluation.workload.buffer)
     return None if here is None else here.low
 

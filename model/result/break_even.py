@@ -69,7 +69,6 @@ class OverSizes:
     highest: float
     borders: Iterable[float] = ()
     """Sizes where the value may jump."""
-    """Run independent looks in parallel."""
     _sizes: list[float] = field(init=False)
     _values: list[float] = field(init=False)
     _looked: dict[float, float] = field(init=False, default_factory=dict)

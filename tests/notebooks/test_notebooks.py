@@ -43,7 +43,7 @@ def test_there_are_notebooks() -> None:
 
 LOOK = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[1] / "model")!r})
+sys.path.insert(0, {str(Path(__file__).parents[1] / "support")!r})
 import matplotlib.pyplot
 from readable import check_readable
 show = matplotlib.pyplot.show

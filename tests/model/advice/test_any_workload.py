@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from any_workload import ARRIVALS, PROFILES, workloads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import sends_complete
@@ -21,40 +22,7 @@ from pready.model.engine.evaluate import Evaluation, gain_over_sizes
 from pready.model.engine.ranks.layout import part
 from pready.model.engine.rows import exchange_s
 from pready.model.machine import machine as machines
-from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
-
-PROFILES = sorted(machines.profiles())
-ARRIVALS: list[dict[str, Any]] = [
-    {"model": "none"},
-    {"model": "laggard", "delay": "20 us"},
-    {"model": "laggard", "late_by": 0.1},
-    {"model": "normal", "spread": 0.04},
-    {"model": "uniform", "up_to": 0.1, "partitions": "in turn"},
-    {"model": "gaussian", "epsilon": 0.04},
-]
-
-
-@st.composite
-def workloads(
-    draw: st.DrawFn, arrivals: list[dict[str, Any]] = ARRIVALS, patterns: tuple[str, ...] = ("pt2pt", "halo3d")
-) -> Workload:
-    threads, theta = draw(st.sampled_from([1, 2, 4, 8, 16])), draw(st.sampled_from([1, 2, 4]))
-    return validated(
-        Workload,
-        {
-            "threads": threads,
-            "partitions_per_thread": theta,
-            "buffer": f"{threads * theta * draw(st.sampled_from([8, 100, 1500, 9000, 40000, 600000]))} B",
-            "pattern": draw(st.sampled_from(patterns)),
-            "receiver": draw(st.sampled_from(["waiting", "computing"])),
-            "grid": None,
-            "iterations": 20,
-            "compute": {"time": draw(st.sampled_from(["10 us", "1 ms", "500 ms"]))},
-            "arrivals": draw(st.sampled_from(arrivals)),
-        },
-        "drawn",
-    )
 
 
 @pytest.mark.slow
@@ -94,14 +62,14 @@ def test_engines_agree_where_all_ranks_are_in_step(workload: Workload, profile: 
 @pytest.mark.thorough
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from(INTERFACES), st.data())
-def test_each_approach_is_one_in_both_engines_where_ranks_are_in_step(
+def test_each_approach_takes_from_rest_what_ranks_in_step_take(
     workload: Workload, profile: str, interface: Any, data: Any
 ) -> None:
     on, layout = machines.load(profile), part(workload)
     if data.draw(st.booleans()):
         on = sends_complete(on, "delivered")
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
-    one = Evaluation(on, workload, draws=0).mean_time(approach)
+    one = Evaluation(on, workload, draws=0, alone=True).mean_time(approach)
     many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)
     assert math.isfinite(one)
     assert exchange_s(many) == pytest.approx(one, rel=0.03)

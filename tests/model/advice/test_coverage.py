@@ -9,7 +9,7 @@ import pytest
 
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine import evaluate
 from pready.model.machine import machine as machines
 from pready.model.result.interval import interval
 from pready.model.toml.reading import validated
@@ -40,24 +40,24 @@ def case(number: int) -> tuple[str, Workload, Approach]:
     return PROFILES[int(rng.integers(len(PROFILES)))], validated(Workload, data, "case"), interface.into(n)
 
 
-def figures(e: Evaluation, approach: Approach) -> tuple[Array, Array, Array]:
+def figures(e: evaluate.Evaluation, approach: Approach) -> tuple[Array, Array, Array]:
     """Time, eta and saving of each drawn machine."""
-    compute = e.ready.max(axis=1)
-    line, bulk = e.timeline(approach).end, e.timeline(BULK).end
-    time, time_bulk, whole, whole_bulk = map(e._drawn_means, (line, bulk, compute + line, compute + bulk))
-    return time, time_bulk / time, 1 - whole / whole_bulk
+    of, bulk = e.drawn(approach), e.drawn(BULK)
+    return of.communication, bulk.communication / of.communication, 1 - of.iteration / bulk.iteration
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth() -> None:
+def test_intervals_hold_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     held = np.zeros((CASES, 3))
     percentiles = np.zeros((CASES, 3))
     for number in range(CASES):
         profile, workload, approach = case(number)
         on = machines.load(profile)
-        said = figures(Evaluation(on, workload, seed=number), approach)
+        said = figures(evaluate.Evaluation(on, workload, seed=number), approach)
         # One more machine, drawn as those were, its arrivals averaged.
-        truth = figures(Evaluation(on, workload, seed=10**6 + number, draws=1, per_draw=256), approach)
+        with monkeypatch.context() as many:
+            many.setattr(evaluate, "PER_DRAW_ALONE", 256)
+            truth = figures(evaluate.Evaluation(on, workload, seed=10**6 + number, draws=1), approach)
         for k, (drawn, (true,)) in enumerate(zip(said, truth, strict=True)):
             low, high = interval(drawn, float(drawn[0]))
             held[number, k] = low - 1e-9 * abs(low) <= true <= high + 1e-9 * abs(high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,22 +44,20 @@ def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Ap
     evaluation, approach = of
     plain = [evaluation.exchange(approach, row) for row in range(1 + evaluation.iterations)]
     last = evaluation.ready.max(axis=1)
-    tight = {"rtol": 1e-12, "atol": 1e-12 * float((last + [e.end for e in plain]).max())}
-    np.testing.assert_allclose(evaluation.each(approach), [e.end for e in plain[1:]], **tight)
+    atol = 1e-12 * float((last + [e.end for e in plain]).max())
+    equal = partial(np.testing.assert_allclose, rtol=1e-12, atol=atol)
+    equal(evaluation.each(approach), [e.end for e in plain[1:]])
     quiet, run = evaluation.quiet(approach), evaluation.nominal(approach)
-    np.testing.assert_allclose(quiet.communication_s, plain[0].end, **tight)
-    for name, value in (
-        ("communication_s", lambda e: e.end),
-        ("to_join_s", lambda e: e.join),
-        ("spread_s", lambda e: -e.first_ready),
-    ):
-        np.testing.assert_allclose(getattr(run, name), np.mean([value(e) for e in plain[1:]]), **tight)
+    equal(quiet.communication_s, plain[0].end)
+    equal(run.communication_s, np.mean([e.end for e in plain[1:]]))
+    equal(run.to_join_s, np.mean([e.join for e in plain[1:]]))
+    equal(run.spread_s, np.mean([-e.first_ready for e in plain[1:]]))
     assert run.messages == sum(len(e.messages) for e in plain[1:])
-    tied = [sum(abs(m.arrived - e.join) <= tight["atol"] for m in e.messages) for e in plain[1:]]
+    tied = [sum(abs(m.arrived - e.join) <= atol for m in e.messages) for e in plain[1:]]
     assert abs(run.arrived_early[0] * run.messages - sum(e.early for e in plain[1:])) <= sum(tied) + 1e-6
     # Draws of the machine have exchanges of their own, all from one seed.
     each = evaluation.each_drawn(approach)
-    np.testing.assert_allclose(evaluation.drawn(approach).communication, each.mean(axis=1), **tight)
+    equal(evaluation.drawn(approach).communication, each.mean(axis=1))
 
 
 def test_exchanges_from_rest_have_one_iteration() -> None:

@@ -1,4 +1,4 @@
-"""η and metrics of simulated approaches, against the timeline's where both apply."""
+"""η and metrics of simulated approaches: of ranks that go on, and of exchanges from rest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.compare import compare
-from pready.model.engine.evaluate import Evaluation, ManyRanks
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.ranks.layout import layout, part
 from pready.model.engine.rows import exchange_s
@@ -41,14 +41,14 @@ def workload(pattern: Any, model: Any) -> Workload:
 
 @pytest.mark.parametrize("key", ["part", "many", "part-am", "rma-single-active", "rma-many-passive"])
 @pytest.mark.parametrize(("pattern", "grid"), [("pt2pt", (2,)), ("halo3d", (3, 3, 3))])
-def test_two_ranks_in_step_are_the_timelines_prediction(key: str, pattern: str, grid: Any) -> None:
-    # Every rank has the same laggard, so all do the same at the same time: all ranks see what the
-    # timeline says of one exchange, metrics included.
+def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid: Any) -> None:
+    # Every rank has the same laggard, so all do the same at the same time: all see what one exchange from rest is,
+    # metrics included.
     machine = ideal(L=1e-6, o_s=2e-7, o_r=3e-7, g=5e-8, barrier=[0.0, 1e-7, 5e-7], poll=1e-7, put=3e-7, epoch=4e-7)
     w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
     interface = BY_KEY[key]
     approach = Approach(interface, 4 if interface.splits else 1, 2)
-    evaluation = Evaluation(machine, w, draws=0)
+    evaluation = Evaluation(machine, w, draws=0, alone=True)
     rows = compare(machine, w, [approach], grid=grid, iterations=1)
     for (mine, _), expected in zip(rows, [Approach(SINGLE), approach], strict=True):
         theirs = asdict(evaluation.predict(expected))
@@ -89,44 +89,43 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
 
 @pytest.mark.parametrize("key", ["part", "rma-single-active"])
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
-def test_ranks_in_step_are_predicted_alike_by_both_engines(key: str, pattern: str) -> None:
+def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> None:
     # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
     # the intervals from the machine's parameters are equal, draw by draw.
     w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
     machine, approach = load("meluxina"), Approach(BY_KEY[key], 4, 2)
-    expected = asdict(Evaluation(machine, w, seed=3, draws=12).predict(approach))
-    for field, value in asdict(ManyRanks(machine, w, seed=3, draws=12).predict(approach)).items():
+    on, from_rest = (Evaluation(machine, w, seed=3, draws=12, alone=rest) for rest in (False, True))
+    expected = asdict(from_rest.predict(approach))
+    for field, value in asdict(on.predict(approach)).items():
         assert value == (pytest.approx(expected[field], rel=1e-7) if isinstance(value, float) else expected[field])
     assert expected["eta_low"] < expected["eta"] < expected["eta_high"]
 
 
 def test_late_neighbours_are_what_differs() -> None:
     # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
-    # ready: T is the mean of max over neighbours of (start + ready) - own. The timeline sees one peer.
+    # ready: T is the mean of max over neighbours of (start + ready) - own. From rest it has one peer.
     w = workload("halo3d", Normal(model="normal", spread=0.04))
     machine = ideal(G=1e-18, link=1e18)
     part_ = Approach(BY_KEY["part"], 8, 1)
-    engine = ManyRanks(machine, w, draws=0)
+    engine = Evaluation(machine, w, draws=0)
     late = engine.late(part_)
     assert late == pytest.approx(engine.mean_time(part_), rel=1e-6)
-    assert engine.mean_time(part_) > 1.2 * Evaluation(machine, w, draws=0).mean_time(part_)
+    assert engine.mean_time(part_) > 1.2 * Evaluation(machine, w, draws=0, alone=True).mean_time(part_)
     assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
 
 
-def test_drawn_machines_are_the_timelines() -> None:
-    # One draw of the parameters at a time: the engine's costs are the rows of the timeline's.
+def test_drawn_machines_are_those_of_exchanges_from_rest() -> None:
     w = workload("halo3d", Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
     machine, approach = load("meluxina"), Approach(BY_KEY["many"], 8, 4)
-    evaluation = Evaluation(machine, w, seed=1, draws=10)
-    drawn = evaluation.timeline(approach).end[2:]
-    assert len(set(drawn)) == 10
-    np.testing.assert_allclose(ManyRanks(machine, w, seed=1, draws=10).drawn(approach).communication, drawn, rtol=1e-7)
+    on, from_rest = (Evaluation(machine, w, seed=1, draws=10, alone=rest).drawn(approach) for rest in (False, True))
+    assert len(set(on.communication)) == 10
+    np.testing.assert_allclose(on.communication, from_rest.communication, rtol=1e-7)
 
 
 def test_a_repriced_engine_is_a_new_one() -> None:
     # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
     w = workload("halo3d", Normal(model="normal", spread=0.04))
-    e = ManyRanks(load("meluxina"), w, draws=3)
+    e = Evaluation(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e.first(e.per_draw)
     plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in (1, 2, 3)]
@@ -148,7 +147,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
     machine, w = load("meluxina"), workload(pattern, model)
-    e = ManyRanks(machine, w, seed=3, draws=3)
+    e = Evaluation(machine, w, seed=3, draws=3)
     for approach in approaches(machine, w, effective_library(machine)):
         several = e._at_draws(approach, range(1, 4))
         for draw in range(4):
@@ -160,7 +159,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
                 seed=e._own_seed(draw),
                 price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
             )
-            made = [e._plan(approach) if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
+            made = [e._at_values(approach, 1).plan if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
             if draw > 0:
                 prices = {name: value[draw - 1] for name, value in several.prices.items()}
                 seed = np.array([several.seeds[draw - 1]], np.uint64)
@@ -173,7 +172,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
     w = workload("halo3d", Normal(model="normal", spread=0.04))
-    for of in (ManyRanks(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w)):
+    for of in (Evaluation(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w, alone=True)):
         approach = Approach(BY_KEY["many"], 8, 4)
         alone = of.at_buffer(2.0**18)
         (predicted,) = alone.predict_all([approach])
@@ -185,7 +184,7 @@ def test_what_is_saved_is_what_the_prediction_says() -> None:
 
 def test_replaced_costs_reach_the_kernel() -> None:
     w = workload("halo3d", Normal(model="normal", spread=0.04))
-    e = ManyRanks(load("meluxina"), w, draws=0)
+    e = Evaluation(load("meluxina"), w, draws=0)
     full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
     # six faces of 1 MiB leave one after the other at 25 GB/s
     assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
@@ -232,8 +231,8 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 @pytest.mark.parametrize("cores", [1, 3])
 def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
     w = workload("halo3d", Normal(model="normal", spread=0.04))
-    e = ManyRanks(load("meluxina"), w, draws=4)
-    swept = ManyRanks(load("meluxina"), workload("sweep3d", Normal(model="normal", spread=0.04)), draws=2)
+    e = Evaluation(load("meluxina"), w, draws=4)
+    swept = Evaluation(load("meluxina"), workload("sweep3d", Normal(model="normal", spread=0.04)), draws=2)
     jobs = [
         (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
         (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
@@ -256,7 +255,7 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
     ids=["drawn", "a table"],
 )
 def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
-    e = ManyRanks(load("meluxina"), workload("halo3d", model), draws=3)
+    e = Evaluation(load("meluxina"), workload("halo3d", model), draws=3)
     each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
     ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
     kept, expected = KeptTimes(), 0
@@ -291,8 +290,8 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
     # Every row's values, and the intervals of those that are shown, are the same to the last bit.
     machine, w = load(name), workload("halo3d", model).changed(buffer=f"{buffer:.17g} B")
     tried = approaches(machine, w, effective_library(machine))
-    raced = ManyRanks(machine, w).predict_all(tried)
-    whole = ManyRanks(machine, w, race=False).predict_all(tried)
+    raced = Evaluation(machine, w).predict_all(tried)
+    whole = Evaluation(machine, w, race=False).predict_all(tried)
     bounds = ("time_low_s", "time_high_s", "eta_low", "eta_high", "speedup_low_percent", "speedup_high_percent")
     for a, b in zip(raced, whole, strict=True):
         assert {**asdict(a), **dict.fromkeys(bounds)} == {**asdict(b), **dict.fromkeys(bounds)}
@@ -317,9 +316,9 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
 )
 def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model: Any) -> None:
     machine, w = load("meluxina"), workload(pattern, model)
-    spread, calm = ManyRanks(machine, w, draws=0), ManyRanks(machine, workload(pattern, NoArrivals()), draws=0)
+    spread, calm = Evaluation(machine, w, draws=0), Evaluation(machine, workload(pattern, NoArrivals()), draws=0)
     for approach in approaches(machine, w, effective_library(machine)):
-        made, own = without_spread(spread._plan(approach), machine), calm._plan(approach)
+        made, own = without_spread(spread._at_values(approach, 1).plan, machine), calm._at_values(approach, 1).plan
         assert made.workload == own.workload
         assert made.numbers.keys() == own.numbers.keys()
         for name, value in own.numbers.items():
@@ -340,10 +339,10 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
 
     def alone(a: Approach, size: float) -> float:
-        there = ManyRanks(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
+        there = Evaluation(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
         first = there.first(there.per_draw)
-        made = there._plan(a)
+        made = there._at_values(a, 1).plan
         return exchange_s(run_alone(made, first + there.per_draw).after(first))
 
-    eta = ManyRanks(machine, w).gain_over_sizes(approach, sizes)
+    eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
     np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])

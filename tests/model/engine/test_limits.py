@@ -66,8 +66,7 @@ def test_overheads_alone_are_eq_5() -> None:
 @pytest.mark.parametrize("progress", ["hardware", "thread", "on-call"])
 @pytest.mark.parametrize("size", ["256 B", "1 MiB"])
 def test_an_exchange_has_one_end(interface: Any, receiver: Any, progress: Any, size: str) -> None:
-    # Two ranks, nobody late: the engine's communication is the timeline's. `many` with one message of 256 B gained 2.53
-    # in one and 1.65 in the other.
+    # Two ranks, nobody late: the exchange from rest is that of ranks which go on.
     on = load("meluxina")
     on = on.model_copy(update={"progress": on.progress.model_copy(update={"value": progress})})
     workload = Workload(

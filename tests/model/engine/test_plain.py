@@ -19,6 +19,7 @@ from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import prepared, run, run_all, run_step
 from pready.model.engine.simulation import CAUSES, together
 from pready.model.machine import machine as machines
+from pready.model.machine.path import SendCompletes, SizeCurve
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal, Uniform
 from pready.model.workload.exchange import ComputeTime
@@ -64,7 +65,7 @@ def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
 
 
 CURVE = validated(
-    machines.SizeCurve,
+    SizeCurve,
     {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
     "test",
 )
@@ -83,7 +84,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
     completes = validated(
-        machines.SendCompletes,
+        SendCompletes,
         {
             "value": draw(any_of("copied", "left", "delivered")),
             "from": draw(any_of("0 B", "5000 B")),

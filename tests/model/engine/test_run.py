@@ -24,6 +24,7 @@ from pready.model.engine.export_goal import export_goal
 from pready.model.engine.ranks.layout import unable
 from pready.model.engine.simulate import prepared
 from pready.model.machine import machine
+from pready.model.machine.path import SendCompletes, SizeCurve
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.exchange import ComputeTime
@@ -225,12 +226,12 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
 def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
     # Cold caches, a slower link, sends that end at their receivers, deferred puts, senders on call: each costs time.
     value = {"source": "assumed", "why": "test"}
-    cold = machine.SizeCurve(sizes=("8 B",), time=("1 us",), **value)  # type: ignore[arg-type]
+    cold = SizeCurve(sizes=("8 B",), time=("1 us",), **value)  # type: ignore[arg-type]
     last = MELUXINA.inter.segments[-1]
     slower = last.model_copy(update={"G": last.G.model_copy(update={"value": 10 * last.G.value})})
     slow_path = MELUXINA.inter.model_copy(update={"segments": (*MELUXINA.inter.segments[:-1], slower)})
     delivered = MELUXINA.inter.model_copy(
-        update={"send_completes": machine.SendCompletes(value="delivered", **value)}  # type: ignore[arg-type]
+        update={"send_completes": SendCompletes(value="delivered", **value)}  # type: ignore[arg-type]
     )
     deferred = MELUXINA.progress.model_copy(update={"value": "deferred"})
     puts = MELUXINA.one_sided.model_copy(update={"puts": deferred})

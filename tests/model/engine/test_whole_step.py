@@ -122,13 +122,13 @@ def unequal_step() -> Workload:
 
 
 @pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])
-def test_exchanges_in_step_take_what_their_timelines_take_one_after_the_other(ways: tuple[Approach, ...]) -> None:
+def test_exchanges_in_step_take_what_they_take_from_rest_one_after_the_other(ways: tuple[Approach, ...]) -> None:
     w = unequal_step()
     out = run_step(plans(MELUXINA, w, ways, 0), 1, record=True)
     ends, begun = [], 0.0
     for number, (part, way) in enumerate(zip(w.parts, ways, strict=True)):
-        times = Evaluation(MELUXINA, part, draws=0, step=w, number=number).times(way)
-        begun += float(times.iteration[1])
+        of_step = Evaluation(MELUXINA, part, draws=0, alone=True, step=w, number=number)
+        begun += float(of_step.ready[1].max()) + of_step.exchange(way, 1).end
         ends.append(begun)
     for of, end in zip(out, ends, strict=True):
         assert of.ends_s is not None

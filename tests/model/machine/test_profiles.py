@@ -19,7 +19,7 @@ LARGEST = 64 << 20
 def alone(machine: Machine, size: int, cache: str = "hot") -> float:
     """Seconds that one message of one thread takes, both sides in MPI."""
     workload = Workload.model_validate({"threads": 1, "buffer": f"{size} B", "cache": cache})
-    return Evaluation(machine, workload, 0, 1, draws=0).mean_time(Approach(SINGLE))
+    return Evaluation(machine, workload, draws=0).mean_time(Approach(SINGLE))
 
 
 def sizes(machine: Machine) -> list[int]:

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from any_workload import PROFILES
+from any_workload import workloads as any_workload
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_any_workload import PROFILES
-from test_any_workload import workloads as any_workload
 
 from pready.model.advice.predict import evaluator, predict
 from pready.model.common.arrays import Array

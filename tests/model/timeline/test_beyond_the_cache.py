@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pready.model.advice.explanation import explain
 from pready.model.approach.interfaces import MANY, RMA_SINGLE_ACTIVE, SINGLE, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation, ManyRanks
+from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.sampling import Sampler
@@ -138,14 +138,14 @@ def test_what_is_unsure_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("approach", [Approach(SINGLE), Approach(MANY, 4)])
-def test_timeline_and_engine_pay_it(approach: Approach) -> None:
+def test_pairs_and_ranks_pay_it(approach: Approach) -> None:
     # A pair: what the receiver pays last, message by message, is the last of the exchange. The whole of 16 MB is
     # 12 MB beyond; with O_r above G (81 ps/B) pieces queue for the receiver as well.
     pair = Workload.model_validate({"threads": 4, "buffer": "16 MB"})
     with_, without = (Evaluation(m, pair, draws=0).mean_time(approach) for m in (machine(), machine(1e9)))
     assert with_ - without == pytest.approx(12e6 * (BEYOND - WITHIN), rel=1e-9)
     ring = workload(4e6, neighbour_list=[[1, 2], [2, 0], [0, 1]], neighbours=None)  # 8 MB each, half of them beyond
-    slower, faster = (ManyRanks(m, ring, draws=0).mean_time(approach) for m in (machine(), machine(1e9)))
+    slower, faster = (Evaluation(m, ring, draws=0).mean_time(approach) for m in (machine(), machine(1e9)))
     assert slower - faster == pytest.approx(4e6 * (BEYOND - WITHIN), rel=1e-6)
 
 
