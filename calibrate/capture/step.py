@@ -11,7 +11,7 @@ import numpy as np
 from pready.calibrate.capture.files import Process, Run
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
-from pready.calibrate.capture.summary import notes, stretch_name
+from pready.calibrate.capture.run_summary import notes, stretch_name
 from pready.calibrate.capture.symbols import name_of
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError

@@ -10,8 +10,8 @@ import numpy as np
 from pready.calibrate.capture.files import COLLECTIVES, SENDS, Process, Run
 from pready.calibrate.capture.patterns import Sent, recognise
 from pready.calibrate.capture.repetition import most_common
+from pready.calibrate.capture.run_summary import time_in_mpi, time_within_mpi
 from pready.calibrate.capture.step import Exchange, Step
-from pready.calibrate.capture.summary import time_in_mpi, time_within_mpi
 from pready.model.common.errors import PreadyError
 
 

@@ -3,10 +3,10 @@
     observations.py  the measurements            series.py        the four curves LogGP is read off
     loggp.py         the fit                     changepoints.py  where the protocol switches
     results.py       the fit's results           lines.py         robust straight lines
-    sizes.py         sizes to measure            location.py      the centre of repeated times
-    beside_loggp.py  in flight, threads, …       bootstrap.py     intervals
-    taken_lock.py    waiting for a lock
+    other_curves.py  in flight, threads, …       location.py      the centre of repeated times
+    taken_lock.py    waiting for a lock          bootstrap.py     intervals
     synthetic.py     machines with known answer  linearity.py     would one line have done?
+    sizes_to_measure.py  before and after a first fit
 
 References
 ----------
@@ -40,7 +40,7 @@ from pready.calibrate.fit.results import (
     ThinDataError,
 )
 from pready.calibrate.fit.series import Series, derive
-from pready.calibrate.fit.sizes import default_sizes, refine_sizes
+from pready.calibrate.fit.sizes_to_measure import default_sizes, refine_sizes
 from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost
 
 __all__ = [

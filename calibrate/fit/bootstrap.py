@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray, IntArray
 from pready.calibrate.fit.changepoints import FEWEST_IN_SEGMENT, tolerant
+from pready.calibrate.fit.float_arrays import FloatArray, IntArray
 from pready.calibrate.fit.lines import leverage, robust_line
 from pready.calibrate.fit.location import mad_sigma
 from pready.calibrate.fit.series import Series

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray, IntArray
+from pready.calibrate.fit.float_arrays import FloatArray, IntArray
 from pready.calibrate.fit.lines import robust_line
 from pready.calibrate.fit.series import Series
 

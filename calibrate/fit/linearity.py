@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pready.calibrate.fit._lines import running_lines
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.lines import leverage, line
 from pready.calibrate.fit.results import LineTest
 from pready.calibrate.fit.series import Series

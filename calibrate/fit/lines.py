@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pready.calibrate.fit._lines import huber_lines
-from pready.calibrate.fit.arrays import FloatArray, IntArray
+from pready.calibrate.fit.float_arrays import FloatArray, IntArray
 
 HUBER_K = 1.345  # 95 % efficiency under normal noise
 WORST = 9.0  # the most that a point costs: 4 standard deviations, squared and bounded

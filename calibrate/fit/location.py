@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 
 BIWEIGHT_C = 4.685  # 95 % efficiency under normal noise (Beaton & Tukey 1974)
 MAD_TO_SIGMA = 1.482602218505602  # 1/Φ⁻¹(3/4)

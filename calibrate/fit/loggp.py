@@ -19,9 +19,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.observations import Observations
 from pready.calibrate.fit.other_curves import fit_contention, fit_in_flight, fit_matching
@@ -35,7 +35,7 @@ from pready.calibrate.fit.results import (
     ThinDataError,
 )
 from pready.calibrate.fit.series import derive
-from pready.calibrate.fit.sizes import default_sizes
+from pready.calibrate.fit.sizes_to_measure import default_sizes
 from pready.model.common.units import format_time
 
 DRAWS = 400

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pready.calibrate.fit.arrays import FloatArray, positive, same_length
+from pready.calibrate.fit.float_arrays import FloatArray, positive, same_length
 from pready.model.common.errors import PreadyError
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.lines import robust_line
 from pready.calibrate.fit.location import centre, smooth
 from pready.calibrate.fit.observations import Curve, Window

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.model.common.errors import PreadyError
 
 Protocol = Literal["short", "bcopy", "rendezvous"]

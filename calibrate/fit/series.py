@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.location import centre, mad_sigma, smooth
 from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.model.common.errors import PreadyError

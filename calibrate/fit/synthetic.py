@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.calibrate.fit.sizes import default_sizes
+from pready.calibrate.fit.sizes_to_measure import default_sizes
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.importers.text import (
     ImportFormatError,
     Line,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.calibrate.fit import Observations, fit
-from pready.calibrate.fit.arrays import FloatArray
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.model.common.errors import PreadyError
 
 FOLDS = 3

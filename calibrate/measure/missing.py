@@ -23,7 +23,6 @@ TELLS = {
     "barrier": "barriers",
     "begin": "set-up costs",
     "memcpy": "copies",
-    "noise": "noise",
 }
 """The purpose of each measurement, in a few words."""
 

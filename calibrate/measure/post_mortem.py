@@ -1,4 +1,4 @@
-"""Each rank's last step before a run died or fell silent: the files that `bench/board.c` keeps."""
+"""Each rank's last step before a run died or fell silent: the files that `bench/core/board.c` keeps."""
 
 from __future__ import annotations
 

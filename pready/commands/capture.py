@@ -13,7 +13,7 @@ import click
 from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import check_new, compiler_for, exports, make_folder, variables
 from pready.calibrate.capture.files import SUFFIX, read_run
-from pready.calibrate.capture.summary import summarise
+from pready.calibrate.capture.run_summary import summarise
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, parse
 from pready.show.tables.capture import summary_view

@@ -51,6 +51,15 @@ def test_versions_and_licence() -> None:
     assert all(PROJECT["project"]["license"] in text for text in (SPACK, CONDA))
 
 
+def test_recipes_import_what_is_compiled() -> None:
+    installed = re.findall(r"DESTINATION (\S+)\)", Path("CMakeLists.txt").read_text(encoding="utf-8"))
+    assert len(installed) == 2
+    for folder in installed:
+        name = folder.replace("/", ".")
+        assert re.search(rf"imports: \[.*\b{re.escape(name)}\b.*\]", CONDA)
+        assert re.search(rf'import_modules = \[.*"{re.escape(name)}".*\]', SPACK)
+
+
 def test_spack_finds_recipe_and_clone() -> None:
     namespace = SPACK_REPOSITORY.name
     assert f"namespace: {namespace}\n" in (SPACK_REPOSITORY / "repo.yaml").read_text(encoding="utf-8")

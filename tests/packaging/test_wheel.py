@@ -54,14 +54,21 @@ def test_what_is_in_them(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     (source,) = built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
-    assert any(n.startswith("pready/model/engine/_kernel.") for n in names)
+    assert [n for n in names if n.startswith("pready/model/engine/_kernel.") and n.endswith(".so")]
+    assert [n for n in names if n.startswith("pready/calibrate/fit/_lines.") and n.endswith(".so")]
     assert "pready/show/pages/html/prediction.html" in names
-    assert "pready/model/profiles/meluxina.toml" in names
+    assert "pready/model/machine/profiles/meluxina.toml" in names
     assert "pready/py.typed" in names
     assert not [n for n in names if n.startswith(("tests/", "docs/", "packaging/"))]
+    assert not [n for n in names if n.startswith(("pready/model/engine/kernel/", "pready/calibrate/fit/native/"))]
     with tarfile.open(source) as archive:
         inside = {n.partition("/")[2] for n in archive.getnames()}
-    assert {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "model/engine/kernel/binding.cpp"} <= inside
+    assert {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md"} <= inside
+    compiled = {
+        str(p) for folder in ("model/engine/kernel", "calibrate/fit/native") for p in Path(folder).rglob("*.?pp")
+    }
+    assert {Path(p).name for p in compiled} >= {"engine.cpp", "huber_lines.cpp"}
+    assert compiled <= inside
 
 
 def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
@@ -101,13 +108,15 @@ def test_wheel_holds_one_package(built: Path) -> None:
         "pready/cli.py",
         "pready/py.typed",
         "pready/model/equations/gain.py",
-        "pready/model/profiles/meluxina.toml",
     ):
         assert expected in names
-    bench = {f"pready/{p.as_posix()}" for p in Path("calibrate/bench").rglob("*") if p.is_file()}
-    assert bench <= set(names)
-    sources = {f"pready/model/{p.name}" for p in Path("model").glob("*.py")}
-    assert sources <= set(names)
+    needed = [
+        *(p for folder in ("calibrate/bench", "calibrate/capture/preload") for p in Path(folder).rglob("*")),
+        *(p for folder in ("model", "calibrate") for p in Path(folder).rglob("*.py")),
+        *Path("model/machine/profiles").glob("*.toml"),
+    ]
+    assert {p.suffix for p in needed} >= {".c", ".h", ".def", ".py", ".toml"}
+    assert {f"pready/{p}" for p in needed if p.is_file()} <= set(names)
     assert not [n for n in names if "/tests/" in n or n.endswith(".pyc")]
 
 
@@ -117,7 +126,8 @@ def test_the_wheel_predicts_without_the_repository(built: Path, tmp_path: Path) 
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import pready.model.advice.predict as p; from pready.cli import main;"
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "import pready.model.advice.predict as p; from pready.cli import main;"
         "assert p.__file__.startswith(sys.argv[1]), p.__file__; sys.exit(main(['predict', sys.argv[2], '--csv']))"
     )
     example = str(Path("examples/halo3d.toml").resolve())

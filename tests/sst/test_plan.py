@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pready.model.engine.ranks import pattern as ranks_of
+from pready.model.engine.ranks.pattern import pattern as ranks_of
 from pready.model.timeline.rules import Setting, marked_by_threads
 from pready.sst.topology import near_cube
 

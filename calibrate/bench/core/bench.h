@@ -151,7 +151,7 @@ typedef struct Measurement {
 /* measurements.c */
 extern const Measurement *const *const measurements; /* NULL-terminated */
 void enter_measurement(const Measurement *measurement);
-/* Last in the file of a measurement, NAME.c: puts it into the table. benchmark_list.py reads NAME too. */
+/* Last in the file of a measurement, NAME.c: puts it into the table. measure/catalogue.py reads NAME too. */
 #define MEASUREMENT(variable)                                    \
     static void __attribute__((constructor)) enter_itself(void)  \
     {                                                            \

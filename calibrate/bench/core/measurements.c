@@ -1,4 +1,4 @@
-/* The table of measurements, sorted by name. A new one is a new file, measure_NAME.c, and nothing else. */
+/* The table of measurements, sorted by name. A new one is a new file, NAME.c, and nothing else. */
 #include "core/bench.h"
 
 #include <stdlib.h>

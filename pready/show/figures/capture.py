@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from pready.calibrate.capture.summary import Finishes, RegionSummary
+from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_size, unit_of_times
 from pready.validate.report.figures import MUTED, SERIES, svg_element

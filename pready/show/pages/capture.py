@@ -5,8 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable, summarise
 from pready.calibrate.capture.step import Step
-from pready.calibrate.capture.summary import communication_matrix, most_reclaimable, summarise
 from pready.show.figures import capture as figures
 from pready.show.pages.templates import template
 from pready.validate.report.page import style_sheet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.calibrate.capture.summary import RunSummary
+from pready.calibrate.capture.run_summary import RunSummary
 from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 

@@ -171,8 +171,10 @@ def test_summaries_agree_with_their_samples(records: list[dict[str, Any]]) -> No
             assert quantity["max_s"] == near(samples[-1])
             # r-th smallest and largest, r the largest with P(Binomial(n, 1/2) < r) <= 2.5 %
             r = max(r for r in range(n) if sum(comb(n, k) for k in range(r)) <= 0.025 * 2**n)
-            assert quantity["low_s"] == near(samples[r - 1])
-            assert quantity["high_s"] == near(samples[n - r])
+            # A budget that fewer than six samples use up, as on a busy machine, leaves no interval.
+            assert (r == 0) == (n < 6)
+            assert quantity["low_s"] == (near(samples[r - 1]) if r else None)
+            assert quantity["high_s"] == (near(samples[n - r]) if r else None)
 
 
 def test_delays_are_taken_off_and_reported(records: list[dict[str, Any]]) -> None:

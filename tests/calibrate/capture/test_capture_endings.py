@@ -14,7 +14,7 @@ from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.files import Process, read_run
 from pready.calibrate.capture.regions import stretches
-from pready.calibrate.capture.summary import notes
+from pready.calibrate.capture.run_summary import notes
 
 pytestmark = pytest.mark.thorough
 

@@ -13,7 +13,7 @@ from made import Row, capture_file, share
 from pready.calibrate.capture import files
 from pready.calibrate.capture.files import parse_process, read_run
 from pready.calibrate.capture.regions import stretches
-from pready.calibrate.capture.summary import summarise
+from pready.calibrate.capture.run_summary import summarise
 from pready.calibrate.capture.symbols import name_of
 from pready.model.common.errors import PreadyError
 

@@ -12,7 +12,7 @@ from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.files import RECEIVES, SENDS, Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
-from pready.calibrate.capture.summary import stretch_name, summarise
+from pready.calibrate.capture.run_summary import stretch_name, summarise
 from pready.model.common.arrays import Array
 
 pytestmark = pytest.mark.thorough

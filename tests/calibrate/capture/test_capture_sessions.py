@@ -8,8 +8,8 @@ import pytest
 from programs import Mpi
 from real_mpi import LIBRARIES, kept
 
+from pready.calibrate.capture.run_summary import notes
 from pready.calibrate.capture.step import find
-from pready.calibrate.capture.summary import notes
 
 pytestmark = pytest.mark.thorough
 

@@ -12,7 +12,7 @@ from made import capture_file
 from test_capture_steps import STEPS, run
 
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.summary import communication_matrix, most_reclaimable
+from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
 from pready.show.pages.capture import html

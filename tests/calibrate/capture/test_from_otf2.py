@@ -18,7 +18,7 @@ from otf2_trace import START, Trace, write
 from pready.calibrate.capture.files import kinds
 from pready.calibrate.capture.from_otf2 import read_otf2
 from pready.calibrate.capture.regions import stretches
-from pready.calibrate.capture.summary import stretch_name
+from pready.calibrate.capture.run_summary import stretch_name
 from pready.cli import main
 from pready.files import extra
 from pready.model.workload import draws, workload
@@ -89,7 +89,7 @@ def test_the_trace_of_a_halo_is_its_workload(
     # Of 12 steps the first is the warm-up; the times come back, each with the nanosecond before
     # the first message, ranks side by side.
     drawn = np.stack([draws.draw(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
-    kept = np.load(tmp_path / "app-draws.npy")
+    kept = np.load(tmp_path / "app-arrivals.npy")
     np.testing.assert_allclose(kept, drawn + 1e-9, rtol=0, atol=0.51e-9)
     assert w.thread_time == pytest.approx(drawn.mean(), rel=1e-6)
     said = capsys.readouterr()

@@ -19,7 +19,7 @@ from pready.calibrate.measure.raw_file import Records
 from pready.calibrate.measure.schedule import plan
 from pready.cli import main
 from pready.model.machine import machine
-from pready.show import figures
+from pready.show.figures.calibration import calibration
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert "inter.segments[1].G" in printed
     assert "sizes held out of the fit: median error" in printed
     assert picture.read_bytes().startswith(b"<?xml")
-    check_readable(figures.calibration("title", calibrate(raw, name="x").fit))
+    check_readable(calibration("title", calibrate(raw, name="x").fit))
     for arguments, said in (
         (["--rig", "1Gbit"], "-o is missing"),
         (["-o", str(out)], "neither --launcher nor --rig given"),

@@ -44,7 +44,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     made = Benchmark()
     monkeypatch.setattr(calibrate, "measure", made.measure)
     monkeypatch.setattr(calibrate, "stall_bracket", made.bracket)
-    monkeypatch.setattr(calibrate, "from_records", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
+    monkeypatch.setattr(calibrate, "observations_of", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
     monkeypatch.setattr(calibrate, "_asked_for", lambda *_: ([], True))
     return made
 

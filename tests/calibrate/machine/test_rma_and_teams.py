@@ -65,7 +65,7 @@ def taking(e: Exchange, after: float, total: float | None = None) -> Exchange:
 
 def plain(m: Machine) -> Machine:
     """The machine as `describe` has it before it looks at exchanges: none of these costs is known."""
-    one_sided = OneSided(**{name: exact(TIME, US, "not measured") for name in ("put", "epoch")})
+    one_sided = OneSided(put=exact(TIME, US, "not measured"), epoch=exact(TIME, US, "not measured"))
     return m.model_copy(update={"cold": None, "active_message": None, "one_sided": one_sided})
 
 
