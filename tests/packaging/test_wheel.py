@@ -56,7 +56,7 @@ def test_what_is_in_them(built: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert any(n.startswith("pready/model/engine/_kernel.") for n in names)
     assert "pready/show/pages/html/prediction.html" in names
-    assert "pready/model/profiles/meluxina.toml" in names
+    assert "pready/model/machine/profiles/meluxina.toml" in names
     assert "pready/py.typed" in names
     assert not [n for n in names if n.startswith(("tests/", "docs/", "packaging/"))]
     with tarfile.open(source) as archive:
@@ -101,7 +101,7 @@ def test_wheel_holds_one_package(built: Path) -> None:
         "pready/cli.py",
         "pready/py.typed",
         "pready/model/equations/gain.py",
-        "pready/model/profiles/meluxina.toml",
+        "pready/model/machine/profiles/meluxina.toml",
     ):
         assert expected in names
     bench = {f"pready/{p.as_posix()}" for p in Path("calibrate/bench").rglob("*") if p.is_file()}
