@@ -98,7 +98,7 @@ format: $(VENV)/.test-installed
 
 # Measure a two-node cluster made of network namespaces on this machine (as root), and predict for it.
 rig: $(VENV)/.installed .venv-mpich/.installed
-	$(BIN)/pready calibrate --rig 1Gbit --mpi .venv-mpich -o rig.toml
+	$(BIN)/pready calibrate --rig 100Mbit --mpi .venv-mpich -o rig.toml
 	$(BIN)/pready predict examples/rig.toml --machine rig.toml
 
 bench: $(VENV)/.test-installed

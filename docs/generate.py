@@ -16,7 +16,6 @@ from sympy.printing.mathml import mathml
 import pready
 from pready.cli import COMMANDS, cli
 from pready.commands.examples import EXAMPLES
-from pready.model import timeline
 from pready.model.approach import libraries as libraries_module
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import format_bandwidth
@@ -24,7 +23,8 @@ from pready.model.equations.gain import DOI, EQUATIONS
 from pready.model.machine import machine
 from pready.model.machine import rma_by_fabric as puts_module
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_fabric import KNOWN
+from pready.model.machine.rma_by_fabric import KNOWN, SAYS
+from pready.model.timeline import recurrence
 from pready.model.timeline.terms import TERMS
 from pready.model.toml.schema import FileTable, file_tables
 from pready.model.workload.workload import Workload
@@ -124,7 +124,7 @@ def libraries() -> str:
     out += ["## How MPI_Put moves", "", _prose(inspect.getdoc(puts_module) or ""), ""]
     out += ["| library | fabric | puts | source |", "| --- | --- | --- | --- |"]
     out += [
-        f"| {family} | {fabric} | {puts_module.SAYS[p.value]} | {p.source}: {_cell(p.why)} |"
+        f"| {family} | {fabric} | {SAYS[p.value]} | {p.source}: {_cell(p.why)} |"
         for (family, fabric), p in KNOWN.items()
     ]
     return "\n".join(out) + "\n"
@@ -183,8 +183,8 @@ def _math(left: object, right: object) -> str:
 
 
 def steps() -> str:
-    """The timeline's steps, as its module says them."""
-    return f"# The timeline: seven steps\n\n{_prose(inspect.getdoc(timeline) or '')}\n"
+    """The timeline's steps, as the plain recurrence says them."""
+    return f"# The timeline: seven steps\n\n{_prose(inspect.getdoc(recurrence) or '')}\n"
 
 
 def terms() -> str:

@@ -98,7 +98,7 @@ class RigUnavailable(PreadyError):
 
 
 def parse_bandwidth(text: str) -> float:
-    """Bits per second from "500 Mbit", "2Gbit" or "1 Gbit/s".
+    """Bits per second from "500 Mbit", "1Gbit" or "1 Gbit/s".
 
     Raises
     ------

@@ -20,7 +20,7 @@ What remains different, and cannot be expressed in GOAL:
 - G is paid at both ends, and at the receiver's by the CPU: while a message comes in, nothing is sent and nothing
   computed. Of ranks in step whose messages keep the link busy for longer than L + 2 o, each after the first takes
   L + 2 o - g longer there, and partitions that come early gain nothing. With G = 0 both agree
-  (docs/notes/2026-11-22-loggopsim-bytes.md).
+  (docs/archive/loggopsim.md).
 - Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
   sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
   every message, and no rendezvous is simulated.

@@ -43,7 +43,7 @@ MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibra
     "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2 --hosts a,b".'
 )
 @click.option(
-    "--rig", metavar="BANDWIDTH", help="Instead: two emulated nodes on this machine, such as 1Gbit (needs root)."
+    "--rig", metavar="BANDWIDTH", help="Instead: two emulated nodes on this machine, such as 100Mbit (needs root)."
 )
 @options.nodes()
 @click.option(

@@ -22,7 +22,7 @@ def _files(incomplete: str) -> list[CompletionItem]:
 
 def profile_names() -> list[str]:
     """Names of the shipped machine profiles."""
-    folder = resources.files("pready.model") / "profiles"
+    folder = resources.files("pready.model.machine") / "profiles"
     return sorted(p.name.removesuffix(".toml") for p in folder.iterdir() if p.name.endswith(".toml"))
 
 

@@ -8,7 +8,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": (
         'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
-        "pready calibrate --rig 1Gbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
+        "pready calibrate --rig 100Mbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
         "pready calibrate --launcher 'srun -n 2 -c 8' --slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
@@ -70,8 +70,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "prove": (
         'pready prove halo.toml --launcher "srun -N 8 -n 64 -c 8" --ranks 4,4,4 --machine mymachine.toml -o p/',
         'pready prove halo.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
-        "pready prove halo.toml --rig 200Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
-        "pready prove halo.toml --rig 200Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
+        "pready prove halo.toml --rig 50Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
+        "pready prove halo.toml --rig 100Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
         "pready prove halo.toml --approach many:8 --source ported/",
     ),
     "simulate": (
@@ -111,8 +111,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "validate": (
         "pready validate papers",
         "pready validate papers --json",
-        'pready validate live --rig 1Gbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
-        "pready validate live --rig 200Mbit --nodes 4 --mpi .venv-mpich -o report/",
+        'pready validate live --rig 100Mbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
+        "pready validate live --rig 50Mbit --nodes 4 --mpi .venv-mpich -o report/",
         'pready validate live --launcher "srun -N 2 -n 2 -c 8" --raw raw/ -o report/',
         "pready validate sst --machine bebop --raw raw/",
     ),

@@ -114,7 +114,7 @@ def approach(default: str = "what 'predict' advises") -> Option:
 def nodes() -> Option:
     """``--nodes`` of ``--rig``; None if it is not given."""
     return click.option(
-        "--nodes", type=click.IntRange(2), metavar="N", help="Nodes of --rig; more than 2 share a switch."
+        "--nodes", type=click.IntRange(2), metavar="N", help="Nodes of --rig; more than 2 share a switch, 4 at 50Mbit."
     )
 
 

@@ -60,7 +60,7 @@ DEFAULT_BUDGET = "3 min"
 @options.library()
 @click.option("--launcher", metavar="WORDS", help='How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
 @click.option(
-    "--rig", metavar="BANDWIDTH", help="Instead: emulated nodes on this machine, such as 200Mbit (needs root)."
+    "--rig", metavar="BANDWIDTH", help="Instead: emulated nodes on this machine, such as 100Mbit (needs root)."
 )
 @options.nodes()
 @click.option(
@@ -198,7 +198,7 @@ def _launched(
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
         raise PreadyError(
-            f"{given} given", valid='one of them, such as --launcher "srun -N 8 -n 96 -c 8" or --rig 200Mbit'
+            f"{given} given", valid='one of them, such as --launcher "srun -N 8 -n 96 -c 8" or --rig 100Mbit'
         )
     check_nodes(nodes, rig)
     if launcher is not None:

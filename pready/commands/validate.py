@@ -38,7 +38,8 @@ from pready.validate.result import ClaimResult, Comparison, Report
 PARTS = ("papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
 DEFAULT_BUDGET = "20 min"
-DEFAULT_RIG = "1Gbit"
+DEFAULT_RIG = "100Mbit"
+"""What two cores drive steadily."""
 BOTH_WAYS = 0.25
 """Share of the budget for exchanges in which both ranks send."""
 HOMES = ("PREADY_MPICH_PREFIX", "PREADY_OPENMPI_PREFIX")

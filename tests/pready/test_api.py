@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import pready
@@ -57,11 +56,10 @@ def test_an_approach_by_its_key_is_for_any_workload() -> None:
 def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
     workload = pready.Workload.model_validate({"threads": 4, "buffer": "1 MiB"})
     of, many = pready.Evaluation(pready.load_machine("meluxina"), workload, draws=0), pready.approach("many", 4)
-    line = of.steps(many, np.zeros((1, 4)))
-    assert line.end[0] == of.mean_time(many)
-    assert line.steps is not None
-    with pytest.raises(pready.PreadyError, match=r"draws = 2 of an exchange with given ready times; valid: draws = 0"):
-        pready.Evaluation(pready.load_machine("meluxina"), workload, draws=2).steps(many, np.zeros((1, 4)))
+    one = of.steps(many, [0.0] * 4)
+    assert one.end == pytest.approx(of.mean_time(many), rel=1e-12)
+    assert [m.transport for m in one.messages] == [0, 1, 2, 3]
+    assert max(m.arrived for m in one.messages) <= one.received <= one.end
 
 
 def test_importing_loads_neither_numpy_nor_pydantic() -> None:

@@ -125,7 +125,7 @@ def test_predict_json_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.thorough
 def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
-    copy.write_text(Path("model/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    copy.write_text(Path("model/machine/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
     own, shipped = (json.loads(out(capsys, "predict", HALO, "--json", "--machine", m)) for m in (str(copy), "MeluXina"))
     assert own == shipped
 

@@ -13,7 +13,8 @@ from pready.model.result import forms
 @pytest.mark.thorough
 def test_results_show_themselves_however_they_were_imported() -> None:
     code = (
-        "from pready.model.advice.explanation import explain; from pready.model import machine, workload;"
+        "from pready.model.advice.explanation import explain; from pready.model.machine import machine;"
+        "from pready.model.workload import workload;"
         "print(explain(machine.load('meluxina'), workload.load('examples/laggard.toml'))._repr_markdown_())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -51,9 +51,9 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
         ("pready.show.figures.style", "pready.show.tables.prediction"),
         ("pready.show.pages.folder", "pready.show.figures.files"),
         ("pready.commands.options", "pready.show.terminal.terminal"),
-        ("pready.validate.live", "pready.calibrate.run"),
+        ("pready.validate.live", "pready.calibrate.machine.calibrate"),
         ("pready.files.writing", "pready.model.toml.reading"),
-        ("pready.sst.run", "pready.calibrate.run"),
+        ("pready.sst.run", "pready.calibrate.machine.calibrate"),
     ],
 )
 def test_an_upward_import_would_be_seen(

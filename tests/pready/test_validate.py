@@ -126,7 +126,7 @@ def test_all_says_what_it_skips(
     assert main(["validate", "sst"]) == 2
     assert capsys.readouterr().err == "pready: error: validate sst: no such thing here\n"
     # Who names a cluster wants it: without it, that is an error, but the papers' claims are there.
-    assert main(["validate", "all", "--rig", "1Gbit"]) == 2
+    assert main(["validate", "all", "--rig", "100Mbit"]) == 2
     captured = capsys.readouterr()
     assert "4.3-eta" in captured.out
     assert "pready: error: validate live: no such thing here\n" in captured.err
@@ -156,7 +156,7 @@ def test_a_part_that_fails_leaves_the_others(
     ("arguments", "said"),
     [
         (("everything",), "everything"),
-        (("live", "--rig", "1Gbit", "--launcher", "srun"), "both --launcher and --rig given"),
+        (("live", "--rig", "100Mbit", "--launcher", "srun"), "both --launcher and --rig given"),
         (("live",), "needs a folder for its raw records"),
         (("live", "-o", "{tmp}/r", "--budget", "5"), "has no unit"),
         (("papers", "-o", "{tmp}/file/report"), "cannot be made"),

@@ -389,8 +389,8 @@ def file_of(folder: Path, **fields: str) -> Path:
     [
         ([], "-o is missing"),
         (["-o", "proof"], "neither --launcher nor --rig given"),
-        (["-o", "proof", "--rig", "1Gbit", "--launcher", "mpiexec -n 4"], "both --launcher and --rig given"),
-        (["-o", "proof", "--rig", "1Gbit", "--nodes", "3"], "--nodes 3 for a workload of 4 ranks"),
+        (["-o", "proof", "--rig", "100Mbit", "--launcher", "mpiexec -n 4"], "both --launcher and --rig given"),
+        (["-o", "proof", "--rig", "100Mbit", "--nodes", "3"], "--nodes 3 for a workload of 4 ranks"),
         (["-o", "proof", "--launcher", "true", "--nodes", "4"], "--nodes 4 without --rig"),
         (["-o", "proof", "--launcher", "true", "--approach", "most"], "--approach = 'most'"),
     ],

@@ -49,14 +49,14 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert picture.read_bytes().startswith(b"<?xml")
     check_readable(calibration("title", calibrate(raw, name="x").fit))
     for arguments, said in (
-        (["--rig", "1Gbit"], "-o is missing"),
+        (["--rig", "100Mbit"], "-o is missing"),
         (["-o", str(out)], "neither --launcher nor --rig given"),
-        (["-o", str(out), "--rig", "1Gbit", "--launcher", "mpiexec"], "both --launcher and --rig given"),
+        (["-o", str(out), "--rig", "100Mbit", "--launcher", "mpiexec"], "both --launcher and --rig given"),
         (["-o", str(out), "--rig", "1 parsec", "--mpi", str(tmp_path)], "no mpiexec in"),
         (["-o", str(out), "--fit-only", "--raw", "absent.jsonl"], "absent.jsonl: no such file"),
         (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
-        (["-o", str(out), "--budget", "10", "--rig", "1Gbit"], "--budget = '10' has no unit"),
-        (["-o", "machine.txt", "--rig", "1Gbit"], "suffix = '.txt'"),
+        (["-o", str(out), "--budget", "10", "--rig", "100Mbit"], "--budget = '10' has no unit"),
+        (["-o", "machine.txt", "--rig", "100Mbit"], "suffix = '.txt'"),
     ):
         assert main(["calibrate", *arguments]) == 2
         error = capsys.readouterr().err
@@ -88,7 +88,7 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     assert before.intra is None
     for words, said in (
         (["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),
-        (["--raw", str(within), "--rig", "1Gbit"], "--intra with --rig"),
+        (["--raw", str(within), "--rig", "100Mbit"], "--intra with --rig"),
         (["--raw", str(within), "--name", "x"], "--name with --intra"),
     ):
         assert main([*fit, "--intra", *words]) == 2
