@@ -60,7 +60,9 @@ def measured_by(m: Machine, scene: design.Scene, folder: Path, noise: float = 0.
         if approach is None:
             continue
         ready = np.array([scene.ready] * REPEATS)
-        truth = Completed(m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), nominal=REPEATS)
+        truth = Completed(
+            m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), alone=True, samples=REPEATS
+        )
         off = 1 + rng.uniform(-noise, noise, design.ROUNDS) * (scene.buffer >= 4096)
         out[way] = Repeats(truth.predict(approach).time_s * off, ready, truth.mean_time(approach) * off.mean())
     return out
