@@ -26,7 +26,6 @@ from pathlib import Path
 from random_workloads import NODES, PATTERNS, Table, write_times, write_workload
 
 import pready
-from pready.model.machine.machine import profiles
 
 LIBRARIES = (None, None, "openmpi-persist", "mpich-release")
 KINDS = {"time_s": "time", "iteration_s": "time", "eta": "η"}
@@ -34,6 +33,12 @@ KINDS = {"time_s": "time", "iteration_s": "time", "eta": "η"}
 COUNTED = ("predicted", "refused by both", "refused by one or crashed", "rows", "rows that differ", "verdicts")
 """Columns; of verdicts, those that differ."""
 MOST_SHOWN = 40
+
+
+def profiles() -> dict[str, Path]:
+    """The shipped machines, wherever a checkout keeps them."""
+    model = Path(pready.__file__).resolve().parent / "model"
+    return {p.stem: p for p in sorted(model.resolve().rglob("profiles/*.toml"))}
 
 
 def make_jobs(folder: Path, machines: Mapping[str, Sequence[str]], options: argparse.Namespace) -> list[Table]:

@@ -29,7 +29,7 @@ from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine import simulate
 from pready.model.engine.export_goal import export_goal
-from pready.model.engine.simulate import Simulation
+from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs

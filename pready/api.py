@@ -15,11 +15,11 @@ from pready.model.advice.predict import Engine
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
+from pready.model.common.parallel import all_cores
 from pready.model.common.units import Unit, fraction, parse
-from pready.model.engine.evaluate import all_cores
-from pready.model.engine.evaluate import compare as against_bulk
+from pready.model.engine.compare import compare as against_bulk
 from pready.model.engine.ranks.layout import layout
-from pready.model.engine.simulate import Simulation
+from pready.model.engine.simulation import Simulation
 from pready.model.engine.whole_step import Compared, compare_step
 from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -25,3 +26,8 @@ def both(one: Callable[[], T], other: Callable[[], U]) -> tuple[T, U]:
     with ThreadPoolExecutor(1) as pool:
         later = pool.submit(other)
         return one(), later.result()
+
+
+def all_cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

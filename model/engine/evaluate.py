@@ -1,47 +1,31 @@
-"""Approaches side by side on the same draws: simulations as the rows of a prediction.
-
-`row` is the one place that turns simulations into an `ApproachPrediction`; `compare` (``pready simulate``)
-and `ManyRanks` (``pready predict``) give it theirs.
-
-Times are means over ranks and exchanges of what an exchange costs a rank after its own last partition is
-ready. Other than in the timeline's single exchange, this includes waiting for neighbours that are late, and
-for those that were late an iteration before: with noise, η is closer to 1 here, as bulk and the approach
-wait for the same late threads. Where all ranks are in step, both predictions are equal (tests).
-"""
+"""Approaches side by side on the same draws, on the ranks that stand for a workload's (``pready predict``)."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, Interface
 from pready.model.common.arrays import Array, Replaced
-from pready.model.common.parallel import both
+from pready.model.common.parallel import all_cores, both
 from pready.model.engine._kernel import KeptTimes
+from pready.model.engine.from_rest import FromRest
 from pready.model.engine.other_exchanges import Beside, Draws, Placed
 from pready.model.engine.plan import Priced, listed_price, without_spread
 from pready.model.engine.ranks.layout import of_a_step, part
-from pready.model.engine.ranks.pattern import exchanges
-from pready.model.engine.simulate import LARGEST_SEED, Job, Simulation, means_s, run_all, simulate
-from pready.model.engine.simulate import run as run_plan
+from pready.model.engine.rows import WARM_UP, Drawn, exchange_s, row, saved_percent, warm_up
+from pready.model.engine.simulate import LARGEST_SEED, Job, means_s, run_all
+from pready.model.engine.simulation import Simulation
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
-from pready.model.result.interval import interval
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import Stands
-from pready.model.timeline import plain_run
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.plain_run import Alone
-from pready.model.timeline.rules import Setting, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
-from pready.model.workload import draws, supported_by
-from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload import supported_by
 from pready.model.workload.draws import deterministic, exchange_seed
 from pready.model.workload.workload import Workload
 
@@ -60,201 +44,14 @@ NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 128, 40, 8
 """The same of exchanges from rest: intervals of η move by about 1 % of their width between seeds."""
 SAMPLES = 16
 """Exchanges from rest per size, where many sizes are looked at."""
-SENDER, RECEIVER = 0, 1
-WARM_UP = 3
-"""Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 MOST_MESSAGES = 1_200_000
 """Of `NOMINAL` exchanges. Above it, fewer are simulated."""
 STRIDE = 0x9E3779B97F4A7C15
 """Between the seeds of draws: odd and large, so that no two seeds of a user's share draws."""
 
 
-def row(
-    run: Simulation,
-    bulk: Simulation,
-    quiet: Simulation,
-    alone: Simulation,
-    workload: Workload,
-    barrier: float,
-    drawn: Drawn,
-    drawn_bulk: Drawn,
-    begins: tuple[Array, Array],
-) -> ApproachPrediction:
-    """A prediction's row from simulations of the same ranks and draws.
-
-    Parameters
-    ----------
-    run, bulk
-        The approach, and the baseline.
-    quiet, alone
-        The approach and bulk without spread of arrivals.
-    barrier
-        Seconds for the workload's threads to meet.
-    drawn, drawn_bulk
-        Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
-        fewer than the baseline has the first of them.
-    begins
-        What beginning takes the approach and the baseline, shapes (): at the parameters' values, or (1 + draws,): and
-        with each draw of them.
-    """
-    splits = run.approach.interface.splits
-    done = min(run.iterations, bulk.iterations)
-    time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
-    eta = float(metrics.eta(time_bulk, time))
-    n = len(drawn.communication)
-    time_low, time_high = interval(drawn.communication, time)
-    eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
-    speedup, speedup_low, speedup_high = saved_percent(run, bulk, workload, drawn, drawn_bulk, begins)
-    # temucin2022 3.1: one send from the join on, without the threads' barrier.
-    t_pt2pt = exchange_s(alone) - barrier
-    no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
-    spread, to_join = (float(x[:done].mean()) / run.exchanges for x in (run.spread_s, run.to_join_s))
-    # From the first MPI_Pready on; a rank never ends before its threads have joined.
-    t_part = time + spread if splits else time - barrier
-    before_join = spread + to_join if splits else 0.0
-    return ApproachPrediction(
-        approach=run.approach,
-        messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
-        time_s=time,
-        time_low_s=time_low,
-        time_high_s=time_high,
-        eta=eta,
-        eta_low=eta_low,
-        eta_high=eta_high,
-        iteration_s=float(run.iteration_s[:done].mean()),
-        speedup_percent=speedup,
-        speedup_low_percent=speedup_low,
-        speedup_high_percent=speedup_high,
-        overhead=float(metrics.overhead(no_spread, t_pt2pt)),
-        perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
-        availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
-        early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
-        arrived_early_percent=100 * float(run.arrived_early[:done].mean()),
-        begin_s=float(begins[0].flat[0]),
-        begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
-        needs=run.approach.interface.needs,
-    )
-
-
-def saved_percent(
-    run: Simulation,
-    bulk: Simulation,
-    workload: Workload,
-    drawn: Drawn,
-    drawn_bulk: Drawn,
-    begins: tuple[Array, Array],
-) -> tuple[float, float, float]:
-    """By how much an approach makes an iteration shorter, beginning included, and where the truth lies; arguments as of
-    `row`."""
-    done, n = min(run.iterations, bulk.iterations), len(drawn.iteration)
-    whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
-    once, once_bulk = (b / workload.iterations for b in begins)
-    value = float(metrics.speedup_percent(whole_bulk + once_bulk.flat[0], whole + once.flat[0]))
-    each = metrics.speedup_percent(
-        drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
-    )
-    return value, *interval(each, value)
-
-
-def _of_draws(begin: Array, draws: int) -> Array:
-    """Its rows of so many draws; the value where there are none."""
-    return begin[1 : 1 + draws] if begin.ndim and len(begin) > draws else np.full(draws, begin.flat[0])
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What several draws of something give: arrays of shape (draws,), in seconds."""
-
-    communication: Array
-    """Of one exchange."""
-    iteration: Array
-
-
-def warm_up(workload: Workload, iterations: int, steps: int) -> int:
-    """Iterations of so many exchanges that go before those that count, if the workload has as many."""
-    return max(0, min(-(-WARM_UP // steps), workload.iterations - iterations))
-
-
-def exchange_s(run: Simulation, iterations: int | None = None) -> float:
-    """Mean communication time of one exchange, over the first `iterations`."""
-    return float(run.communication_s[:iterations].mean()) / run.exchanges
-
-
-def compare(
-    machine: Machine,
-    workload: Workload,
-    approaches: Sequence[Approach],
-    *,
-    grid: Sequence[int],
-    iterations: int,
-    record: bool = False,
-    on_progress: Callable[[Approach, float], None] | None = None,
-    **options: Any,
-) -> list[tuple[ApproachPrediction, Simulation]]:
-    """Simulate what the application does today and each approach, and say what each costs against that.
-
-    Parameters
-    ----------
-    iterations
-        Counted ones; as in a prediction, some go before them.
-    record
-        Keep the end of every rank and iteration of `approaches`.
-    on_progress
-        Called with the approach and the share that is done.
-    options
-        Further arguments of `simulate`, the same for all.
-
-    Returns
-    -------
-    One pair per approach, the baseline first. `low` and `high` bound 95 % of the iterations' means. An
-    interrupted run is the last of the list; without a completed iteration it is left out.
-    """
-    supported_by.check(workload, "engine")
-    out: list[tuple[ApproachPrediction, Simulation]] = []
-    calm = workload.model_copy(update={"arrivals": NoArrivals()})
-    barrier = machine.threads.barrier.at(workload.threads)
-    bulk: Simulation | None = None
-    alone: Simulation | None = None
-    first = warm_up(workload, iterations, exchanges(workload.pattern, options.get("blocks", 1)))
-    base, values = workload.baseline, Sampler(machine)
-    if base != BULK:
-        alone = simulate(machine, calm, BULK, grid=grid, iterations=first + 1, **options)
-        alone = alone.after(min(first, alone.iterations - 1))
-    for approach in (base, *(a for a in approaches if a != base)):
-        quiet = simulate(machine, calm, approach, grid=grid, iterations=first + 1, **options)
-        if quiet.iterations == 0:
-            break
-        told = None if on_progress is None else partial(on_progress, approach)
-        run = simulate(
-            machine,
-            workload,
-            approach,
-            grid=grid,
-            iterations=first + iterations,
-            record=record and approach in approaches,
-            on_progress=told,
-            **options,
-        )
-        if run.iterations <= first:
-            break
-        run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
-        bulk, alone = bulk or run, alone or quiet
-        done = min(run.iterations, bulk.iterations)
-        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.iteration_s[:done]) for s in (run, bulk)]
-        begins = begin(values, workload, approach), begin(values, workload, base)
-        out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins), run))
-        if run.interrupted:
-            break
-    return out
-
-
-def all_cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @dataclass
-class Evaluation:
+class Evaluation(FromRest):
     """All that approaches share for one machine and workload; simulations are made on request.
 
     Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
@@ -689,73 +486,6 @@ class Evaluation:
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
                 once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
                 self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations
-
-    # One exchange from rest, message by message
-
-    @cached_property
-    def ready(self) -> Array:
-        """When the sender's partitions are ready, shape (1 + iterations, N_part); row 0 has no spread."""
-        return self._drawn_times(SENDER)
-
-    def _drawn_times(self, rank: int) -> Array:
-        drawn = draws.draw(self.workload, self.iterations, self._own_seed(), rank=rank)
-        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
-
-    @cached_property
-    def _receiver_ready(self) -> Array | None:
-        """The receiver's own ready times, as `ready`; None if it waits in MPI."""
-        return None if self.workload.receiver == "waiting" else self._drawn_times(RECEIVER)
-
-    @property
-    def setting(self) -> Setting:
-        """What an exchange depends on besides times and costs."""
-        return setting_of(self.machine, self.workload)
-
-    def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
-        """Costs of the approach's messages to each peer, parameters at their values."""
-        each = [self._value(approach.message_size(b), inside=False) for b in self.workload.sends]
-        return [replace(c, **replaced) for c in each]
-
-    def exchange(self, approach: Approach, row: int) -> Alone:
-        """The exchange from rest with the arrivals of this row of `ready`, message by message."""
-        theirs = self._receiver_ready
-        return plain_run.alone(
-            self.ready[row].tolist(),
-            self.costs_by_peer(approach),
-            approach,
-            self.setting,
-            receiver_times=None if theirs is None else theirs[row].tolist(),
-        )
-
-    def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
-        """An exchange from rest with given ready times, message by message.
-
-        Parameters
-        ----------
-        times
-            When the sender's partitions are ready, seconds after the start of the iteration.
-        receiver_join
-            When the receiver enters MPI, likewise. Absent: it waits there.
-        """
-        return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
-
-    def each(self, approach: Approach, **replaced: Replaced) -> Array:
-        """Communication time of every exchange from rest, shape (iterations,), the machine at its values."""
-        made = self._at_values(approach, self.iterations, **replaced).plan
-        ends = run_plan(made, 1, record=True).ends_s
-        assert ends is not None
-        return np.asarray(ends[0] - self.ready[1:].max(axis=1))
-
-    def each_drawn(self, approach: Approach) -> Array:
-        """The same with each draw of the machine, shape (draws, per_draw)."""
-        out = []
-        for draw in range(1, self._draws + 1):
-            ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
-            assert ends is not None
-            first = self.iterations + (draw - 1) * self.per_draw
-            ready = draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER, first=first)
-            out.append(ends[0] - ready.max(axis=1))
-        return np.array(out)
 
 
 def gain_over_sizes(

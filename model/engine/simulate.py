@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
 from pready.model.engine.plan import Plan, Price, Priced, plan
 from pready.model.engine.ranks.pattern import pattern
+from pready.model.engine.simulation import Simulation, messages_of, simulations, together
 from pready.model.machine.machine import Machine
 from pready.model.workload.exchange import HALOS
 from pready.model.workload.sizes import Sizes
@@ -24,9 +25,6 @@ from pready.model.workload.workload import Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
-
-CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
-"""Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
 
 LARGEST_SEED = 2**64 - 1
 LARGEST_ITERATION = 2**32 - 1
@@ -37,90 +35,6 @@ LARGEST_RECORD = 2**27
 GIB = 2**30
 SMALL = 2**22
 """Bytes that are there without asking."""
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """What came of a run. Arrays have one entry per completed iteration; times in seconds.
-
-    Means, shortest and longest are over ranks. All ranks start at 0.
-    """
-
-    pattern: str
-    grid: tuple[int, int, int]
-    ranks: int
-    """Whose times count: all, or of exchanges from rest those who send."""
-    approach: Approach
-    seed: int
-    iterations: int
-    """Completed; fewer than asked for if `interrupted`."""
-    interrupted: bool
-    time_s: float
-    """When the last rank has ended the last completed iteration."""
-    mean_s: Array
-    """Iteration time: from a rank's start to its end."""
-    shortest_s: Array
-    longest_s: Array
-    first_end_s: Array
-    """When the first and the last rank end an iteration: their distance is how far idle waves have
-    pulled the ranks apart."""
-    last_end_s: Array
-    causes_s: dict[str, Array]
-    """Mean over ranks of the time spent in each of `CAUSES`."""
-    spread_s: Array
-    """From a rank's first ready partition to its last."""
-    to_join_s: Array
-    """From a rank's last ready partition until its threads have met."""
-    after_join_s: Array
-    """From there to the end of the iteration."""
-    arrived_early: Array
-    """Share of the messages that have arrived when their sender's threads have met."""
-    exchanges: int
-    """Per iteration: 1, or octants × blocks of a sweep."""
-    messages: int
-    step_s: Array | None = None
-    """Of one of several exchanges: mean time of the whole step; `shortest_s` to `last_end_s` are the step's, too."""
-    wall_s: float = 0.0
-    """This and what follows: 0 and "" where many simulations shared one call."""
-    cores: int = 0
-    memory_bytes: int = 0
-    level: str = ""
-    """The instruction set that the kernel used."""
-    ends_s: Array | None = None
-    """When each rank ended each iteration, shape (iterations, ranks), if recorded."""
-    received_s: Array | None = None
-    """When each rank had received everything, and the threads had met that each received their own; likewise."""
-    records: Array | None = None
-    """The kernel's own records of the last iterations, if kept: shape (iterations × steps, ranks, numbers)."""
-
-    @property
-    def messages_per_s(self) -> float:
-        """Simulated messages per second of wall time."""
-        return self.messages / self.wall_s if self.wall_s > 0 else 0.0
-
-    @property
-    def iteration_s(self) -> Array:
-        """Mean time of an iteration, all its exchanges included."""
-        return self.mean_s if self.step_s is None else self.step_s
-
-    @property
-    def communication_s(self) -> Array:
-        """Mean over ranks of the time from a rank's last ready partition to its end: T of Eq. 1."""
-        return np.asarray(self.mean_s - self.causes_s["compute"])
-
-    def after(self, first: int) -> Simulation:
-        """Without the first iterations, in which ranks that started together are pulled apart."""
-        kept: dict[str, Any] = {
-            f.name: value[first:] for f in fields(self) if isinstance(value := getattr(self, f.name), np.ndarray)
-        }
-        left = self.iterations - first
-        return replace(
-            self,
-            iterations=left,
-            messages=self.messages // self.iterations * left,
-            causes_s={cause: times[first:] for cause, times in self.causes_s.items()},
-            **kept,
-        )
 
 
 def simulate(
@@ -309,82 +223,6 @@ def run_step(
     ]
 
 
-def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
-    """What the kernel says of the plans of a step.
-
-    Raises
-    ------
-    PreadyError
-        Its time no longer fits.
-    """
-    done, extremes = out["iterations"], out["extremes"]
-    if out["overflowed"]:
-        raise PreadyError(
-            f"after iteration {done} the time is {extremes[-1, 3]:g} s",
-            valid="292 years: 63 bits of nanoseconds",
-        )
-    ranks = step[0].pattern.counted
-    each = out["sums"].reshape(done, len(step), out["sums"].shape[1])
-    return [
-        _simulation(plan, each[:, e], extremes, out["interrupted"], each[:, :, 0].sum(axis=1) / ranks, len(step))
-        for e, plan in enumerate(step)
-    ]
-
-
-def _simulation(
-    made: Plan, totals: Array, extremes: Array, interrupted: bool, step_s: Array, exchanges: int
-) -> Simulation:
-    messages, sums, done = _messages(made), totals / made.pattern.counted, len(totals)
-    return Simulation(
-        pattern=made.pattern.name,
-        grid=made.pattern.grid,
-        ranks=made.pattern.counted,
-        approach=made.approach,
-        seed=made.seed,
-        iterations=done,
-        interrupted=interrupted,
-        time_s=float(extremes[-1, 3]) if done else 0.0,
-        mean_s=sums[:, 0],
-        shortest_s=extremes[:, 0],
-        longest_s=extremes[:, 1],
-        first_end_s=extremes[:, 2],
-        last_end_s=extremes[:, 3],
-        causes_s={name: sums[:, 1 + i] for i, name in enumerate(CAUSES)},
-        spread_s=sums[:, 7],
-        to_join_s=sums[:, 8],
-        after_join_s=sums[:, 9],
-        arrived_early=totals[:, 10] / max(messages, 1),
-        exchanges=made.steps,
-        messages=messages * done,
-        step_s=step_s if exchanges > 1 else None,
-    )
-
-
-def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
-    """A step as a whole, from its exchanges: times add up; `approach` stands for all of theirs."""
-    first, last, messages = each[0], each[-1], sum(s.messages for s in each)
-
-    def total(name: str) -> Array:
-        return np.asarray(sum(getattr(s, name) for s in each))
-
-    return replace(
-        first,
-        pattern=" + ".join(dict.fromkeys(s.pattern for s in each)),
-        approach=approach,
-        mean_s=total("mean_s"),
-        causes_s={cause: np.asarray(sum(s.causes_s[cause] for s in each)) for cause in first.causes_s},
-        spread_s=total("spread_s"),
-        to_join_s=total("to_join_s"),
-        after_join_s=total("after_join_s"),
-        arrived_early=np.asarray(sum(s.messages * s.arrived_early for s in each) / max(messages, 1)),
-        exchanges=1,
-        messages=messages,
-        step_s=None,
-        ends_s=last.ends_s,
-        received_s=last.received_s,
-    )
-
-
 Job = tuple[Sequence[Priced], int]
 """The exchanges of a step, each at its prices, and for how many iterations."""
 
@@ -530,13 +368,8 @@ def kernel(step: Sequence[Plan], level: str = "") -> Engine:
         raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
 
 
-def _messages(made: Plan) -> int:
-    """Of one iteration, all ranks. Each corner's sweep crosses every edge of the grid once per block."""
-    return made.pattern.edges * made.transports * made.steps
-
-
 def _check(step: Sequence[Plan], iterations: int, cores: int) -> None:
-    steps, messages = max(p.steps for p in step), sum(map(_messages, step))
+    steps, messages = max(p.steps for p in step), sum(map(messages_of, step))
     if iterations < 1:
         raise PreadyError(f"iterations = {iterations}", valid="at least 1")
     if iterations * steps > LARGEST_ITERATION:

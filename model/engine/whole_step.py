@@ -10,11 +10,13 @@ import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, whole
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Drawn, Evaluation, row, warm_up
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.other_exchanges import Draws, Other, Placed, placed
 from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.layout import Layout, of_a_step
-from pready.model.engine.simulate import Simulation, means_of_steps, run_all, run_step, together
+from pready.model.engine.rows import Drawn, row, warm_up
+from pready.model.engine.simulate import means_of_steps, run_all, run_step
+from pready.model.engine.simulation import Simulation, together
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.timeline.sampling import Sampler

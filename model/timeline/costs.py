@@ -126,26 +126,6 @@ class Costs:
 
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
-    def each_repeated(self, rows: int, times: int) -> Costs:
-        """The first `rows` rows, each `times` times in a row; scalars, too."""
-
-        def one(name: str) -> NDArray[Any]:
-            value: NDArray[Any] = getattr(self, name)
-            if value.ndim == (name in BY_SHARING):
-                return np.repeat(value[None], rows * times, axis=0)
-            return np.repeat(value[:rows], times, axis=0)
-
-        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
-
-    @staticmethod
-    def abreast(parts: Sequence[Costs]) -> Costs:
-        """Costs by peer, or of all peers if there is one part: for messages of shape (rows, VCIs, partitions, peers).
-
-        Every field is of shape (rows or 1, 1, 1, parts); those of `BY_SHARING` are the first's.
-        """
-
-        return _Abreast(parts)
-
     @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""
@@ -159,24 +139,6 @@ class Costs:
             return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
 
         return Costs(**{f.name: join(f.name) for f in fields(Costs)})
-
-
-class _Abreast(Costs):
-    """Costs by peer: each arranged on first use, since an exchange uses half of them."""
-
-    def __init__(self, parts: Sequence[Costs]) -> None:
-        object.__setattr__(self, "_parts", parts)
-
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        arrays: list[NDArray[Any]] = [getattr(p, name) for p in self._parts]
-        if name in BY_SHARING:
-            value = arrays[0]
-        elif len(arrays) == 1:
-            value = arrays[0].reshape(-1, 1, 1, 1)
-        else:
-            value = np.stack(np.broadcast_arrays(*(a.reshape(-1, 1, 1) for a in arrays)), axis=-1)
-        object.__setattr__(self, name, value)
-        return value
 
 
 def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:

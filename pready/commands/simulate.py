@@ -19,9 +19,10 @@ from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import compare, warm_up
+from pready.model.engine.compare import compare
 from pready.model.engine.export_goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
 from pready.model.engine.ranks.layout import layout
+from pready.model.engine.rows import warm_up
 from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import all_cores
+from pready.model.common.parallel import all_cores
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point
 from pready.whatif.rows import Rows, rows_of

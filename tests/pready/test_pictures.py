@@ -19,7 +19,7 @@ from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.units import unit_of_times
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import Simulation
+from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever
 from pready.model.workload import workload as workloads

@@ -16,7 +16,8 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.mapping import partitions_per_direction
-from pready.model.engine.simulate import Simulation, run_step, together
+from pready.model.engine.simulate import run_step
+from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import plans
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine

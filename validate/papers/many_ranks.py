@@ -13,7 +13,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.layout import layout
 from pready.model.engine.ranks.mapping import mapped
 from pready.model.engine.ranks.pattern import pattern
-from pready.model.engine.simulate import Simulation
+from pready.model.engine.simulation import Simulation
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload

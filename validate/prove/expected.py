@@ -11,7 +11,8 @@ from pready.model.approach.interfaces import Approach, whole
 from pready.model.common.arrays import Replaced
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.layout import layout
-from pready.model.engine.simulate import Simulation, run_step, simulate, together
+from pready.model.engine.simulate import run_step, simulate
+from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import WholeStep, plans
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction

@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "batch.hpp"
-#include "engine.hpp"
+#include "run/batch.hpp"
+#include "run/engine.hpp"
 
 namespace nb = nanobind;
 using namespace pready;
@@ -80,7 +80,7 @@ nb::dict described() {
 #define SCALAR(type, name) out[#name] = nb::make_tuple(kType<type>, "");
 #define TRIPLE(type, name) out[#name] = nb::make_tuple(kType<type>, "3");
 #define ARRAY(type, name, ...) out[#name] = nb::make_tuple(kType<type>, #__VA_ARGS__);
-#include "fields.def"
+#include "recurrence/fields.def"
     return out;
 }
 
@@ -91,7 +91,7 @@ Fields fields(const nb::dict& plan) {
 #define SCALAR(type, name) out.name = exactly<type, 1>(plan, #name)[0], ++known;
 #define TRIPLE(type, name) out.name = exactly<type, 3>(plan, #name), ++known;
 #define ARRAY(type, name, ...) out.name = numbers<type>(plan, #name), ++known;
-#include "fields.def"
+#include "recurrence/fields.def"
     if (plan.size() != known) {
         const nb::dict mine = described();
         for (const auto& [key, value] : plan) {
@@ -205,7 +205,7 @@ Job job(const nb::tuple& of) {
 #define SCALAR(type, name) price_all(rows, &Fields::name, #name, prices);
 #define TRIPLE(type, name)
 #define ARRAY(type, name, ...) price_all(rows, &Fields::name, #name, prices);
-#include "fields.def"
+#include "recurrence/fields.def"
         for (std::size_t r = 0; r < rows.size(); ++r) out.rows[r].push_back(std::move(rows[r]));
     }
     return out;

@@ -45,8 +45,8 @@ std::int64_t Fields::jobs() const {
 
 bool Fields::draws_as(const Fields& o) const {
     const auto numbers = [](const Fields& f) {
-        return std::tie(f.ranks, f.alone, f.seed, f.first, f.arrivals, f.density, f.threads, f.theta, f.base, f.noise, f.sd, f.cut,
-                        f.share, f.kernels, f.centre, f.centre_cut, f.width);
+        return std::tie(f.ranks, f.alone, f.seed, f.first, f.arrivals, f.density, f.threads, f.theta, f.base, f.noise,
+                        f.sd, f.cut, f.share, f.kernels, f.centre, f.centre_cut, f.width);
     };
     return numbers(*this) == numbers(o);
 }
@@ -62,7 +62,7 @@ std::string Fields::misshapen() const {
     if (const std::int64_t wanted = product({__VA_ARGS__});                 \
         static_cast<std::int64_t>(name.size()) != wanted)                   \
         return wrong(#name, #__VA_ARGS__, name.size(), wanted);
-#include "fields.def"
+#include "recurrence/fields.def"
     return {};
 }
 
@@ -70,7 +70,7 @@ void Fields::point(Plan& plan) const {
 #define SCALAR(type, name) plan.name = name;
 #define TRIPLE(type, name) std::copy(name.begin(), name.end(), plan.name);
 #define ARRAY(type, name, ...) plan.name = name.data();
-#include "fields.def"
+#include "recurrence/fields.def"
 }
 
 bool Fields::fits(const Fields& other) const {
@@ -78,7 +78,7 @@ bool Fields::fits(const Fields& other) const {
     if (!pready::fits(name, other.name)) return false;
 #define TRIPLE(type, name) SCALAR(type, name)
 #define ARRAY(type, name, ...) SCALAR(type, name)
-#include "fields.def"
+#include "recurrence/fields.def"
     return true;
 }
 
@@ -86,7 +86,7 @@ void Fields::take(const Fields& other) {
 #define SCALAR(type, name) pready::take(name, other.name);
 #define TRIPLE(type, name) SCALAR(type, name)
 #define ARRAY(type, name, ...) SCALAR(type, name)
-#include "fields.def"
+#include "recurrence/fields.def"
 }
 
 }  // namespace pready

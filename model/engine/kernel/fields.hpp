@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan.hpp"
+#include "recurrence/plan.hpp"
 
 namespace pready {
 
@@ -14,7 +14,7 @@ struct Fields {
 #define SCALAR(type, name) type name{};
 #define TRIPLE(type, name) std::array<type, 3> name{};
 #define ARRAY(type, name, ...) std::vector<type> name;
-#include "fields.def"
+#include "recurrence/fields.def"
 
     // Which array has another length than fields.def says; empty if none.
     std::string misshapen() const;

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import format_change, format_time
-from pready.model.engine.simulate import Simulation
+from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.version import VERSION

@@ -12,9 +12,11 @@ from machines import ideal
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
 from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.evaluate import Evaluation, ManyRanks, compare, exchange_s
+from pready.model.engine.compare import compare
+from pready.model.engine.evaluate import Evaluation, ManyRanks
 from pready.model.engine.plan import plan, without_spread
 from pready.model.engine.ranks.layout import layout, part
+from pready.model.engine.rows import exchange_s
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.machine.machine import load

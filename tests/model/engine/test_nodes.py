@@ -304,5 +304,5 @@ def test_a_shared_adapter_bounds_the_iteration() -> None:
     # Six faces of a rank leave its own adapter, 24 those of the eight ranks of a node.
     face = 2**20 / 25e9
     for row in shared.approaches:
-        assert row.iteration_s > 0.99 * 24 * face  # what is left of a backlog counts for the next
+        assert row.iteration_s > 0.99 * 24 * face  # what is left to send counts for the next
     assert alone.bulk.iteration_s < 12 * face

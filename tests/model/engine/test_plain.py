@@ -16,7 +16,8 @@ from plain_ranks import Outcome, Plain
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import CAUSES, prepared, run, run_all, run_step, together
+from pready.model.engine.simulate import prepared, run, run_all, run_step
+from pready.model.engine.simulation import CAUSES, together
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal, Uniform

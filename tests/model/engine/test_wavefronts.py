@@ -60,8 +60,8 @@ def test_a_message_that_has_left_delays_none() -> None:
 
 
 def test_a_message_does_not_wait_for_one_whose_receiver_is_late() -> None:
-    # In the second iteration rank 2 waits for rank 0; rank 1, where the last octant ended, is late by a wire's time: asked
-    # at C + h + H/2, it answers 39 us later, and rank 2, issued second, is sent to first.
+    # In the second iteration rank 2 waits for rank 0; rank 1, where the last octant ended, is late by one L: asked at
+    # C + h + H/2, it answers 39 us later, and rank 2, issued second, is sent to first.
     wire = 50e-6
     begin = steps(on(wire=wire), LARGE, iterations=2)[8]
     (sent,) = np.nonzero(begin.sender == 0)

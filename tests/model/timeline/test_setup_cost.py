@@ -12,7 +12,7 @@ from machines import ideal
 from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.evaluate import compare
+from pready.model.engine.compare import compare
 from pready.model.machine.machine import Begin, Machine, load
 from pready.model.result.verdict import MIN_GAIN
 from pready.model.timeline.sampling import Sampler

@@ -1,0 +1,352 @@
+"""What an exchange costs, and which of its steps there are, in the kernel's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.approach.interfaces import Approach, Interface
+from pready.model.approach.vcis import issuing_threads
+from pready.model.common.arrays import Array
+from pready.model.engine._kernel import FIELDS
+from pready.model.engine.ranks.mapping import Mapping
+from pready.model.engine.ranks.pattern import Pattern
+from pready.model.engine.ready_numbers import TABLE
+from pready.model.timeline.costs import Completes, Costs
+from pready.model.timeline.rules import (
+    Setting,
+    acknowledgement,
+    answers_inside,
+    confirmed,
+    contending,
+    counted,
+    delivered,
+    epochs,
+    holding,
+    late_puts,
+    latest_by_thread,
+    marked_by_threads,
+    receivers,
+    taken_in,
+)
+from pready.model.workload.workload import Workload
+
+_SAME = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
+"""Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
+AT_ONCE, IN_MPI, JOINED = range(3)
+"""When a sender sees a clear-to-send: the kernel's `Sees`."""
+RECEIVERS = {"master": 0, "threads": 1, "none": 2}
+SYNC = {"none": 0, "active": 1, "passive": 2}
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the numbers of one exchange follow from."""
+
+    workload: Workload
+    approach: Approach
+    pattern: Pattern
+    setting: Setting
+    by_class: list[Costs]
+    members: list[list[int]]
+    mapping: Mapping | None
+    rows: int
+
+    @property
+    def interface(self) -> Interface:
+        """The approach's."""
+        return self.approach.interface
+
+    @property
+    def first(self) -> Costs:
+        """Costs that are the same for all classes."""
+        return self.by_class[0]
+
+    @property
+    def transports(self) -> int:
+        """Messages per neighbour."""
+        return self.approach.messages
+
+    @property
+    def jobs(self) -> int:
+        """What queues for a VCI."""
+        return self.transports if self.mapping is None else len(self.mapping.partitions)
+
+    @property
+    def computing(self) -> bool:
+        """Does the receiver compute, rather than wait in MPI?"""
+        return self.workload.receiver == "computing"
+
+    def wide(self, cost: Array) -> Array:
+        """A cost by row, shape (rows,)."""
+        if cost.shape == (self.rows,):  # of hundreds of plans; np.broadcast_to and np.full take their time
+            return cost
+        return cost.reshape(1) if self.rows == 1 else cost.repeat(self.rows)
+
+    def each(self, cost: Callable[[Costs], Array]) -> Array:
+        """A cost by row and class, shape (rows, classes)."""
+        if len(self.by_class) == 1:  # as above
+            return self.wide(cost(self.first))[:, None]
+        return np.array([self.wide(cost(c)) for c in self.by_class]).T  # np.stack takes twice as long
+
+    @property
+    def sweeps(self) -> bool:
+        """Does a rank receive before it computes? All that it sent before has left its hands when it answers."""
+        return self.pattern.name == "sweep3d"
+
+    @cached_property
+    def receive(self) -> Array:
+        """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
+        interface = self.interface
+        own = self.each(lambda c: c.receive if interface.matches else c.unmatched)
+        return own + self.each(lambda c: c.copy_out) if interface.active_message else own
+
+    @cached_property
+    def per_entry(self) -> Array:
+        """CPU time for each message that is queued before, shape (rows,)."""
+        return self.wide(self.first.per_entry if self.interface.matches else np.asarray(0.0))
+
+    @cached_property
+    def asks(self) -> NDArray[np.bool_]:
+        """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
+        return np.array([bool(c.asks(self.interface).any()) for c in self.by_class])
+
+    @cached_property
+    def delivered(self) -> NDArray[np.bool_]:
+        """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
+        waits = self.setting.two_way or self.sweeps or self.interface.one_by_one
+        return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
+
+    @property
+    def answers_at_join(self) -> bool:
+        """Is a request answered only when its receiver's threads have met?"""
+        return answers_inside(self.interface, self.setting.progress) and self.computing and not self.sweeps
+
+    @property
+    def sees(self) -> int:
+        """When does a sender see the clear-to-send for a rendezvous?"""
+        interface = self.interface
+        if self.setting.sender_progress != "on-call":
+            return AT_ONCE
+        if interface.sender_returns:
+            return JOINED
+        # A thread with further partitions goes on computing; one that is through waits in MPI.
+        return IN_MPI if interface.splits and self.workload.partitions_per_thread > 1 else AT_ONCE
+
+    @cached_property
+    def completes(self) -> Array:
+        """From when a message leaves until its send is complete, shape (rows, classes); -inf: once it may go."""
+        interface = self.interface
+
+        def each(c: Costs) -> Array:
+            asked = c.asks(interface) | interface.two_sided_rendezvous
+            # One way, nobody waits for the receiver.
+            by_protocol = np.isin(c.completes, (Completes.BY_PROTOCOL, Completes.DELIVERED))
+            left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
+            return np.where(left, c.stream, -np.inf)
+
+        by_last_byte = self.each(each)
+        return np.where(self.delivered, self.travel + self.returned, by_last_byte)
+
+    @cached_property
+    def travel(self) -> Array:
+        """From when a message leaves until it arrives, shape (rows, classes)."""
+        return self.each(lambda c: c.stream + c.wire)
+
+    @cached_property
+    def acknowledgement(self) -> Array:
+        """From a message's arrival until its sender knows, shape (rows, classes)."""
+        return self.each(lambda c: acknowledgement(c, self.interface, self.setting))
+
+    @cached_property
+    def returned(self) -> Array:
+        """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
+        return self.each(lambda c: taken_in(c, self.interface, self.setting)) + self.acknowledgement
+
+    @cached_property
+    def service(self) -> Array:
+        """Time of a message at the NIC, shape (rows, classes)."""
+        return self.each(lambda c: c.gap + c.link)
+
+    @cached_property
+    def hold(self) -> Array:
+        """Seconds that a message holds its VCI's lock, shape (rows, classes)."""
+        return self.each(lambda c: holding(c, self.approach))
+
+    @cached_property
+    def counter(self) -> Array:
+        """What a job pays, after its last partition, for the counter by which several threads know the last of
+        them, shape (rows, jobs)."""
+        if self.mapping is None:
+            shared = counted(self.approach, self.workload.threads, self.workload.partitions_per_thread)
+        elif self.interface.counts or self.interface.joins:
+            shared = [False] * len(self.mapping.partitions)
+        else:
+            theta = self.workload.partitions_per_thread
+            shared = [len({p // theta for p in needed}) > 1 for needed in self.mapping.partitions]
+        return np.where(shared, self.wide(self.first.pready)[:, None], 0.0)
+
+    @cached_property
+    def epoch(self) -> Array:
+        """Time to open or close an epoch, shape (rows,)."""
+        one_sided = self.interface.one_sided
+        return self.wide(epochs(self.first, self.approach, self.setting) if one_sided else np.asarray(0.0))
+
+
+def message_numbers(x: Exchange) -> dict[str, object]:
+    """How a rank's buffers are split into messages, and which VCI each goes through."""
+    return {
+        "classes": len(x.by_class),
+        "transports": x.transports,
+        "threads": x.workload.threads,
+        "theta": x.workload.partitions_per_thread,
+        "per_bin": x.workload.n_partitions // x.transports,
+        "mapped": x.mapping is not None,
+        **_parts(x.mapping, x.workload.n_partitions),
+        "vcis": len(x.members),
+        "vci_size": [len(m) for m in x.members],
+        "vci_members": [t for m in x.members for t in m],
+    }
+
+
+def steps(x: Exchange) -> dict[str, object]:
+    """Which of the timeline's steps there are, and how they go."""
+    interface, asks = x.interface, bool(x.asks.any())
+    return {
+        "counts": interface.counts,
+        "joins": interface.joins,
+        "opens": interface.one_sided,
+        "granted": interface.active_message,
+        "deferred": late_puts(interface, x.setting),
+        "rounds": x.pattern.directions > 1
+        and not x.sweeps
+        and len(x.members) == 1
+        and (interface.two_sided_rendezvous or asks),
+        "two_sided": interface.two_sided_rendezvous,
+        "one_by_one": interface.one_by_one,
+        "asks": x.asks,
+        "gate_is_join": asks and x.answers_at_join,
+        "sees": x.sees,
+        "delivered": x.delivered,
+        "delivered_at_join": bool(x.delivered.any())
+        and x.setting.progress != "thread"
+        and x.computing
+        and not x.sweeps,
+        "receivers": RECEIVERS[receivers(interface, x.setting)],
+        "waits": x.computing and x.setting.progress != "thread",
+        "receiver_computes": x.computing,
+        "waits_for_sends": x.setting.two_way or not x.pattern.alone,
+        "sync": SYNC[interface.sync],
+        "confirmed": bool(np.any(confirmed(x.first, interface, x.setting))),
+        "window_per_thread": interface.windows_per_thread,
+    }
+
+
+def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
+    """What the steps cost, each of shape (rows, ...)."""
+    first, interface = x.first, x.interface
+    by_row = {
+        **_namesakes(x),
+        **_locks(x),
+        # From a partition's mark to its message's issue.
+        "counter": x.counter,
+        "opened": first.control,
+        # From a message's issue to its arrival: handshakes, the NIC and the wire.
+        "half_shake": x.each(lambda c: c.half_shake(interface)),
+        "service": x.service,
+        "travel": x.travel,
+        "completes": x.completes,
+        "returned": x.returned,
+        # From arrivals to the end of the exchange.
+        "receive": x.receive,
+        "per_entry": x.per_entry,
+        "poll": (len(x.members) - 1) * first.poll,
+        "ack": x.acknowledgement,
+        "closing": x.epoch,
+        "told": first.control + x.epoch if interface.sync == "passive" else first.control,
+    }
+    if fixed["arrivals"] == TABLE:
+        by_row["table"] = tables(x, fixed)
+    return {name: value if value.ndim > 1 else x.wide(value) for name, value in by_row.items()}
+
+
+def _namesakes(x: Exchange) -> dict[str, Array]:
+    """`_SAME` of an exchange."""
+    return {name: x.each(attrgetter(name)) if FIELDS[name][1] else getattr(x.first, name) for name in _SAME}
+
+
+def _locks(x: Exchange) -> dict[str, Array]:
+    """How long a VCI's lock is held, message by message."""
+    pattern, classes = x.pattern, range(len(x.by_class))
+    # (rows, profiles, classes), as `timeline.received_between`
+    between = np.zeros((x.rows, len(pattern.present), len(classes)))
+    if x.setting.two_way and receivers(x.interface, x.setting) != "none":
+        queued = pattern.degree * x.transports / len(x.members)
+        between += x.receive[:, None, :] + x.per_entry[:, None, None] * (queued[:, None] - 1) / 2
+    # (classes, profiles, directions): messages up to and including a direction
+    counts = [np.cumsum(pattern.present & (pattern.classes == c), axis=1) for c in classes]
+    hold_to = np.asarray(sum(counts[c] * x.hold[:, c, None, None] for c in classes))
+    # As many messages are received before the next partition.
+    received = np.asarray(sum(counts[c][:, -1] * between[:, :, c] for c in classes))
+    taken = _contentions(x)
+    behind = received[:, :, None] + pattern.degree[:, None] * taken[:, None, :]
+    return {
+        "hold": hold_to,
+        "hold_behind": hold_to[:, :, -1:] + behind,
+        "hold_each": x.hold,
+        "between": between,
+        "taken": taken,
+    }
+
+
+def _contentions(x: Exchange) -> Array:
+    """What a message pays that waits for its VCI's lock, shape (rows, VCIs)."""
+    w = x.workload
+    if x.mapping is not None:
+        sharing = list(x.mapping.issuers)
+    else:
+        sharing = [issuing_threads(ts, x.transports, w.threads, w.partitions_per_thread) for ts in x.members]
+    curve = contending(x.first, x.approach)[..., sharing]
+    return np.broadcast_to(curve, (x.rows, len(sharing)))
+
+
+def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
+    """For each user partition the messages that wait for it."""
+    if mapping is None:
+        return {"part_start": [0], "part_job": [0]}
+    waiting: list[list[int]] = [[] for _ in range(partitions)]
+    for number, needed in enumerate(mapping.partitions):
+        for p in needed:
+            waiting[p].append(number)
+    starts = np.concatenate([[0], np.cumsum([len(w) for w in waiting])])
+    return {"part_start": starts, "part_job": [m for w in waiting for m in w] or [0]}
+
+
+def tables(x: Exchange, fixed: dict[str, object]) -> Array:
+    """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
+    times = np.asarray(fixed["table"])
+    if not x.interface.counts:
+        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 4 + x.jobs))
+    return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
+
+
+def _table(times: Array, x: Exchange, pready: float) -> Array:
+    """Per row of ready times: first, last, marked, the first thread's last mark, when each transport
+    partition is ready."""
+    setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
+    last = times.max(axis=1, keepdims=True)
+    marked = times
+    if x.interface.counts:  # relative to the last, as in the timeline
+        marked = marked_by_threads(times - last, setting, np.full(len(times), pready)) + last
+    if x.mapping is None:
+        starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
+    else:
+        starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
+    in_mpi = latest_by_thread(marked, setting).min(axis=1)
+    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), in_mpi]
+    return np.concatenate([np.stack(head, axis=1), starts], axis=1)

@@ -1,0 +1,112 @@
+"""Exchanges from rest one by one: their times, and their messages by the plain recurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array, Replaced
+from pready.model.engine.plan import Priced
+from pready.model.engine.simulate import run as run_plan
+from pready.model.machine.machine import Machine
+from pready.model.timeline import plain_run
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.plain_run import Alone
+from pready.model.timeline.rules import Setting, setting_of
+from pready.model.workload import draws
+from pready.model.workload.workload import Workload
+
+SENDER, RECEIVER = 0, 1
+
+
+class FromRest:
+    """What can be said of each exchange of an `Evaluation` from rest."""
+
+    machine: Machine
+    workload: Workload
+    _draws: int
+
+    if TYPE_CHECKING:
+
+        @property
+        def iterations(self) -> int:
+            """At values."""
+
+        @property
+        def per_draw(self) -> int:
+            """With each draw."""
+
+        def _own_seed(self, draw: int = 0) -> int: ...
+        def _value(self, size: float, inside: bool) -> Costs: ...
+        def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced: ...
+        def _at_draws(self, approach: Approach, draws: range) -> Priced: ...
+
+    @cached_property
+    def ready(self) -> Array:
+        """When the sender's partitions are ready, shape (1 + iterations, N_part); row 0 has no spread."""
+        return self._drawn_times(SENDER)
+
+    def _drawn_times(self, rank: int) -> Array:
+        drawn = draws.draw(self.workload, self.iterations, self._own_seed(), rank=rank)
+        return np.concatenate([np.full((1, drawn.shape[1]), self.workload.thread_time), drawn])
+
+    @cached_property
+    def _receiver_ready(self) -> Array | None:
+        """The receiver's own ready times, as `ready`; None if it waits in MPI."""
+        return None if self.workload.receiver == "waiting" else self._drawn_times(RECEIVER)
+
+    @property
+    def setting(self) -> Setting:
+        """What an exchange depends on besides times and costs."""
+        return setting_of(self.machine, self.workload)
+
+    def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
+        """Costs of the approach's messages to each peer, parameters at their values."""
+        each = [self._value(approach.message_size(b), inside=False) for b in self.workload.sends]
+        return [replace(c, **replaced) for c in each]
+
+    def exchange(self, approach: Approach, row: int) -> Alone:
+        """The exchange from rest with the arrivals of this row of `ready`, message by message."""
+        theirs = self._receiver_ready
+        return plain_run.alone(
+            self.ready[row].tolist(),
+            self.costs_by_peer(approach),
+            approach,
+            self.setting,
+            receiver_times=None if theirs is None else theirs[row].tolist(),
+        )
+
+    def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
+        """An exchange from rest with given ready times, message by message.
+
+        Parameters
+        ----------
+        times
+            When the sender's partitions are ready, seconds after the start of the iteration.
+        receiver_join
+            When the receiver enters MPI, likewise. Absent: it waits there.
+        """
+        return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
+
+    def each(self, approach: Approach, **replaced: Replaced) -> Array:
+        """Communication time of every exchange from rest, shape (iterations,), the machine at its values."""
+        made = self._at_values(approach, self.iterations, **replaced).plan
+        ends = run_plan(made, 1, record=True).ends_s
+        assert ends is not None
+        return np.asarray(ends[0] - self.ready[1:].max(axis=1))
+
+    def each_drawn(self, approach: Approach) -> Array:
+        """The same with each draw of the machine, shape (draws, per_draw)."""
+        out = []
+        for draw in range(1, self._draws + 1):
+            ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
+            assert ends is not None
+            first = self.iterations + (draw - 1) * self.per_draw
+            ready = draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER, first=first)
+            out.append(ends[0] - ready.max(axis=1))
+        return np.array(out)
