@@ -1,47 +1,11 @@
-"""The messages of an exchange: what one of a size costs, and what a rank sends, as the plain recurrence has them."""
+"""The messages of an exchange and what a rank sends, as the plain recurrence has them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 
-from pready.model.timeline.costs import Completes
-
 NEVER = -math.inf
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Messages of one size: what the steps take, in seconds."""
-
-    cold: float
-    """What its thread takes longer to queue for its VCI, having computed."""
-    hold: float
-    """Of the VCI's lock."""
-    half: float
-    """Of a handshake; 0 where none is needed."""
-    busy: float
-    """The NIC, until the next message may leave."""
-    stream: float
-    """From its first byte to its last, alone."""
-    wire: float
-    service: float
-    """To receive it, the search of a queue aside."""
-    returned: float
-    """From its arrival until its sender knows that it was received."""
-    ack: float
-    """From its arrival until its sender knows that it is there."""
-    asks: bool
-    """Does it wait for its receiver's answer?"""
-    completes: Completes
-    """When its send is complete."""
-    inside: bool = False
-    """Does it stay within a node, past the NIC?"""
-
-    @property
-    def travel(self) -> float:
-        """From its departure until all of it is there."""
-        return self.stream + self.wire
 
 
 @dataclass

@@ -25,12 +25,12 @@ Limits, tested: with L = o = g = 0 and one partition late it is Eq. 3 of gillis2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
 from pready.model.timeline.costs import Completes, Costs
-from pready.model.timeline.messages import NEVER, Kind, Message, Ready, Sent, State
+from pready.model.timeline.messages import NEVER, Message, Ready, Sent, State
 from pready.model.timeline.rules import (
     Setting,
     acknowledgement,
@@ -53,6 +53,40 @@ SAME_ROUND = 1 + 1e-6
 def ticks(time: float) -> float:
     """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
     return float(round(time * 1e12 + 0.1234567))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Messages of one size: what the steps take, in seconds."""
+
+    cold: float
+    """What its thread takes longer to queue for its VCI, having computed."""
+    hold: float
+    """Of the VCI's lock."""
+    half: float
+    """Of a handshake; 0 where none is needed."""
+    busy: float
+    """The NIC, until the next message may leave."""
+    stream: float
+    """From its first byte to its last, alone."""
+    wire: float
+    service: float
+    """To receive it, the search of a queue aside."""
+    returned: float
+    """From its arrival until its sender knows that it was received."""
+    ack: float
+    """From its arrival until its sender knows that it is there."""
+    asks: bool
+    """Does it wait for its receiver's answer?"""
+    completes: Completes
+    """When its send is complete."""
+    inside: bool = False
+    """Does it stay within a node, past the NIC?"""
+
+    @property
+    def travel(self) -> float:
+        """From its departure until all of it is there."""
+        return self.stream + self.wire
 
 
 class Ranks:

@@ -117,7 +117,7 @@ inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     x.issued = larger(x.issued, granted);
 }
 
-// The same of one message per neighbour, by a thread that waits for each (timeline._one_by_one).
+// The same of one message per neighbour, by a thread that waits for each (recurrence.Ranks._blocked).
 inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     V at = s.starts[0], issued = at, nic = x.nic, held{};
     for (int d = 0; d < p.directions; ++d) {
