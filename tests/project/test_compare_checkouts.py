@@ -28,7 +28,7 @@ def test_a_checkout_agrees_with_itself() -> None:
 
 
 def test_a_value_that_changes_is_found(tmp_path: Path) -> None:
-    profile = (ROOT / "model/profiles/meluxina.toml").read_text(encoding="utf-8")
+    profile = (ROOT / "model/machine/profiles/meluxina.toml").read_text(encoding="utf-8")
     other = tmp_path / "other.toml"
     other.write_text(profile.replace('value = "1.11 us"', 'value = "1.11111 us"'), encoding="utf-8")
     done = compared("--count", "2", "--only", "pair", "--machine", f"meluxina={other}")
