@@ -42,7 +42,7 @@ from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.simulate import setup, simulate_approach
 
-sys.path.insert(0, "tests/model")
+sys.path.insert(0, "tests/support")
 from machines import ideal
 
 LAGGARD = Laggard(model="laggard", late_by=0.04, late="thread")

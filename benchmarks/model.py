@@ -14,16 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import run
 from pready.model.equations import gain_numpy
 from pready.model.machine import machine
-from pready.model.timeline.costs import costs
-from pready.model.timeline.rules import setting_of
-from pready.model.timeline.sampling import Sampler
-from pready.model.workload import draws, workload
-
-sys.path.insert(0, "tests/model")
-from oracle import end_of_exchange
+from pready.model.workload import workload
 
 HALO = "examples/halo3d.toml"
 
@@ -52,23 +47,21 @@ def closed_forms(n: int = 1_000_000) -> tuple[str, float, float]:
     return "closed form, configurations/s", fast, slow
 
 
-def timelines(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[str, float, float]:
-    """The timeline of the README's example; messages per second."""
-    what = workload.load("examples/halo3d.toml")
-    on, approach = machine.load("meluxina"), Approach(BY_KEY[key], transports, vcis)
-    setting = setting_of(on, what)
-    ready = draws.draw(what, rows, seed=0)
-    joins = draws.draw(what, rows, seed=0, rank=1).max(axis=1)
-    c = costs(Sampler(on), what, what.buffer / transports)
-    messages = transports * what.peers * rows
+def from_rest(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[str, float, float]:
+    """Exchanges from rest of the README's example, by the engine and by the plain recurrence; messages per second."""
+    what = workload.load(HALO)
+    approach = Approach(BY_KEY[key], transports, vcis)
+    evaluation = Evaluation(machine.load("meluxina"), what, draws=0, alone=True, cores=1, samples=rows)
+    plan = evaluation._at_values(approach, rows).plan
+    each = transports * what.peers
 
     def loop() -> None:
-        for row, join in zip(ready[:8].tolist(), joins[:8].tolist(), strict=True):
-            end_of_exchange(row, c, approach, setting, join)
+        for row in range(1, 9):
+            evaluation.exchange(approach, row)
 
-    fast = messages / best(lambda: run(ready, c, approach, setting, joins))
-    slow = messages / rows * 8 / best(loop, 3)
-    return f"timeline {approach.name}, {transports} × {vcis} VCI, messages/s", fast, slow
+    fast = rows * each / best(lambda: run(plan, 1))
+    slow = 8 * each / best(loop, 3)
+    return f"from rest, {approach.name}, {transports} × {vcis} VCI, messages/s", fast, slow
 
 
 def start_up(*arguments: str) -> float:
@@ -83,7 +76,7 @@ def main() -> None:
     print(f"{'':52} {'pready':>12} {'Python loop':>12} {'ratio':>7}")
     rows = [closed_forms()]
     rows += [
-        timelines(*case) for case in (("part", 32, 1), ("many", 32, 8), ("rma-single-active", 32, 1), ("part", 4, 1))
+        from_rest(*case) for case in (("part", 32, 1), ("many", 32, 8), ("rma-single-active", 32, 1), ("part", 4, 1))
     ]
     for name, fast, slow in rows:
         print(f"{name:52} {fast:12.3g} {slow:12.3g} {fast / slow:6.0f}×")

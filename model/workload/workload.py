@@ -485,8 +485,7 @@ def load(path: str | Path) -> Workload:
     PreadyError
         One line naming file, field, value and what is valid.
     """
-    path = Path(path)
-    return _made(read_toml(path), str(path), str(path.parent), printable(path.stem))
+    return _made(read_toml(Path(path)), str(Path(path)), str(Path(path).parent), printable(Path(path).stem))
 
 
 def loads(data: bytes, source: str = "standard input", folder: str = ".") -> Workload:

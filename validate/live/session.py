@@ -32,7 +32,7 @@ use as well changes within minutes by as much as the model is off."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
-MEASUREMENTS = tuple(name for name in catalogue.MEASUREMENTS if name not in ("matching", "noise"))
+MEASUREMENTS = tuple(name for name in catalogue.MEASUREMENTS if name != "matching")
 """The calibration's measurements."""
 
 

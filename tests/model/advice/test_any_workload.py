@@ -47,18 +47,6 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
         assert any(workload.buffer in r for r in advice.pays) == (advice.best.speedup_percent > 1)
 
 
-@pytest.mark.slow
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(workloads(ARRIVALS[:3], ("halo3d",)), st.sampled_from(PROFILES))
-def test_engines_agree_where_all_ranks_are_in_step(workload: Workload, profile: str) -> None:
-    on = machines.load(profile)
-    one, many = (predict(on, workload, draws=0, engine=e) for e in ("timeline", "engine"))
-    for a, b in zip(one.approaches, many.approaches, strict=True):
-        assert a.approach == b.approach
-        assert b.time_s == pytest.approx(a.time_s, rel=0.03)
-        assert b.eta == pytest.approx(a.eta, rel=0.03)
-
-
 @pytest.mark.thorough
 @settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from(INTERFACES), st.data())

@@ -114,14 +114,6 @@ def test_late_neighbours_are_what_differs() -> None:
     assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
 
 
-def test_drawn_machines_are_those_of_exchanges_from_rest() -> None:
-    w = workload("halo3d", Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
-    machine, approach = load("meluxina"), Approach(BY_KEY["many"], 8, 4)
-    on, from_rest = (Evaluation(machine, w, seed=1, draws=10, alone=rest).drawn(approach) for rest in (False, True))
-    assert len(set(on.communication)) == 10
-    np.testing.assert_allclose(on.communication, from_rest.communication, rtol=1e-7)
-
-
 def test_a_repriced_engine_is_a_new_one() -> None:
     # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
     w = workload("halo3d", Normal(model="normal", spread=0.04))

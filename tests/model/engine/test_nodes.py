@@ -15,6 +15,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
+from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.layout import layout, part
 from pready.model.engine.ranks.nodes import as_grid, nodes_of
 from pready.model.engine.simulate import prepared, run
@@ -30,6 +31,14 @@ def workload(**fields: Any) -> Workload:
 
 def with_nodes(machine: Machine, intra: Machine | None = None) -> Machine:
     return machine.model_copy(update={"intra": (intra or machine).inter})
+
+
+def equals_plain(machine: Machine, plan: Plan, iterations: int, **how: Any) -> None:
+    """Every rank ends every iteration as by the plain recurrence."""
+    ends = run(plan, iterations, record=True, **how).ends_s
+    assert ends is not None
+    expected = np.array([[e.end for e in row] for row in Plain(machine, plan).run(iterations)])
+    np.testing.assert_allclose(ends, expected, rtol=1e-12)
 
 
 NOISY = {"model": "normal", "spread": 0.1}
@@ -87,8 +96,8 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
 @pytest.mark.parametrize("approach", [Approach(PART, 4, 1), Approach(MANY, 4, 4)], ids=lambda a: a.name)
 @pytest.mark.parametrize("where", [{"ranks_per_node": 4}, {"ranks_per_node": 8, "node_grid": (2, 2, 2)}], ids=str)
 @pytest.mark.parametrize("periodic", [True, False])
-def test_nodes_side_by_side_are_as_nodes_one_by_one(approach: Approach, where: dict[str, Any], periodic: bool) -> None:
-    # How many are taken at once follows from the instruction set, and from where a core's share of them ends.
+def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[str, Any], periodic: bool) -> None:
+    # The instruction set decides how ranks are taken together, and the cores where the share of each ends.
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal", "spread": 0.1})
     run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
@@ -122,53 +131,31 @@ def test_ranks_that_receive_before_all_have_sent(where: dict[str, Any], periodic
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
     plan = prepared(machine, w, Approach(PART, 2, 1), grid=(4, 4, 40), periodic=periodic, **where)
-    expected = np.array([[e.end for e in row] for row in Plain(machine, plan).run(3)])
     for cores in (1, 3):  # three share the layers of nodes unequally
-        ends = run(plan, 3, record=True, cores=cores).ends_s
-        assert ends is not None
-        np.testing.assert_allclose(ends, expected, rtol=1e-12)
+        equals_plain(machine, plan, 3, cores=cores)
 
 
-TRAINS: dict[str, tuple[Any, str]] = {
+SPACED: dict[str, tuple[Any, str]] = {
     "in step": ({"model": "uniform", "up_to": 1e-15}, "10 us"),
     "within picoseconds": ({"model": "uniform", "up_to": 1e-11}, "10 us"),
     "noisy": ({"model": "normal", "spread": 0.1}, "100 us"),
     "far apart": ({"model": "normal", "spread": 0.3}, "100 ms"),
 }
-"""Arrivals and compute times by how messages of a node's ranks lie: far apart, most of their slots are left out."""
+"""Arrivals and compute times by how messages of a node's ranks lie."""
 
 
 @pytest.mark.parametrize("o_s", [1e-7, 1e-7 / 3, 1e-12], ids=["whole ps", "thirds of ps", "ps"])
 @pytest.mark.parametrize("within", [1e-7, 2.3e-7 / 7])
-@pytest.mark.parametrize("arrivals", TRAINS)
-def test_trains_of_evenly_spaced_messages_equal_the_plain_recurrence(o_s: float, within: float, arrivals: str) -> None:
-    # Spacing of a whole number of picoseconds and of none, or too little to count with; messages within a node that
-    # part a turn by whole slots, or not. A service of 0.2 us leaves some adapters free and others busy.
+@pytest.mark.parametrize("arrivals", SPACED)
+def test_evenly_spaced_messages_equal_the_plain_recurrence(o_s: float, within: float, arrivals: str) -> None:
+    # Spaced by a whole number of picoseconds, by none, or by hardly more than rounding; so are messages within a node.
+    # A service of 0.2 us leaves some adapters free and others busy.
     inter, intra = ideal(o_s=o_s, o_r=1e-7, g=1e-7, G=1e-10, link=10.24e9), ideal(o_s=within, o_r=1e-7, g=1e-8)
-    machine, (model, compute) = with_nodes(inter, intra), TRAINS[arrivals]
+    machine, (model, compute) = with_nodes(inter, intra), SPACED[arrivals]
     w = workload(pattern="halo3d26", buffer="4 KiB", compute={"time": compute}, arrivals=model)
     plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 2), ranks_per_node=4)
-    expected = np.array([[e.end for e in row] for row in Plain(machine, plan).run(2)])
     for level in ("", "baseline"):
-        ends = run(plan, 2, record=True, level=level).ends_s
-        assert ends is not None
-        np.testing.assert_allclose(ends, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("periodic", [True, False])
-@pytest.mark.parametrize("arrivals", TRAINS)
-def test_trains_are_the_same_however_many_nodes_are_taken_at_once(arrivals: str, periodic: bool) -> None:
-    # 18 nodes: eight, four or two at once, by the instruction set; the shares of seven cores end elsewhere.
-    machine, (model, compute) = with_nodes(machines.load("meluxina"), machines.load("hpc3")), TRAINS[arrivals]
-    w = workload(pattern="halo3d26", buffer="4 KiB", compute={"time": compute}, arrivals=model)
-    each = partial(
-        simulate, machine, w, Approach(PART, 4, 1), grid=(6, 4, 6), iterations=3, record=True, periodic=periodic
-    )
-    whole = each(ranks_per_node=8)
-    for options in ({"level": "baseline"}, {"cores": 7, "chunk": 64}):
-        other = each(ranks_per_node=8, **options)
-        np.testing.assert_array_equal(whole.ends_s, other.ends_s)
-        np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
+        equals_plain(machine, plan, 2, level=level)
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
@@ -182,10 +169,7 @@ def test_messages_of_several_vcis_within_a_picosecond_leave_as_they_come(
     arrivals = {"model": "uniform", "up_to": up_to}
     w = workload(pattern=pattern, buffer="32 KiB", compute={"time": "10 us"}, arrivals=arrivals)
     plan = prepared(machine, w, Approach(MANY, 4, 4), grid=(4, 4, 2), periodic=periodic, ranks_per_node=4)
-    out = run(plan, 2, record=True)
-    assert out.ends_s is not None
-    ends = np.array([[e.end for e in row] for row in Plain(machine, plan).run(2)])
-    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+    equals_plain(machine, plan, 2)
 
 
 @pytest.mark.parametrize("o_r", [1e-7, 0.99e-6, 1.01e-6, 5e-6])
@@ -197,10 +181,7 @@ def test_a_server_slower_than_its_port_hides_it(o_r: float, vcis: int) -> None:
     w = workload(buffer="32 KiB", compute={"time": "100 us"}, arrivals=NOISY, receiver="waiting")
     plan = prepared(machine, w, Approach(MANY, 4, vcis), grid=(4, 4, 2), ranks_per_node=4)
     assert float(plan.costs[0].link + plan.costs[0].gap) == pytest.approx(1e-6)
-    out = run(plan, 3, record=True)
-    assert out.ends_s is not None
-    ends = np.array([[e.end for e in row] for row in Plain(machine, plan).run(3)])
-    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+    equals_plain(machine, plan, 3)
 
 
 @pytest.mark.thorough
@@ -216,10 +197,7 @@ def test_what_comes_from_the_own_node_passes_the_port_by(o_r: float, within: flo
     fields = {"threads": 8, "buffer": "64 KiB", "compute": {"time": "300 us"}, "receiver": "waiting"}
     w = workload(**fields, arrivals=arrivals, pattern="halo3d26")
     plan = prepared(with_nodes(inter, intra), w, Approach(BY_KEY[key], 8, 1), grid=(8, 4, 4), ranks_per_node=4)
-    out = run(plan, 2, record=True)
-    assert out.ends_s is not None
-    ends = np.array([[e.end for e in row] for row in Plain(with_nodes(inter, intra), plan).run(2)])
-    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+    equals_plain(with_nodes(inter, intra), plan, 2)
 
 
 @pytest.mark.parametrize("key", ["single", "rma-single-active", "rma-many-active"])
@@ -251,10 +229,7 @@ def test_ranks_far_apart_in_time_are_put_in_order_all_the_same() -> None:
     machine = with_nodes(machines.load("meluxina"))
     w = workload(buffer="64 KiB", compute={"time": "1000 s"}, arrivals={"model": "normal", "spread": 0.4})
     plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 4), ranks_per_node=8)
-    out = run(plan, 2, record=True)
-    assert out.ends_s is not None
-    ends = np.array([[e.end for e in row] for row in Plain(machine, plan).run(2)])
-    np.testing.assert_allclose(out.ends_s, ends, rtol=1e-12)
+    equals_plain(machine, plan, 2)
 
 
 def test_nodes_of_a_grid() -> None:
