@@ -43,7 +43,7 @@ def test_the_shown_output_is_real(capsys: pytest.CaptureFixture[str], monkeypatc
 
 
 def test_it_is_short() -> None:
-    assert len(README.splitlines()) <= 120
+    assert len(README.splitlines()) <= 110
 
 
 def test_the_workload_is_valid(tmp_path: Path) -> None:
