@@ -32,8 +32,9 @@ SMALLEST, LARGEST = 1 << 10, 16 << 20
 """Bytes of a buffer."""
 LONGEST_TRANSFER = 0.2
 """Seconds; no buffer takes longer on the link."""
-PAUSE_S = 1e-3
-"""Idle time before each exchange, as between the exchanges of an application that computes."""
+COMPUTING_S = 1e-3
+"""Seconds that every thread computes before its first partition is ready: the Machine's times are those of exchanges
+after computing."""
 DELAYS = (0.3, 3.0)
 """Delays over the time the buffer takes on the link: from hardly anything to more than can be hidden."""
 SHORTEST, LONGEST = 500e-6, 60e-3
@@ -118,7 +119,7 @@ def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[
 
 
 def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) -> tuple[float, ...]:
-    """One draw of the arrival model, the computing time common to all threads taken off."""
+    """`COMPUTING_S`, then one draw of the arrival model."""
     n = threads * per_thread
     common = {"threads": threads, "partitions_per_thread": per_thread, "buffer": f"{n} B"}
     model = {
@@ -130,7 +131,7 @@ def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) ->
     compute = ComputeTime(time="0 s" if kind in ("none", "laggard") else f"{late:.17g} s")  # type: ignore[arg-type]
     workload = Workload(**common, compute=compute, arrivals=model)  # type: ignore[arg-type]
     times = draws.draw(workload, 1, seed)[0]
-    return tuple(round(float(t), 7) for t in times)
+    return tuple(round(COMPUTING_S + float(t), 7) for t in times)
 
 
 def _ways(threads: int, per_thread: int, seed: int, crowded: bool) -> tuple[Way, ...]:
@@ -169,7 +170,6 @@ def point(scene: Scene, way: Way, round_: int, receive_threads: int, point_budge
         transport=way.transport,
         receive_threads=receive_threads,
         ready_s=scene.ready,
-        pause_s=PAUSE_S,
         round=round_,
         warmup=2,
         min_repeats=6,

@@ -156,7 +156,10 @@ def concluded(
 
     found = compared(machine, explain=True)
     if not found:
-        raise PreadyError("no workload was measured in every round", valid="a larger budget", source=str(raw))
+        problem = "no workload was measured in every round"
+        if outcome is not None and outcome.failures:
+            raise PreadyError(f"{problem}; {failed(outcome)}", source=str(raw))
+        raise PreadyError(problem, valid="a larger budget", source=str(raw))
     cases = cases_of(found)
     controls = (
         ()
@@ -192,6 +195,12 @@ def concluded(
     )
 
 
+def failed(outcome: Outcome) -> str:
+    """How many points could not be measured, and the first reason."""
+    reason = next(iter(outcome.failures.values())).split("\n")[0]
+    return f"{len(outcome.failures)} points could not be measured, the first because: {reason}"
+
+
 def _notes(
     cases: Sequence[CaseResult],
     found: Sequence[Compared],
@@ -222,7 +231,6 @@ def _notes(
     if on_rig(site.launcher.name):
         yield OFF_LOGGP
     if outcome is not None and outcome.failures:
-        reason = next(iter(outcome.failures.values())).split("\n")[0]
-        yield f"{len(outcome.failures)} points could not be measured, the first because: {reason}"
+        yield failed(outcome)
     for reason in dict.fromkeys(unsupported.values()):
         yield f"not measured: {reason}"

@@ -35,7 +35,7 @@ from pready.model.workload.workload import Workload
 from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.design import LONGEST_TRANSFER
-from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, nice
+from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, failed, nice
 from pready.validate.prove import design as proving
 from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import ROUNDS, Way, way_of
@@ -326,8 +326,7 @@ def concluded(
         )
 
     if outcome is not None and outcome.failures:
-        first = next(iter(outcome.failures.values())).split("\n")[0]
-        notes.append(f"{len(outcome.failures)} points could not be measured, the first because: {first}")
+        notes.append(failed(outcome))
     return Comparison(
         source="live",
         title=f"{library}: {launcher.name}",
