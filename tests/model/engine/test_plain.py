@@ -27,8 +27,8 @@ from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
 LEAST = 1e-3
-"""Of the compute time, 1 us at least: threads then lie a nanosecond apart, and hardly ever less than the picosecond within
-which rounding decides which message is first."""
+"""Of the compute time, 1 us at least: threads then lie a nanosecond apart, hardly ever within the picosecond in which
+rounding decides which message is first."""
 
 
 def shares(most: float) -> st.SearchStrategy[float]:
