@@ -13,6 +13,7 @@ const Parameter common_parameters[] = {
     {"budget_s", REAL, "2", "0 to 86400"}, /* for the repeats; warm-up and checks come on top */
     {"half_width", REAL, "0.05", "0 to 1"}, /* stop when (high - low) / 2 / median is below */
     {"keep", INTEGER, "64", "1 to 100000"}, /* raw samples in the record, evenly spaced over the series */
+    {"pause_s", REAL, "0", "0 to 10"},    /* idle time before each sample, none of which is back to back then */
     {"round", INTEGER, "0", "0 to 1000"}, /* differs where the same point is measured again */
     END_OF_PARAMETERS,
 };

@@ -111,6 +111,10 @@ static bool lead(Run *run, bool checking, double values[MAX_QUANTITIES])
 {
     const Bench *b = run->bench;
     Report own = UNKNOWN, report;
+    double pause = run_real(run, "pause_s");
+    if (pause > 0) {
+        wait_until(now_s() + pause, SLEEPING, b->control);
+    }
     run->checking = checking;
     tell_all(run, (Go){.again = 1, .inner = run->inner, .checking = checking});
     prepare(run);
@@ -140,7 +144,8 @@ static bool tight(const double *samples, long count, double half_width)
 /* How often a repeat of this time is done back to back inside one sample. */
 static int inner_for(const Run *run, double time)
 {
-    if (!(run->measurement->flags & INNER) || time <= 0 || time >= INNER_TARGET_S) {
+    bool back_to_back = run->measurement->flags & INNER && run_real(run, "pause_s") == 0;
+    if (!back_to_back || time <= 0 || time >= INNER_TARGET_S) {
         return 1;
     }
     return (int)fmin(ceil(INNER_TARGET_S / time), MAX_INNER);
