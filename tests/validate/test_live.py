@@ -18,6 +18,8 @@ from pready.calibrate.measure.schedule import sizes
 from pready.calibrate.rig.namespaces import OFF_LOGGP, Rig, RigUnavailable
 from pready.model.advice.predict import effective_library
 from pready.model.machine.machine import Machine
+from pready.model.machine.path import SendCompletes
+from pready.model.toml.reading import validated
 from pready.validate import live
 from pready.validate.live import design
 from pready.validate.live.as_measured import Completed
@@ -193,6 +195,20 @@ def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
     found = compare(meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0)
     assert found is not None
     assert found.case(BULK).suspect.startswith("the threads' barrier would have to be 3 times")
+
+
+@pytest.mark.parametrize("completes", ["copied", "left", "delivered"])
+def test_when_a_send_completes_is_no_suspect(made: Any, completes: str) -> None:
+    pairs, folder = made
+    how = validated(SendCompletes, {"value": completes, "source": "measured", "why": "test"}, "test")
+    m = machine()
+    m = m.model_copy(update={"inter": m.inter.model_copy(update={"send_completes": how})})
+    scene, seen = next((s, x) for s, x in pairs if s.buffer > 1 << 16)
+    slow = {way: replace(x, centres=1.5 * x.centres) for way, x in seen.items()}
+    found = compare(m, scene, slow, "slow", folder, 0)
+    assert found is not None
+    assert found.case(BULK).suspect
+    assert not any("acknowledgement" in c.suspect for c in found.cases)
 
 
 def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) -> None:
