@@ -45,6 +45,7 @@ def pages() -> dict[str, str]:
     }
 
 
+EARLY = {True: "sends early", False: "sends nothing early", None: "may or may not send early"}
 WORKLOAD = "What an application does in a step. Text, times and sizes stand in quotes, with their unit."
 MACHINE = (
     "What communication costs on a cluster. A *value* is a table `{ value, interval, source, why }`: a 95 % interval "
@@ -116,9 +117,10 @@ def libraries() -> str:
     """What each MPI library does with partitioned communication."""
     out = ["# MPI libraries", "", _prose(inspect.getdoc(libraries_module) or ""), ""]
     for p in LIBRARIES.values():
-        early = "does not offer it" if p.messages == "none" else "sends early" if p.early else "sends nothing early"
+        early = "does not offer it" if p.messages == "none" else EARLY[p.early]
         out += [f"## {p.name}", "", f"{p.title}. `MPI_Pready` {early}: {p.why}.", ""]
-        out += [f"- {w}" for w in p.warnings]
+        out += [f"- Source: {p.source}"] if p.source else []
+        out += [f"- {f.text()}" for f in p.facts]
         out += [f"- Needs {p.needs}; in its place: `{p.installable}`."] if p.needs else []
         out.append("")
     out += ["## How MPI_Put moves", "", _prose(inspect.getdoc(puts_module) or ""), ""]

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 
 RULES: tuple[tuple[str, str], ...] = (
-    # HPC-X, Spectrum MPI and distributions call themselves Open MPI. part/persist came with 5.0.
-    (r"Open MPI v?([0-4])\.", "emulated"),
+    # ParaStation MPI's text also names the MPICH that it was made from.
+    (r"ParaStation MPI", "parastation"),
+    (r"FUJITSU MPI", "fujitsu-mpi"),
+    (r"Spectrum MPI", "spectrum-mpi"),
+    # HPC-X and distributions call themselves Open MPI. part/persist came with 5.0.
+    (r"Open MPI v?([0-4])\.", "openmpi-4"),
     (r"Open MPI", "openmpi-persist"),
-    # Vendors' builds of MPICH name the base they were made from; its partitioned operations came with 4.0.
-    (r"CRAY MPICH.*ANL base [0-3]\.", "emulated"),
-    (r"CRAY MPICH", "mpich-release"),
-    (r"MVAPICH2 Version", "emulated"),
-    (r"MVAPICH2?[- ]?\w* Version", "mpich-release"),
-    (r"Intel\(R\) MPI Library (201\d|2021\.[0-9]\b)", "emulated"),
-    (r"Intel\(R\) MPI Library", "mpich-release"),
-    (r"MPICH Version:\s*[0-3]\.", "emulated"),
+    (r"CRAY MPICH", "cray-mpich"),
+    # MVAPICH2 and MVAPICH 3 are made from MPICH 3, which has no partitioned operations.
+    (r"MVAPICH2 Version|MVAPICH[- ]?\w* Version:?\s*[0-3]\.", "emulated"),
+    (r"MVAPICH[- ]?\w* Version", "mvapich-4"),
+    (r"Intel\(R\) MPI Library", "intel-mpi"),
     (r"MPICH Version", "mpich-release"),
 )
 """Pattern and profile, the first that is found; no other library is known to have partitioned operations."""

@@ -16,7 +16,7 @@ from pready.model.advice.advise import advise, best_of
 from pready.model.advice.sensitivity import decides
 from pready.model.advice.sensitivity_step import decides_step
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach
-from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile
+from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
@@ -46,6 +46,9 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     profile = library_by_name(name or machine.library.name)
     if name is None and profile.installable:
         return library_by_name(profile.installable)
+    own = profile.name == machine.library.name
+    if own and profile.part_since and not profile.version:
+        profile = profile.at(version_in(machine.library.version))
     measured = machine.library.early_send
     if measured is None:
         return profile
@@ -55,9 +58,9 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
         # Its profile has no partitioned operations, but they were measured: as in the released libraries.
         like = OPENMPI_PERSIST if measured.value else MPICH_RELEASE
         return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
-    if profile.part is None or profile.name != machine.library.name or measured.value == profile.early:
+    if profile.part is None or not own or measured.value == profile.early:
         return profile
-    return replace(profile, early=measured.value, why=said)
+    return profile.measured(early=measured.value, why=said)
 
 
 def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:

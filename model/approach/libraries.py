@@ -1,104 +1,22 @@
 """How MPI libraries implement partitioned communication, and which settings they have.
 
-Read in the libraries' sources (MPICH ``src/mpid/ch4/src/mpidig_part*.h``, Open MPI
-``ompi/mca/part/persist``), pull requests pmodels/mpich#6314 and open-mpi/ompi#13039, and MPIPCL.
-A setting is named only where the library has it; a library's version is no proof, so a measured
+Read in the libraries' sources (MPICH ``src/mpid/ch4/src/mpidig_part*.h``, Open MPI ``ompi/mca/part/persist``,
+ParaStation MPI ``mpid/psp/src/mpid_part.c``), pull requests pmodels/mpich#6314, open-mpi/ompi#13039 and #12796, and
+MPIPCL. A setting is named only where the library has it; a library's version is no proof, so a measured
 ``early_send`` of the machine file overrides `early`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
-from pready.model.approach.interfaces import PART, PART_AM, PERSISTENT, Approach, Interface
+from pready.model.approach import library_facts
+from pready.model.approach.library_profile import Fact, LibraryProfile, Messages, version_in
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 
-Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
+__all__ = ("LIBRARIES", "Fact", "LibraryProfile", "Messages", "library", "mpich_6314_messages", "version_in")
 
-
-@dataclass(frozen=True)
-class LibraryProfile:
-    """How one MPI library implements ``MPI_Psend_init`` … ``MPI_Pready``."""
-
-    name: str
-    title: str
-    messages: Messages
-    """Rule for the messages on the wire; ``none`` where the calls are not used."""
-    early: bool
-    part_vcis: int
-    """VCIs that partitioned messages can use."""
-    max_vcis: int
-    """VCIs that communicators and windows can use."""
-    why: str
-    """The behaviour in one sentence, for the table."""
-    warnings: tuple[str, ...] = ()
-    needs: str = ""
-    """What has to be built from source; empty: it can be installed."""
-    installable: str = ""
-    """The library that can be installed in its place."""
-    family: Literal["MPICH", "Open MPI", "any"] = "any"
-    """The code base that moves its messages and puts."""
-
-    @property
-    def part(self) -> Interface | None:
-        """The interface behind ``MPI_Psend_init``; None without partitioned operations."""
-        if self.messages == "none":
-            return None
-        return PART if self.early else PART_AM
-
-    def transports(self, candidates: list[int], threads: int, n_partitions: int) -> list[int]:
-        """The transport partition counts that ``MPI_Pready`` can produce."""
-        if not self.early:
-            return [1]
-        if self.messages == "per partition":
-            # No aggregation, but a thread may mark fewer and larger partitions.
-            theta = n_partitions // threads
-            return [t for t in candidates if t >= threads and t % threads == 0 and theta % (t // threads) == 0]
-        return candidates
-
-    def settings(self, approach: Approach, buffer: float, threads: int, n_partitions: int) -> list[str]:
-        """Settings and calls that make this library do `approach`; only those that it has."""
-        t, interface = approach.transport_partitions, approach.interface
-        out: list[str] = []
-        size = int(buffer / t)
-        if interface.partitioned:
-            if self.messages == "aggregated":
-                out.append(f"MPIR_CVAR_PART_AGGR_SIZE={size if t < n_partitions else 0}")
-            elif self.messages == "min size":
-                out.append(f"min_message_size={size} (MCA parameter of part/persist)")
-            elif self.messages == "set":
-                out.append("Info PMODE=SENDER" if t == n_partitions else f"Info SET={t}")
-            elif self.messages == "per partition":
-                out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
-        elif interface.one_sided:
-            out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
-        elif interface is PERSISTENT:
-            out.append("MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it")
-        elif interface.splits:
-            out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
-        if approach.vcis > 1:
-            out += self._vci_settings(approach, threads)
-        return out
-
-    def _vci_settings(self, approach: Approach, threads: int) -> list[str]:
-        vcis = approach.vcis
-        out = [f"MPIR_CVAR_CH4_NUM_VCIS={vcis}"]
-        who = "thread" if approach.transport_partitions >= threads else "message"  # as `vcis.lane` spreads them
-        lanes = min(approach.transport_partitions, threads)
-        whose = f"one per {who}" if vcis >= lanes else f"{who} i uses number i mod {vcis}"
-        if approach.interface.mechanism == "communicators":
-            out.append(f"{vcis} communicators (MPI_Comm_dup), {whose}")
-        elif approach.interface.mechanism == "windows":
-            out.append(f"{vcis} windows (MPI_Win_create), {whose}")
-        return out
-
-
-_OMPI_WARNINGS = (
-    "open-mpi/ompi#12969: start partitioned requests one by one, MPI_Startall can hang with several neighbours",
-    "open-mpi/ompi#12328: a second MPI_Start may test complete at once",
-)
+NUM_VCIS = "MPIR_CVAR_CH4_NUM_VCIS={n}"
 
 MPICH_RELEASE = LibraryProfile(
     "mpich-release",
@@ -109,7 +27,11 @@ MPICH_RELEASE = LibraryProfile(
     max_vcis=64,
     why="MPI_Pready only decrements a counter: the whole buffer goes as one active message on VCI 0 "
     "after this iteration's clear-to-send, so no partition is sent early",
+    source="src/mpid/ch4/src/mpidig_part.h, up to main of 2026-08-20",
+    facts=library_facts.MPICH,
+    part_since="4.0",
     family="MPICH",
+    vci_setting=NUM_VCIS,
 )
 MPICH_6314 = LibraryProfile(
     "mpich-6314",
@@ -119,43 +41,164 @@ MPICH_6314 = LibraryProfile(
     part_vcis=64,
     max_vcis=64,
     why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
-    warnings=("pull request 6314 was never merged: build MPICH from it",),
+    source="pmodels/mpich#6314",
     needs="MPICH built from pull request 6314",
     installable="mpich-release",
     family="MPICH",
+    vci_setting=NUM_VCIS,
 )
-OPENMPI_PERSIST = LibraryProfile(
-    "openmpi-persist",
-    "Open MPI 5.0, part/persist",
+MVAPICH_4 = LibraryProfile(
+    "mvapich-4",
+    "MVAPICH 4.0",
+    "one",
+    early=False,
+    part_vcis=1,
+    max_vcis=64,
+    why="as MPICH 4.3.0, from which it is made: one active message once all partitions are ready",
+    source="MVAPICH 4.0's sources",
+    facts=library_facts.MPICH,
+    part_since="4.0",
+    family="MPICH",
+    vci_setting=NUM_VCIS,
+)
+CRAY_MPICH = LibraryProfile(
+    "cray-mpich",
+    "Cray MPICH (HPE Cray EX)",
+    "one",
+    early=None,
+    part_vcis=1,
+    max_vcis=1,
+    why="unknown whether MPI_Pready sends early: HPE documents nothing on partitioned calls, and MPICH 4.1, from which "
+    "9.0 is made, does not; predicted as if it did not, 'pready doctor' tells",
+    source="ANL base 3.4a2 in 8.1.30 (ufs-community/ufs-weather-model#2619), MPI 4 from 9.0 "
+    "(spack/spack-packages#4603)",
+    part_since="9.0",
+    family="MPICH",
+)
+INTEL_MPI = LibraryProfile(
+    "intel-mpi",
+    "Intel MPI",
+    "one",
+    early=None,
+    part_vcis=1,
+    max_vcis=64,
+    why="unknown whether MPI_Pready sends early: its sources are closed and nothing is documented; predicted as if it "
+    "did not, 'pready doctor' tells",
+    source="partitioned calls from 2021.14: mpi4py src/lib-mpi/config/impi.h",
+    facts=library_facts.INTEL,
+    part_since="2021.14",
+    family="MPICH",
+    vci_setting="I_MPI_THREAD_SPLIT=1 I_MPI_THREAD_MAX={n}",
+)
+PARASTATION = LibraryProfile(
+    "parastation",
+    "ParaStation MPI",
     "per partition",
     early=True,
     part_vcis=1,
     max_vcis=1,
-    why="one message per sender partition under one mutex, no aggregation; the first iteration is often not early",
-    warnings=_OMPI_WARNINGS,
+    why="one MPI_Isend per partition, min(sender's, receiver's) of them, after this iteration's clear-to-send",
+    source="ParaStation/psmpi mpich2/src/mpid/psp/src/mpid_part.c",
+    facts=library_facts.PARASTATION,
+    part_since="5.8.0",
+    family="ParaStation",
+)
+OPENMPI_PERSIST = LibraryProfile(
+    "openmpi-persist",
+    "Open MPI 5.0 and 6.0, part/persist",
+    "per partition",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="one message per sender partition, no aggregation; the first iteration is often not early",
+    source="ompi/mca/part/persist",
+    facts=library_facts.OPEN_MPI,
+    part_since="5.0",
     family="Open MPI",
+)
+OPENMPI_4 = LibraryProfile(
+    "openmpi-4",
+    "Open MPI 4.x",
+    "none",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="it has no partitioned calls, they came with 5.0: one persistent or non-blocking send per partition",
+    source="open-mpi/ompi#8641, #9593",
+    family="Open MPI",
+)
+HPC_X = LibraryProfile(
+    "hpc-x",
+    "NVIDIA HPC-X (Open MPI 4.1 and UCX)",
+    "none",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="made from Open MPI 4.1, which has no partitioned calls: one persistent or non-blocking send per partition",
+    source="HPC-X 2.18 to 2.22 documentation, 'Installing and Loading HPC-X'",
+    family="Open MPI",
+)
+SPECTRUM_MPI = LibraryProfile(
+    "spectrum-mpi",
+    "IBM Spectrum MPI 10",
+    "none",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="no partitioned calls are known: one persistent or non-blocking send per partition",
+    source="MPI 3.2 by its release notes (10.2)",
+    family="Spectrum MPI",
+)
+FUJITSU_MPI = LibraryProfile(
+    "fujitsu-mpi",
+    "Fujitsu MPI (Fugaku, PRIMEHPC)",
+    "none",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="made from Open MPI 4.0.1, which has no partitioned calls: one persistent or non-blocking send per partition",
+    source="mpi4py/mpi4py#43, #35",
+    family="Fujitsu MPI",
 )
 OPENMPI_13039 = LibraryProfile(
     "openmpi-13039",
-    "Open MPI with pull request 13039",
+    "Open MPI with pull request 13039 (open)",
     "min size",
     early=True,
     part_vcis=1,
     max_vcis=1,
-    why="partitions are aggregated up to min_message_size, at most max_message_count messages",
-    warnings=_OMPI_WARNINGS,
+    why="partitions are aggregated up to part_persist_min_message_size, into at most part_persist_max_message_count "
+    "messages",
+    source="open-mpi/ompi#13039 at df918fcf",
+    facts=(*library_facts.OPEN_MPI, library_facts.OPEN_MPI_13039),
     needs="Open MPI built from pull request 13039",
+    installable="openmpi-persist",
+    family="Open MPI",
+)
+OPENMPI_12796 = LibraryProfile(
+    "openmpi-12796",
+    "Open MPI with pull request 12796 (part/direct, open)",
+    "per partition",
+    early=True,
+    part_vcis=1,
+    max_vcis=1,
+    why="one MPI_Put per sender partition into a window of the request; predicted as one message each",
+    source="open-mpi/ompi#12796",
+    facts=(library_facts.OPEN_MPI_12796,),
+    needs="Open MPI built from pull request 12796",
     installable="openmpi-persist",
     family="Open MPI",
 )
 MPIPCL = LibraryProfile(
     "mpipcl",
-    "MPIPCL over any MPI",
+    "MPIPCL 1.5 over any MPI",
     "set",
     early=True,
     part_vcis=1,
     max_vcis=1,
-    why="one message by default (PMODE=HARD, SET=1); Info PMODE=SENDER or SET=n sends early",
+    why="one message by default; Info PMODE=HARD with SET=n at both sides, or PMODE=SENDER, sends early",
+    source="mpipcl library/source/setup.c",
+    facts=library_facts.MPIPCL,
 )
 EMULATED = LibraryProfile(
     "emulated",
@@ -165,25 +208,46 @@ EMULATED = LibraryProfile(
     part_vcis=1,
     max_vcis=64,
     why="one persistent or non-blocking send per partition, a communicator per thread",
+    vci_setting=NUM_VCIS,
 )
 
 LIBRARIES: dict[str, LibraryProfile] = {
-    p.name: p for p in (MPICH_RELEASE, MPICH_6314, OPENMPI_PERSIST, OPENMPI_13039, MPIPCL, EMULATED)
+    p.name: p
+    for p in (
+        MPICH_RELEASE,
+        OPENMPI_PERSIST,
+        OPENMPI_4,
+        HPC_X,
+        CRAY_MPICH,
+        INTEL_MPI,
+        PARASTATION,
+        MVAPICH_4,
+        FUJITSU_MPI,
+        SPECTRUM_MPI,
+        MPIPCL,
+        EMULATED,
+        MPICH_6314,
+        OPENMPI_13039,
+        OPENMPI_12796,
+    )
 }
 
 
 def library(name: str) -> LibraryProfile:
-    """A library profile by name.
+    """A library profile by name, of one version if the name ends so: ``openmpi-persist@5.0.11``.
 
     Raises
     ------
     PreadyError
-        An unknown name.
+        An unknown name, or something else than a version behind the ``@``.
     """
-    if name not in LIBRARIES:
-        problem = f"library = {shown(name)} is unknown{did_you_mean(name, LIBRARIES)}"
+    plain, at, version = name.partition("@")
+    if plain not in LIBRARIES:
+        problem = f"library = {shown(name)} is unknown{did_you_mean(plain, LIBRARIES)}"
         raise PreadyError(problem, valid=", ".join(LIBRARIES))
-    return LIBRARIES[name]
+    if at and version_in(version) != version:
+        raise PreadyError(f"library = {shown(name)}: {shown(version)} is no version", valid=f"such as {plain}@5.0.11")
+    return LIBRARIES[plain].at(version)
 
 
 def mpich_6314_messages(sender_partitions: int, receiver_partitions: int, buffer: float, aggregate: float) -> int:

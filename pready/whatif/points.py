@@ -133,7 +133,7 @@ def _point(
         label = {**label, "machine": machine.name if isinstance(given, Machine) else given}
     library = label.get("library", library)
     if library is not None:
-        library = library_by_name(str(library)).name
+        library = library_by_name(str(library)).full_name
     seed = label.get("seed", seed)
     if not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
         raise PreadyError(f"seed = {shown(seed)}", valid="0 to 2^64 - 1")

@@ -45,4 +45,4 @@ def machine_value(a: MachineValue, lab: Lab) -> float:
 def library_property(a: LibraryProperty, lab: Lab) -> float | bool:
     """From the library's profile, which is read in its sources."""
     made = library(a.library)
-    return made.early if a.of == "sends partitions early" else float(made.part_vcis)
+    return bool(made.early) if a.of == "sends partitions early" else float(made.part_vcis)

@@ -23,6 +23,9 @@ MESSAGES: dict[Messages, str] = {
 }
 """The messages of ``MPI_Psend``, in words."""
 
+EARLY = {True: "yes", False: "no", None: "unknown"}
+"""Does MPI_Pready send before the last partition is ready?"""
+
 
 def libraries_view(profiles: list[LibraryProfile]) -> RenderableType:
     """All profiles, a line each."""
@@ -30,7 +33,7 @@ def libraries_view(profiles: list[LibraryProfile]) -> RenderableType:
     for column in ("library", "title", "sends early", "VCIs", "available"):
         table.add_column(column, no_wrap=column in ("library", "VCIs"), justify="right" if column == "VCIs" else "left")
     for p in profiles:
-        early = "-" if p.messages == "none" else "yes" if p.early else "no"
+        early = "no calls" if p.messages == "none" else EARLY[p.early]
         table.add_row(p.name, p.title, early, str(p.max_vcis), f"needs {p.needs}" if p.needs else "yes")
     return table
 
@@ -47,20 +50,25 @@ def library_view(profile: LibraryProfile) -> RenderableType:
     )
     rows.add_row("messages of MPI_Psend", part)
     if profile.part is not None:
-        rows.add_row("sends before the last MPI_Pready", "yes" if profile.early else "no")
+        rows.add_row("sends before the last MPI_Pready", EARLY[profile.early])
+        if profile.part_since:
+            rows.add_row("partitioned calls", f"from {profile.part_since}")
     rows.add_row("VCIs of communicators", str(profile.max_vcis))
+    if profile.max_vcis > 1:
+        rows.add_row("progress", "for all VCIs" if profile.global_progress else "for the caller's VCI")
     for (family, fabric), puts in KNOWN.items():
         if family == profile.family:
             rows.add_row(f"MPI_Put, {fabric}", f"{SAYS[puts.value]} ({puts.why})")
-    rows.add_row("why", profile.why)
-    for warning in profile.warnings:
-        rows.add_row("note", warning)
+    rows.add_row("why", f"{profile.why} ({profile.source})" if profile.source else profile.why)
+    for fact in profile.known:
+        rows.add_row("bug" if fact.bug else "known", fact.text(profile.version))
     if profile.needs:
         rows.add_row("needs", f"{profile.needs}; use {profile.installable} instead")
-    return Group(Text(f"{profile.name}: {profile.title}", style="bold"), rows)
+    return Group(Text(f"{profile.full_name}: {profile.title}", style="bold"), rows)
 
 
 def library_data(profile: LibraryProfile) -> dict[str, Any]:
     """The same as data for JSON."""
     puts = {fabric: SAYS[p.value] for (family, fabric), p in KNOWN.items() if family == profile.family}
-    return asdict(profile) | {"warnings": list(profile.warnings), "puts": puts}
+    facts = [asdict(f) for f in profile.known]
+    return asdict(profile) | {"facts": facts, "warnings": list(profile.warnings), "puts": puts}

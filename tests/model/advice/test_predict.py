@@ -283,10 +283,11 @@ def test_settings_exist_in_their_library(name: str) -> None:
     text = " ".join(prediction.advice.settings)
     assert ("MPIR_CVAR_PART_AGGR_SIZE" in text) <= (name == "mpich-6314")
     assert ("min_message_size" in text) <= (name == "openmpi-13039")
+    assert ("I_MPI_" in text) <= (name == "intel-mpi")
     assert ("PMODE" in text or "SET=" in text) <= (name == "mpipcl")
-    assert ("MPIR_CVAR" in text) <= name.startswith(("mpich", "emulated"))
+    assert ("MPIR_CVAR" in text) <= name.startswith(("mpich", "mvapich", "emulated"))
     names = {r.name for r in prediction.approaches}
-    assert ("Pt2Pt part" in names) == (name != "emulated")
+    assert ("Pt2Pt part" in names) == (library(name).part is not None)
 
 
 def test_open_mpi_sends_one_message_per_sender_partition() -> None:

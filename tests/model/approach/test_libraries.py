@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pready.model.approach.interfaces import MANY, Approach
-from pready.model.approach.libraries import MPICH_RELEASE
+from pready.model.approach.interfaces import MANY, PART_AM, Approach
+from pready.model.approach.libraries import LIBRARIES, MPICH_RELEASE, Fact, library
 from pready.model.approach.vcis import vci_members
+from pready.model.common.errors import PreadyError
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,58 @@ def test_communicators_are_for_whom_the_model_gives_them_to(
     assert len(shared) == vcis
     lanes = min(threads, transports)
     assert ("mod" in whose) == (lanes > vcis)  # somebody shares
+
+
+@pytest.mark.parametrize(
+    ("version", "since", "before", "holds"),
+    [
+        ("5.0.10", "", "5.0.11", True),
+        ("5.0.11", "", "5.0.11", False),
+        ("5.0.2", "5.0.10", "", False),  # numbers, not letters
+        ("4.1", "4.1", "", True),
+        ("4.0.3", "4.1", "", False),
+        ("", "4.1", "4.2", True),  # an unknown version may have it
+    ],
+)
+def test_a_fact_holds_in_its_versions(version: str, since: str, before: str, holds: bool) -> None:
+    assert Fact("it is so", "read", since=since, before=before).holds(version) is holds
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "hidden"),
+    [
+        ("openmpi-persist@5.0.10", "MPI_PROC_NULL", None),
+        ("openmpi-persist@5.0.11", "MPI_Startall", "MPI_PROC_NULL"),
+        ("mpich-release@4.0.3", "MPI_PROC_NULL", "RESERVE_VCIS"),
+        ("mpich-release@4.1", "RESERVE_VCIS", None),
+    ],
+)
+def test_facts_are_shown_where_they_hold_only(name: str, shown: str, hidden: str | None) -> None:
+    said = " ".join(f.text(library(name).version) for f in library(name).known)
+    assert shown in said
+    assert hidden is None or hidden not in said
+    assert any(hidden in f.says for f in library(name.partition("@")[0]).facts) if hidden else True
+
+
+def test_a_library_is_named_with_its_version() -> None:
+    assert library("openmpi-persist@5.0.11").full_name == "openmpi-persist@5.0.11"
+    with pytest.raises(PreadyError, match="no version"):
+        library("openmpi-persist@new")
+    with pytest.raises(PreadyError, match='did you mean "openmpi-persist"'):
+        library("openmpi-perzist@5.0.11")
+
+
+def test_every_library_says_where_it_was_read() -> None:
+    for profile in LIBRARIES.values():
+        assert profile.source or profile.name == "emulated"
+        assert all(f.source for f in profile.facts)
+        assert not profile.needs or LIBRARIES[profile.installable].needs == ""
+
+
+def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:
+    intel = library("intel-mpi@2021.14")
+    assert intel.early is None
+    assert intel.part is PART_AM
+    assert intel.transports([1, 8], threads=8, n_partitions=8) == [1]
+    assert "unknown" in intel.why
+    assert intel.measured(early=True, why="measured").transports([1, 8], threads=8, n_partitions=8) == [8]
