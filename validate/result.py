@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Status = Literal["ok", "off", "out of scope"]
+Kind = Literal["fabrics", "papers"]
 Shown = float | bool | str | None
 """A number, a yes or no, or words such as "0.9-1.1"."""
 
@@ -23,14 +24,15 @@ class Reading:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim of a paper beside the model's value.
+    """One claim of a paper, or one measurement on a real machine, beside the model's value.
 
     `says` is the claim in our words, `tolerance` and `why` how close we ask to be and for what reason;
     for a claim out of scope `why` is the reason no model of ours can address it.
     """
 
     id: str
-    paper: str
+    source: str
+    """The paper's or the machine's name."""
     where: str
     says: str
     quantity: str
@@ -42,6 +44,7 @@ class ClaimResult:
     why: str = ""
     configuration: str = ""
     readings: tuple[Reading, ...] = ()
+    of: Kind = "papers"
     basis: str = ""
     """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very
     place, so that agreement shows the fit, not the model. "independent": neither."""

@@ -341,6 +341,10 @@ class Workload(Strict):
     @property
     def two_way(self) -> bool:
         """Does a rank receive from its peers while it sends to them? In a sweep it receives first."""
+        lists = self.neighbour_lists
+        if lists is not None:
+            receives = {to for row in lists for to in row}
+            return any(row and rank in receives for rank, row in enumerate(lists))
         return self.pattern in (*HALOS, "neighbours") or self.both_ways
 
     @property

@@ -109,6 +109,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "--plot s.svg",
     ),
     "validate": (
+        "pready validate fabrics",
         "pready validate papers",
         "pready validate papers --json",
         'pready validate live --rig 100Mbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',

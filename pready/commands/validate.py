@@ -1,4 +1,4 @@
-"""``pready validate``: the model against papers, real MPI and SST, with a report."""
+"""``pready validate``: the model against real machines, papers, real MPI and SST, with a report."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from pready.model.version import VERSION
 from pready.show.tables.validation import report_data, report_view
 from pready.show.terminal.terminal import console, print_json, progress
 from pready.sst.library import MissingSST
-from pready.validate import live, papers, sst
+from pready.validate import fabrics, live, papers, sst
 from pready.validate.prove import many
 from pready.validate.report.page import html
 from pready.validate.result import ClaimResult, Comparison, Report
 
-PARTS = ("papers", "live", "sst")
+PARTS = ("fabrics", "papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
 DEFAULT_BUDGET = "20 min"
 DEFAULT_RIG = "100Mbit"
@@ -127,7 +127,8 @@ def validate(
     machine: str,
     seed: int,
 ) -> None:
-    """Compare predictions with papers, with real MPI (live) and with SST; 'all' runs all that is possible here.
+    """Compare predictions with published measurements on real machines (fabrics), with papers, with real MPI (live)
+    and with SST; 'all' runs all that is possible here.
 
     Exit status: 0 if every check keeps its limit, every negative control is rejected and every claim is ok or known to
     be off (the report says why); 1 otherwise; 2 for bad input, or if a part failed; 130 if interrupted. The report is
@@ -163,7 +164,12 @@ def validate(
 
 def _run(what: str, wanted: Wanted) -> Found:
     """Run all parts that can run here; an error in one keeps the results of the others."""
-    parts: dict[str, Callable[[Wanted, Found], None]] = {"papers": _papers, "live": _live, "sst": _sst}
+    parts: dict[str, Callable[[Wanted, Found], None]] = {
+        "fabrics": _fabrics,
+        "papers": _papers,
+        "live": _live,
+        "sst": _sst,
+    }
     found = Found()
     try:
         for name in PARTS if what == "all" else (what,):
@@ -197,14 +203,26 @@ def _progress(description: str) -> Iterator[Callable[[float, float | None, str],
         yield told
 
 
+def _fabrics(wanted: Wanted, found: Found) -> None:
+    with _claims("fabrics", found) as on_claim:
+        fabrics.validate(wanted.seed, on_claim=on_claim)
+
+
 def _papers(wanted: Wanted, found: Found) -> None:
-    with _progress("papers") as told:
+    with _claims("papers", found) as on_claim:
+        papers.validate(wanted.seed, on_claim=on_claim)
+
+
+@contextmanager
+def _claims(part: str, found: Found) -> Iterator[Callable[[ClaimResult], None]]:
+    """Keeps each claim as it comes, under a progress bar."""
+    with _progress(part) as told:
 
         def on_claim(claim: ClaimResult) -> None:
             found.claims.append(claim)
-            told(len(found.claims), None, claim.paper)
+            told(len(found.claims), None, claim.source)
 
-        papers.validate(wanted.seed, on_claim=on_claim)
+        yield on_claim
 
 
 def _live(wanted: Wanted, found: Found) -> None:

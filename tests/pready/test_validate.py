@@ -16,7 +16,7 @@ from pready.cli import main
 from pready.commands import validate as validating
 from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
-from pready.validate import live, papers, sst
+from pready.validate import fabrics, live, papers, sst
 from pready.validate.prove import many
 from pready.validate.result import ClaimResult, Comparison
 
@@ -41,6 +41,7 @@ def checked(*claims: ClaimResult, interrupt: bool = False) -> Papers:
 @pytest.fixture
 def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def use(*found: ClaimResult, interrupt: bool = False) -> None:
+        monkeypatch.setattr(fabrics, "validate", checked())
         monkeypatch.setattr(papers, "validate", checked(*found, interrupt=interrupt))
 
     return use
@@ -81,7 +82,7 @@ def test_json_is_one_object(claims: Callable[..., None], capsys: pytest.CaptureF
     data = json.loads(captured.out)
     assert (data["version"], data["seed"]) == (VERSION, 9)
     assert {"Python", "system", "command"} <= set(data["about"])
-    keys = {"id", "paper", "where", "expected", "got", "tolerance", "status"}
+    keys = {"id", "source", "of", "where", "expected", "got", "tolerance", "status"}
     assert all(keys <= set(c) for c in data["claims"])
     assert [c["status"] for c in data["claims"]] == ["ok", "off", "out of scope"]
     assert [c["got"] for c in data["claims"]] == [2.6, None, None]

@@ -10,7 +10,7 @@ from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, C
 
 CLAIM = ClaimResult(
     id="gillis2023/4.3-eta",
-    paper="gillis2023",
+    source="gillis2023",
     where="section 4.3, Fig. 8",
     says="four threads, one partition late by 100 us/MB, gain up to 2.54",
     quantity="η",
@@ -25,9 +25,9 @@ CLAIM = ClaimResult(
 OFF = replace(
     CLAIM, id="gillis2023/4.2.1-contention", says="contention <b>costs</b> 30×", got=60.0, expected=30.0, status="off"
 )
-WORDS = replace(CLAIM, id="zambre2021/6.1", paper="zambre2021", unit="", expected=True, got=True, tolerance="exact")
+WORDS = replace(CLAIM, id="zambre2021/6.1", source="zambre2021", unit="", expected=True, got=True, tolerance="exact")
 OUT = replace(
-    CLAIM, id="jammer2022/V", paper="jammer2022", status="out of scope", got=None, why="a compiler's run time"
+    CLAIM, id="jammer2022/V", source="jammer2022", status="out of scope", got=None, why="a compiler's run time"
 )
 TWICE = replace(
     CLAIM,

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from pready.model.machine.machine import Machine
-from pready.validate.papers import validate
-from pready.validate.papers.claims import load
-from pready.validate.papers.computed_once import changed
+from pready.validate.claims.computed_once import changed
+from pready.validate.papers import load, validate
 
 pytestmark = pytest.mark.thorough
 

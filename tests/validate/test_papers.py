@@ -15,9 +15,9 @@ from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain_numpy
 from pready.validate import papers
-from pready.validate.papers import PAPERS, validate
-from pready.validate.papers.claims import Claim, load
-from pready.validate.papers.wrong_machines import WRONG_MACHINES
+from pready.validate.claims.form import Claim
+from pready.validate.claims.wrong_machines import WRONG_MACHINES
+from pready.validate.papers import PAPERS, load, validate
 from pready.validate.report.summary import able_to_fail
 from pready.validate.result import ClaimResult
 
@@ -75,7 +75,7 @@ def test_out_of_scope_is_exactly_what_the_data_say() -> None:
 
 
 def test_enough_is_checked_in_every_paper() -> None:
-    checked = Counter(r.paper for r in results().values() if r.status != "out of scope")
+    checked = Counter(r.source for r in results().values() if r.status != "out of scope")
     assert set(checked) == set(PAPERS)
     assert sum(checked.values()) >= 60
     assert all(n >= 8 for n in checked.values())
@@ -198,8 +198,8 @@ def test_only_some_and_told_as_they_come() -> None:
     wanted = ["jammer2022", "gillis2023/break-even"]
     found = validate(only=wanted, on_claim=lambda r: told.append(r.id))
     assert told == [r.id for r in found]
-    assert {r.paper for r in found} == {"jammer2022", "gillis2023"}
-    assert sum(r.paper == "gillis2023" for r in found) == 1
+    assert {r.source for r in found} == {"jammer2022", "gillis2023"}
+    assert sum(r.source == "gillis2023" for r in found) == 1
 
 
 def test_only_refuses_what_is_not_there() -> None:

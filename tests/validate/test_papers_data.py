@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from pready.model.common.errors import PreadyError
-from pready.validate.papers import judge
-from pready.validate.papers.checks import CHECKS, answer
-from pready.validate.papers.claims import PAPERS, Bounds, Claim, Tolerance, load, merged, parsed
-from pready.validate.papers.computed_once import Lab, MachineTable, changed
+from pready.validate.claims import judge
+from pready.validate.claims.checks import CHECKS, answer
+from pready.validate.claims.computed_once import Lab, MachineTable, changed
+from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
+from pready.validate.fabrics.kinds import KINDS
+from pready.validate.papers import PAPERS, load
 
 GAIN = {"threads": 4, "partitions_per_thread": 1, "delay_rate": "100 us/MB", "bandwidth": "25 GB/s"}
 GOOD: dict[str, Any] = {
@@ -28,7 +30,7 @@ GOOD: dict[str, Any] = {
 
 def paper(**changes: Any) -> dict[str, Any]:
     claim = {k: v for k, v in (GOOD | changes).items() if v is not None}
-    return {"paper": "x", "title": "X", "claims": [claim]}
+    return {"name": "x", "title": "X", "claims": [claim]}
 
 
 def test_a_good_claim_is_read_and_computed() -> None:
@@ -73,7 +75,7 @@ def test_ids_are_unique() -> None:
     with pytest.raises(PreadyError, match="id = 'gain' stands twice"):
         parsed(data, "x.toml")
     for name in PAPERS:
-        assert load(name).paper == name
+        assert load(name).name == name
 
 
 def test_a_check_cannot_see_what_is_expected() -> None:
@@ -88,7 +90,7 @@ def test_a_check_cannot_see_what_is_expected() -> None:
 
 
 def test_every_check_is_used() -> None:
-    used = {c.check for p in PAPERS for c in load(p).claims}
+    used = {c.check for p in PAPERS for c in load(p).claims} | {kind.check for kind in KINDS.values()}
     assert set(CHECKS) <= used
 
 

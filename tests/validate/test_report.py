@@ -110,10 +110,10 @@ def test_the_test_sees_what_is_fetched(fetches: str) -> None:
 
 def test_what_is_wrong_comes_first(page: Page) -> None:
     assert page.headings == [
-        "The papers at a glance",
+        "Claims at a glance",
         "Where it is wrong",
         "rig 1Gbit",
-        "Claims by paper",
+        "Claims one by one",
         "Where a paper contradicts itself",
         "Out of scope",
         "Reproduce",
@@ -148,7 +148,7 @@ def test_everything_is_there(page: Page) -> None:
 @pytest.mark.thorough
 def test_text_of_others_is_not_markup() -> None:
     evil = "<script>alert(1)</script>"
-    claim = replace(findings.CLAIM, says=evil, why=evil, where=evil, id=evil, configuration=evil, paper='"><i>')
+    claim = replace(findings.CLAIM, says=evil, why=evil, where=evil, id=evil, configuration=evil, source='"><i>')
     cases = tuple(replace(c, approach="</text>&<i>", suspect=evil, library=evil) for c in findings.cases(8))
     comparison = replace(
         findings.comparison(), title=evil, cases=cases, notes=(evil,), about={evil: evil, "m": f"{evil}\n"}
@@ -199,7 +199,7 @@ def test_the_size_stays_moderate() -> None:
 def test_counts_and_order() -> None:
     claims = findings.report().claims
     assert summary.counts(claims) == {"off": 1, "ok": 3, "out of scope": 1}
-    grouped = summary.by_paper(claims)
+    grouped = summary.by_source(claims)
     assert list(grouped) == ["gillis2023", "jammer2022", "zambre2021"]
     assert [c.status for c in grouped["gillis2023"]] == ["off", "ok", "ok"]
 
@@ -315,9 +315,9 @@ def test_differences_of_percentages_are_points() -> None:
 def test_tallies_by_basis() -> None:
     one = replace(findings.CLAIM, basis="independent")
     two = replace(findings.OFF, basis="independent", known_off=True)
-    three = replace(findings.OUT, basis="", paper="gillis2023")
-    rows = summary.tallies([one, two, three, replace(one, paper="zambre2021", basis="fitted")])
-    assert [r.paper for r in rows] == ["gillis2023", "zambre2021", "all"]
+    three = replace(findings.OUT, basis="", source="gillis2023")
+    rows = summary.tallies([one, two, three, replace(one, source="zambre2021", basis="fitted")])
+    assert [r.source for r in rows] == ["gillis2023", "zambre2021", "all"]
     gillis, _, both = rows
     assert (gillis.ok["independent"], gillis.checked["independent"], gillis.checked["fitted"]) == (1, 2, 0)
     assert (gillis.off, gillis.known_off, gillis.out_of_scope) == (1, 1, 1)

@@ -177,11 +177,11 @@ def residuals(cases: Sequence[CaseResult], name: str) -> Markup:
 
 
 def claims(found: Sequence[ClaimResult], name: str) -> Markup:
-    """Ours over the paper's value for every claim that is a number, a row for each paper."""
+    """Ours over theirs for every claim that is a number, a row for each machine and each paper."""
     points = [(c, d + 1) for c in found if (d := deviation(c.expected, c.got)) is not None and d > -1]
     if not points:
         return Markup("")
-    papers = sorted({c.paper for c, _ in points})
+    sources = [source for _, source in sorted({(c.of, c.source) for c, _ in points})]
     top = min(FARTHEST_CLAIM, max(1.25, *(max(r, 1 / r) for _, r in points)))
     points = [(c, float(np.clip(r, 1 / top, top))) for c, r in points]
 
@@ -189,8 +189,8 @@ def claims(found: Sequence[ClaimResult], name: str) -> Markup:
         axes = figure.subplots()
         axes.axvspan(1 - BAND, 1 + BAND, color=SHADE, lw=0)
         axes.axvline(1, color=MUTED, lw=0.8)
-        for row, paper in enumerate(papers):
-            mine = [(c, r) for c, r in points if c.paper == paper]
+        for row, source in enumerate(sources):
+            mine = [(c, r) for c, r in points if c.source == source]
             # Spread over the row's height in the order of the claims, so that equal values stay apart.
             heights = row + (np.linspace(-0.28, 0.28, len(mine)) if len(mine) > 1 else np.zeros(1))
             for wanted, colour, label in (("ok", SERIES[0], "ok"), ("off", OFF, "off")):
@@ -200,15 +200,17 @@ def claims(found: Sequence[ClaimResult], name: str) -> Markup:
                     [mine[i][1] for i in at], heights[at], marker, color=colour, ms=4, mew=0, alpha=0.85,
                     label=label if row == 0 else None,
                 )  # fmt: skip
-        axes.set(xscale="log", xlim=(1 / top / 1.05, top * 1.05), xlabel="ours / paper", ylim=(len(papers) - 0.5, -0.5))
-        axes.set_yticks(range(len(papers)), papers)
+        axes.set(
+            xscale="log", xlim=(1 / top / 1.05, top * 1.05), xlabel="ours / theirs", ylim=(len(sources) - 0.5, -0.5)
+        )
+        axes.set_yticks(range(len(sources)), sources)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         _factors(axes.xaxis, top)
         _legend(figure, [axes], "outside lower center", 2)
 
-    described = f"Our value over the paper's for the {len(points)} claims that are numbers; the band is ±10 %"
-    return svg_element(name, "Claims: ours over the paper's", described, (7.4, 0.8 + 0.5 * len(papers)), draw)
+    described = f"Our value over theirs for the {len(points)} claims that are numbers; the band is ±10 %"
+    return svg_element(name, "Claims: ours over theirs", described, (7.4, 0.8 + 0.5 * len(sources)), draw)
 
 
 def _medians(sizes: Sequence[float], ratios: Sequence[float]) -> tuple[list[float], list[float]]:

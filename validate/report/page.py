@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pready.model.common.units import format_size, format_time
+from pready.validate.fabrics import FABRICS
 from pready.validate.papers import PAPERS
 from pready.validate.report import figures, summary
 from pready.validate.result import ClaimResult, Report, Status
@@ -20,7 +21,7 @@ from pready.validate.result import ClaimResult, Report, Status
 
 @dataclass(frozen=True)
 class Title:
-    """The name of a paper, and its place."""
+    """The name of a paper or a machine, and a paper's place."""
 
     title: str
     doi: str
@@ -50,7 +51,7 @@ def _environment() -> Environment:
 
 
 def difference(claim: ClaimResult) -> str:
-    """How far ours is from the paper's value; of percentages in points, whose ratio would say little."""
+    """How far ours is from theirs; of percentages in points, whose ratio would say little."""
     relative = summary.deviation(claim.expected, claim.got)
     if relative is None or claim.unit != "%":
         return summary.signed(relative)
@@ -83,7 +84,7 @@ def html(report: Report, command: str) -> str:
         command=command,
         summary=summary,
         style=style_sheet(),
-        titles=titles(c.paper for c in report.claims),
+        titles=titles(c.source for c in report.claims),
         contradictions=[c for c in report.claims if c.readings],
         failed=summary.failed(report),
         claims_figure=figures.claims(report.claims, "claims"),
@@ -96,13 +97,14 @@ def style_sheet() -> Markup:
     return Markup(_environment().get_template("report.css").render())
 
 
-def titles(papers: Iterable[str]) -> dict[str, Title]:
-    """Titles and DOIs from the papers' files; a paper without a file has none."""
-    found = {}
-    for paper in set(papers) & set(PAPERS):
-        file = resources.files("pready.validate") / "papers" / f"{paper}.toml"
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-        found[paper] = Title(data["title"], data.get("doi", ""))
+def titles(sources: Iterable[str]) -> dict[str, Title]:
+    """Titles, and DOIs of papers, from the claims' files; a source without a file has none."""
+    wanted, found = set(sources), {}
+    for kind, names in (("papers", PAPERS), ("fabrics", FABRICS)):
+        for name in wanted & set(names):
+            file = resources.files("pready.validate") / kind / f"{name}.toml"
+            data = tomllib.loads(file.read_text(encoding="utf-8"))
+            found[name] = Title(data["title"], data.get("doi", ""))
     return found
 
 

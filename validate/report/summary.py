@@ -10,11 +10,15 @@ import numpy as np
 
 from pready.model.approach.interfaces import SINGLE
 from pready.model.common.arrays import Array
-from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Reading, Report, Shown, Status
+from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Kind, Reading, Report, Shown, Status
 
 STATUSES: tuple[Status, ...] = ("off", "ok", "out of scope")
 """As reports list them: what needs a reader first."""
 WORST = 10
+KINDS: tuple[tuple[Kind, str, str], ...] = (
+    ("fabrics", "measurements on", "real machine"),
+    ("papers", "checked claims of", "paper"),
+)
 DIGITS, MOST_DIGITS = 4, 10
 BINS = ((0.0, "below 4 KiB"), (2.0**12, "4-64 KiB"), (2.0**16, "64 KiB-1 MiB"), (2.0**20, "1 MiB and above"))
 """Buffer sizes in bytes from which a row of the table by size begins."""
@@ -28,19 +32,19 @@ def counts(claims: Iterable[ClaimResult]) -> dict[Status, int]:
     return found
 
 
-def by_paper(claims: Iterable[ClaimResult]) -> dict[str, list[ClaimResult]]:
-    """Claims of each paper in the order of `STATUSES`, otherwise as they came."""
+def by_source(claims: Iterable[ClaimResult]) -> dict[str, list[ClaimResult]]:
+    """Claims of each machine, then of each paper, in the order of `STATUSES`, otherwise as they came."""
     grouped: dict[str, list[ClaimResult]] = {}
-    for claim in sorted(claims, key=lambda c: STATUSES.index(c.status)):
-        grouped.setdefault(claim.paper, []).append(claim)
-    return dict(sorted(grouped.items()))
+    for claim in sorted(claims, key=lambda c: (c.of, c.source, STATUSES.index(c.status))):
+        grouped.setdefault(claim.source, []).append(claim)
+    return grouped
 
 
 def by_reason(claims: Iterable[ClaimResult]) -> dict[str, list[ClaimResult]]:
     """Claims that are off by the reason that is known, those without one ("") first."""
     grouped: dict[str, list[ClaimResult]] = {}
     off = (c for c in claims if c.status == "off")
-    for claim in sorted(off, key=lambda c: (c.known_off, c.paper)):
+    for claim in sorted(off, key=lambda c: (c.known_off, c.source)):
         grouped.setdefault(claim.why if claim.known_off else "", []).append(claim)
     return grouped
 
@@ -123,8 +127,8 @@ def signed(relative: float | None) -> str:
 
 
 def short_id(claim: ClaimResult) -> str:
-    """A claim's identifier where its paper is known."""
-    return claim.id.removeprefix(f"{claim.paper}/")
+    """A claim's identifier where its paper or machine is known."""
+    return claim.id.removeprefix(f"{claim.source}/")
 
 
 BASES = ("derived", "fitted", "independent")
@@ -132,9 +136,9 @@ BASES = ("derived", "fitted", "independent")
 
 @dataclass(frozen=True)
 class Tally:
-    """One paper's claims in numbers: for each basis how many are ok, and how many were checked."""
+    """One paper's or machine's claims in numbers: for each basis how many are ok, and how many were checked."""
 
-    paper: str
+    source: str
     ok: dict[str, int]
     checked: dict[str, int]
     able_to_fail: tuple[int, int]
@@ -146,18 +150,19 @@ class Tally:
 
 
 def tallies(claims: Sequence[ClaimResult]) -> list[Tally]:
-    """One row for each paper, and one for all."""
-    papers = by_paper(claims)
-    rows = [_tally(paper, found) for paper, found in papers.items()]
-    return rows if len(papers) < 2 else [*rows, _tally("all", claims)]
+    """One row for each source, and one for all of them if they are of one kind."""
+    sources = by_source(claims)
+    rows = [_tally(source, found) for source, found in sources.items()]
+    alike = len(sources) > 1 and len({c.of for c in claims}) == 1
+    return [*rows, _tally("all", claims)] if alike else rows
 
 
-def _tally(paper: str, claims: Sequence[ClaimResult]) -> Tally:
+def _tally(source: str, claims: Sequence[ClaimResult]) -> Tally:
     def count(basis: str, *wanted: Status) -> int:
         return sum(c.basis == basis and c.status in wanted for c in claims)
 
     return Tally(
-        paper,
+        source,
         {b: count(b, "ok") for b in BASES},
         {b: count(b, "ok", "off") for b in BASES},
         able_to_fail(claims),
@@ -259,18 +264,22 @@ def _known(claims: Sequence[ClaimResult]) -> str:
 
 
 def headline(report: Report) -> list[str]:
-    """Two sentences for the papers, the second of what counts, and one for each comparison."""
+    """Two sentences for real machines and for papers, the second of what counts, and one for each comparison."""
     said = []
-    if report.claims:
-        found = counts(report.claims)
+    for kind, what, one in KINDS:
+        claims = [c for c in report.claims if c.of == kind]
+        if not claims:
+            continue
+        found = counts(claims)
         checked = found["ok"] + found["off"]
-        papers = len({c.paper for c in report.claims})
+        sources = len({c.source for c in claims})
+        scope = f"; {found['out of scope']} are out of scope" if kind == "papers" or found["out of scope"] else ""
         said.append(
-            f"{found['ok']} of {checked} checked claims of {papers} paper{'s' * (papers != 1)} agree, "
-            f"{found['off']} do not{_known(report.claims)}; {found['out of scope']} are out of scope."
+            f"{found['ok']} of {checked} {what} {sources} {one}{'s' * (sources != 1)} agree, "
+            f"{found['off']} do not{_known(claims)}{scope}."
         )
-        ok, able = able_to_fail(report.claims)
-        weak = sum(c.weak for c in report.claims)
+        ok, able = able_to_fail(claims)
+        weak = sum(c.weak for c in claims)
         if able or weak:
             more = f"; {weak} more agree{'s' * (weak == 1)} whatever the machine (weak)" if weak else ""
             said.append(f"Independent and able to fail: ok {ok} of {able}{more}.")

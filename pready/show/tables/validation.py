@@ -20,28 +20,29 @@ STYLES = {"ok": "green", "off": "bold red", "out of scope": "dim"}
 def report_view(report: Report) -> RenderableType:
     """The whole report, with the summary last, where a terminal shows it."""
     parts: list[RenderableType] = [
-        claims_view(paper, claims) for paper, claims in summary.by_paper(report.claims).items()
+        claims_view(source, claims) for source, claims in summary.by_source(report.claims).items()
     ]
     parts += [comparison_view(c) for c in report.comparisons]
     parts += [Text(line) for line in summary.headline(report)]
     return Group(*parts, Text(f"seed {report.seed}", style="dim"))
 
 
-def claims_view(paper: str, claims: Sequence[ClaimResult]) -> RenderableType:
-    """One line per claim of a paper."""
+def claims_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
+    """One line per claim of a paper, or per measurement on a machine."""
     found = summary.counts(claims)
     weak = sum(c.weak for c in claims)
     apart = f" ({weak} weak)" if weak else ""
     said = ", ".join(f"{n} {status}{apart if status == 'ok' else ''}" for status, n in found.items() if n)
-    table = _table(f"{paper}: {said}")
-    for column in ("", "claim", "where", "expected", "got", "tolerance"):
+    table = _table(f"{source}: {said}")
+    measured = any(c.of == "fabrics" for c in claims)
+    for column in ("", "claim", "what" if measured else "where", "expected", "got", "tolerance"):
         number = column in ("expected", "got")
         table.add_column(column, no_wrap=number, justify="right" if number else "left", overflow="fold")
     for c in claims:
         table.add_row(
             Text(summary.status(c), style="yellow" if c.weak else STYLES[c.status]),
             summary.short_id(c),
-            c.where,
+            c.says if measured else c.where,
             *summary.pair(c, c.unit),
             c.tolerance,
             style="dim" if c.status == "out of scope" else "",

@@ -17,7 +17,7 @@ from pready.model.engine.simulation import Simulation
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
-from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
+from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
 
 Grid = tuple[int, ...]
 

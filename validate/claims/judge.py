@@ -9,21 +9,22 @@ from typing import Any
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
-from pready.validate.papers.checks import Answer, answer
-from pready.validate.papers.claims import Arguments, Bounds, Claim, Expected, Tolerance, merged
-from pready.validate.papers.computed_once import Lab
-from pready.validate.result import ClaimResult, Reading, Shown, Status
+from pready.validate.claims.checks import Answer, answer
+from pready.validate.claims.computed_once import Lab
+from pready.validate.claims.form import Arguments, Bounds, Claim, Expected, Tolerance, merged
+from pready.validate.result import ClaimResult, Kind, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
 LAST_HIGH = 0.9
 """`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
 
 
-def result(paper: str, claim: Claim, lab: Lab) -> ClaimResult:
+def result(source: str, claim: Claim, lab: Lab, of: Kind = "papers") -> ClaimResult:
     """The claim beside the model's value."""
     common: dict[str, Any] = {
-        "id": f"{paper}/{claim.id}",
-        "paper": paper,
+        "id": f"{source}/{claim.id}",
+        "source": source,
+        "of": of,
         "where": claim.where,
         "says": claim.says,
         "quantity": claim.quantity,

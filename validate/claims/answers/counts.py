@@ -13,7 +13,7 @@ from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.approach.vcis import communicators_27_point
 from pready.model.common import units
 from pready.model.toml.provenance import Strict
-from pready.validate.papers.computed_once import Lab, MachineTable
+from pready.validate.claims.computed_once import Lab, MachineTable
 
 Count = Annotated[int, Field(ge=1)]
 

@@ -13,8 +13,16 @@ from typing import Any, get_type_hints
 from pready.model.common.errors import PreadyError
 from pready.model.toml.provenance import Strict
 from pready.model.toml.reading import validated
-from pready.validate.papers import closed_forms, counts, many_ranks, overlap, profile_values, two_ranks
-from pready.validate.papers.computed_once import Lab
+from pready.validate.claims.answers import (
+    closed_forms,
+    counts,
+    many_ranks,
+    messages,
+    overlap,
+    profile_values,
+    two_ranks,
+)
+from pready.validate.claims.computed_once import Lab
 
 Answer = float | bool | str
 Check = Callable[[Any, Lab], Answer]
@@ -41,6 +49,11 @@ FUNCTIONS: tuple[Check, ...] = (
     counts.kept_inside,
     profile_values.machine_value,
     profile_values.library_property,
+    messages.ping_pong,
+    messages.window,
+    messages.fan,
+    messages.time_per_message,
+    messages.broadcast_time,
 )
 CHECKS = {f.__name__.replace("_", " "): f for f in FUNCTIONS}
 

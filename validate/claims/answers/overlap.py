@@ -13,7 +13,7 @@ from pready.model.common import units
 from pready.model.engine.evaluate import Evaluation
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
-from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
+from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
 
 
 class Overlapped(Strict):

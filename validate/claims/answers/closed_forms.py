@@ -10,7 +10,7 @@ from pready.model.equations import gain_numpy, metrics
 from pready.model.equations.closed_form import closed_form
 from pready.model.toml.provenance import Strict
 from pready.model.workload.exchange import ComputeRate
-from pready.validate.papers.computed_once import Lab
+from pready.validate.claims.computed_once import Lab
 
 
 class Rate(Strict):

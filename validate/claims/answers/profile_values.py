@@ -7,7 +7,7 @@ from typing import Literal
 from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine
 from pready.model.toml.provenance import Strict
-from pready.validate.papers.computed_once import Lab, MachineTable
+from pready.validate.claims.computed_once import Lab, MachineTable
 
 
 class MachineValue(Strict):

@@ -13,7 +13,7 @@ from pready.model.result.verdict import INDISTINCT
 from pready.model.toml.provenance import Strict
 from pready.model.workload import draws as arrival_models
 from pready.model.workload.workload import Workload
-from pready.validate.papers.computed_once import ApproachTable, Lab, MachineTable
+from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
 
 
 class Exchange(Strict):

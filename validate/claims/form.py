@@ -1,6 +1,6 @@
-"""Claims of papers as data: one TOML file per paper, read and checked before anything is computed.
+"""Claims as data: one TOML file per paper or machine, read and checked before anything is computed.
 
-A claim names where it stands, says in our words what the paper says, and holds what it takes to
+A claim names where it stands, says in our words what is said there, and holds what it takes to
 compute our value: the name of a check (`checks.py`) and its arguments. Three things are the same for
 every check and so are done here and in `judge.py`: a second configuration to compare with (`than`),
 a sweep (`over`), and what to keep of the sweep (`reduce`).
@@ -9,8 +9,6 @@ a sweep (`over`), and what to keep of the sweep (`reduce`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 from itertools import product
 from typing import Annotated, Any, Literal
 
@@ -18,10 +16,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.provenance import Strict
-from pready.model.toml.reading import read_toml, validated
-from pready.validate.papers.checks import CHECKS, arguments
-
-PAPERS = ("gillis2023", "zambre2021", "marts2024", "jammer2022", "temucin2022")
+from pready.model.toml.reading import validated
+from pready.validate.claims.checks import CHECKS, arguments
 
 Arguments = dict[str, Any]
 Relation = Literal["ratio", "difference", "percent less"]
@@ -79,7 +75,7 @@ class OtherReading(Strict):
 
 
 class Claim(Strict):
-    """One quantitative statement of a paper."""
+    """One quantitative statement of a paper, or one measurement."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
     where: str = Field(min_length=1)
@@ -142,16 +138,16 @@ class Claim(Strict):
             yield values, here
 
 
-class Paper(Strict):
-    """One paper and its claims."""
+class Source(Strict):
+    """A paper or a machine, and its claims."""
 
-    paper: str
+    name: str
     title: str
     doi: str = ""
     claims: tuple[Claim, ...]
 
     @model_validator(mode="after")
-    def _unique(self) -> Paper:
+    def _unique(self) -> Source:
         seen: set[str] = set()
         for claim in self.claims:
             if claim.id in seen:
@@ -180,25 +176,19 @@ def _nested(dotted: str, value: Any) -> Arguments:
     return out
 
 
-@cache
-def load(paper: str) -> Paper:
-    """The claims of one paper.
+def parsed(data: dict[str, Any], source: str) -> Source:
+    """A file as checked claims; see `checked`."""
+    return checked(validated(Source, data, source), source)
+
+
+def checked(made: Source, source: str) -> Source:
+    """The same, once every check's arguments are found valid at every point.
 
     Raises
     ------
     PreadyError
-        A paper that is not there, or a file that is not valid: one line naming file, field and value.
+        One line naming the file, the claim and what is wrong.
     """
-    if paper not in PAPERS:
-        raise PreadyError(f"paper = {shown(paper)} is unknown", valid=", ".join(PAPERS))
-    resource = resources.files("pready.validate") / "papers" / f"{paper}.toml"
-    with resources.as_file(resource) as path:
-        return parsed(read_toml(path), f"{paper}.toml")
-
-
-def parsed(data: dict[str, Any], source: str) -> Paper:
-    """A paper's file as checked claims; every check's arguments are checked too, at every point."""
-    made = validated(Paper, data, source)
     for claim in made.claims:
         if claim.out_of_scope is not None:
             continue

@@ -1,0 +1,204 @@
+"""Measurements on real machines: how a point becomes a claim, and what is computed on a made-up machine."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import machines
+import pytest
+
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.machine.machine import Machine
+from pready.validate import fabrics
+from pready.validate.claims.checks import answer
+from pready.validate.claims.computed_once import Lab, MachineTable
+from pready.validate.claims.wrong_machines import WRONG_MACHINES
+from pready.validate.fabrics import FABRICS, load
+from pready.validate.fabrics.kinds import KINDS
+from pready.validate.fabrics.series import parsed
+from pready.validate.result import ClaimResult
+
+SERIES: dict[str, Any] = {
+    "id": "there",
+    "kind": "ping-pong",
+    "file": "a/b.txt",
+    "points": {"8 B": 3.07, "2 KiB": 4.57},
+}
+FILE: dict[str, Any] = {
+    "name": "x",
+    "title": "X",
+    "source": "owner/repository @0123abc",
+    "profile": "niagara",
+    "series": [SERIES],
+}
+
+
+def with_series(**changes: Any) -> dict[str, Any]:
+    return FILE | {"series": [SERIES | changes]}
+
+
+def test_each_point_is_a_claim_with_its_source() -> None:
+    first, second = parsed(FILE, "x.toml").claims
+    assert (first.id, second.id) == ("there-8b", "there-2kib")
+    assert first.where == "owner/repository @0123abc, a/b.txt"
+    assert first.says == "8 B take 3.07 us one way."
+    assert (first.expected, first.unit) == (3.07, "us")
+    assert first.tolerance is not None
+    assert first.tolerance.relative == KINDS["ping-pong"].tolerance
+    assert first.basis == "independent"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "magic"}, r"series\[0\].kind = 'magic'"),
+        ({"points": {}}, r"series\[0\].points"),
+        ({"points": {"8": 3.07}}, "claim there-8: size = '8' has no unit"),
+        ({"off": {"9 B": "why"}}, "off = '9 B' is not a point; valid: 8 B, 2 KiB"),
+        ({"arguments": {"pairs": 2}}, "claim there-8b: pairs is not a field"),
+    ],
+)
+def test_bad_series_are_one_clear_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PreadyError, match=message) as caught:
+        parsed(with_series(**changes), "x.toml")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("x.toml: ")
+
+
+def test_a_sign_asks_for_the_side_of_1_alone() -> None:
+    arguments = {"ranks": 4, "threads": 2, "late_by": "40 us"}
+    changes = {"kind": "sign of the gain", "points": {"2 MiB": 1.05, "8 KiB": 0.03}, "arguments": arguments}
+    pays, costs = parsed(with_series(**changes), "x.toml").claims
+    assert (pays.says, costs.says) == ("2 MiB to 4 ranks: partitions pay.", "8 KiB to 4 ranks: partitions cost time.")
+    for claim, low, high in ((pays, 1.0, None), (costs, None, 1.0)):
+        assert (claim.expected.at_least, claim.expected.at_most) == (low, high)  # type: ignore[union-attr]
+
+
+def test_only_names_machines_or_claims() -> None:
+    with pytest.raises(PreadyError, match="only = 'nirvana' is neither a machine nor a claim; valid: "):
+        fabrics.validate(only=["nirvana"])
+    with pytest.raises(PreadyError, match="machine = 'nirvana' is unknown"):
+        load("nirvana")
+
+
+def test_every_kind_names_a_check_and_what_it_varies() -> None:
+    for kind in KINDS.values():
+        assert "{measured" in kind.says or "{pay" in kind.says
+
+
+# ---- what is computed, on a machine of round numbers ----------------------------------------------------------------
+
+CPU, WIRE, BYTE = 1e-6, 5e-6, 1e-9
+"""o_s = o_r, L and G of a machine that has nothing else."""
+SMALL, LARGE = "100 B", "10000 B"
+"""A message that takes the link for less than o, and one that takes it for ten times as long."""
+
+
+class Plain(Lab):
+    """A lab whose only machine costs o, L and G, between nodes and within one."""
+
+    def machine(self, table: MachineTable) -> Machine:
+        made = machines.ideal(o_s=CPU, o_r=CPU, L=WIRE, G=BYTE)
+        return made.model_copy(update={"intra": made.inter})
+
+
+TABLE: dict[str, Any] = {"machine": {"profile": "plain"}}
+
+
+def asked(name: str, **arguments: Any) -> float:
+    found = answer(name, TABLE | arguments, Plain())
+    assert isinstance(found, float)
+    return found
+
+
+def test_a_ping_pong_is_one_message() -> None:
+    assert asked("ping pong", size=SMALL) == pytest.approx(CPU + WIRE + 100 * BYTE + CPU)
+
+
+def test_a_window_waits_for_one_answer() -> None:
+    back = CPU + WIRE + 4 * BYTE + CPU
+    small = asked("window", size=SMALL, messages=4, of="time_s")
+    assert small == pytest.approx(4 * CPU + WIRE + 100 * BYTE + CPU + back)  # the processor sends one after the other
+    large = CPU + 4 * 10_000 * BYTE + WIRE + CPU + back  # the link does
+    assert asked("window", size=LARGE, messages=4, of="time_s") == pytest.approx(large)
+    assert asked("window", size=LARGE, messages=4) == pytest.approx(4 * 10_000 / large)
+
+
+def test_pairs_of_ranks_share_the_adapters_of_their_nodes() -> None:
+    back = CPU + WIRE + 4 * BYTE + CPU
+    one, three = (asked("window", size=LARGE, messages=4, pairs=n) for n in (1, 3))
+    assert three == pytest.approx(12 * 10_000 / (CPU + 12 * 10_000 * BYTE + WIRE + CPU + back))
+    assert one < three < 1 / BYTE
+    # small ones are sent by a processor for each pair
+    assert asked("window", size=SMALL, messages=64, pairs=3) > 2.5 * asked("window", size=SMALL, messages=64)
+
+
+def test_both_ways_use_both_directions_of_the_link() -> None:
+    one, two = (asked("window", size=LARGE, messages=64, both_ways=both) for both in (False, True))
+    assert two == pytest.approx(2 * one, rel=0.05)
+
+
+def test_a_fan_goes_out_and_comes_back() -> None:
+    # n sends, then n receives of one processor, and a wire and a message each way
+    assert asked("fan", size=SMALL, peers=8) == pytest.approx((8 + 1) * CPU + WIRE + 100 * BYTE)
+
+
+def test_time_per_message_is_the_processors_or_the_links() -> None:
+    for size, each in ((100, CPU), (10_000, 10_000 * BYTE)):
+        buffer = f"{64 * size} B"
+        for threads in (1, 4):
+            found = asked("time per message", buffer=buffer, partition=f"{size} B", threads=threads, interface="many")
+            assert found == pytest.approx(each + (WIRE + 2 * CPU + size * BYTE - each) / 64, rel=0.02)
+
+
+def test_time_per_message_wants_as_many_for_each_thread() -> None:
+    with pytest.raises(PreadyError, match="4 messages by 3 threads; valid: a multiple of the threads"):
+        asked("time per message", buffer="400 B", partition=SMALL, threads=3, interface="many")
+
+
+def test_a_broadcast_is_timed_from_the_late_thread_on() -> None:
+    arguments = {"buffer": "40000 B", "ranks": 4, "threads": 4, "late_by": "1 ms"}
+    # in bulk three messages of the whole buffer leave one after the other
+    bulk = CPU + 3 * 40_000 * BYTE + WIRE + CPU
+    assert asked("broadcast time", **arguments, interface="single") == pytest.approx(bulk)
+    # in partitions all but the late thread's three are long gone
+    late = CPU + 3 * 10_000 * BYTE + WIRE + CPU
+    assert asked("broadcast time", **arguments, interface="many") == pytest.approx(late)
+
+
+def test_who_does_not_receive_is_not_charged_for_receiving() -> None:
+    # o_r matters once, at the last rank, and not between the sends of the root.
+    arguments = {"buffer": "400 B", "ranks": 9, "threads": 4, "late_by": "0 s"}
+    assert asked("broadcast time", **arguments, interface="many") == pytest.approx(4 * 8 * CPU + WIRE + CPU, rel=0.05)
+
+
+# ---- the shipped figures --------------------------------------------------------------------------------------------
+
+
+@cache
+def results() -> dict[str, ClaimResult]:
+    return {r.id: r for r in fabrics.validate()}
+
+
+@pytest.mark.thorough
+def test_what_is_off_is_exactly_what_is_known_to_be() -> None:
+    known = {f"{f}/{c.id}" for f in FABRICS for c in load(f).claims if c.known_off is not None}
+    assert {i for i, r in results().items() if r.status == "off"} == known
+
+
+@pytest.mark.thorough
+def test_half_the_bandwidth_is_noticed() -> None:
+    found = fabrics.validate(only=["niagara"], change=WRONG_MACHINES["half the bandwidth"])
+    off = {r.id for r in found if r.status == "off"}
+    assert {"niagara/bulk-2mib", "niagara/bulk-32mib", "niagara/partitions-32mib"} <= off
+
+
+def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:
+    # Even exponents of two are fitted, odd ones judged (`pready.validate.fabrics.series`).
+    for machine in FABRICS:
+        for claim in load(machine).claims:
+            size = claim.arguments.get("size") or claim.arguments.get("partition") or claim.arguments["buffer"]
+            assert math.log2(parse(size, Unit.SIZE)) % 2 == 1, claim.id

@@ -1,0 +1,141 @@
+"""Checks on what benchmarks of messages measure: a ping-pong, a window of messages, messages to many ranks, a buffer in
+partitions, a broadcast. All ranks are in MPI; all messages are ready at once unless a thread is late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from pready.model.approach.interfaces import BY_KEY, SINGLE, Approach
+from pready.model.common import units
+from pready.model.common.errors import PreadyError, shown
+from pready.model.toml.provenance import Strict
+from pready.model.workload.workload import Workload
+from pready.validate.claims.computed_once import Lab, MachineTable
+
+Count = Annotated[int, Field(ge=1)]
+Lists = Sequence[Sequence[int]]
+ANSWER = 4.0
+"""Bytes with which OSU's receivers answer a window."""
+NONBLOCKING = "many"
+"""MPI_Isend or MPI_Start for each message by its thread, and one MPI_Waitall: Isend's interface, or persistent's."""
+
+
+class PingPong(Strict):
+    """One message there and one back."""
+
+    machine: MachineTable
+    size: units.Size
+
+
+class Window(Strict):
+    """A window of messages that one answer follows (osu_bw, osu_bibw, osu_mbw_mr), or of Netgauge's PRTT(n, 0, s)."""
+
+    machine: MachineTable
+    size: units.Size
+    messages: Count = 64
+    pairs: Count = 1
+    """Of ranks, all senders on one node and all receivers on another."""
+    both_ways: bool = False
+    of: Literal["bandwidth", "time_s"] = "bandwidth"
+    """Bytes per second of all pairs together, or the time until the answer is there."""
+    answer: units.Size = ANSWER
+
+
+class Fan(Strict):
+    """One rank sends a message to each of several ranks of another node; they all send one back."""
+
+    machine: MachineTable
+    size: units.Size
+    peers: Count
+
+
+class Partitions(Strict):
+    """A buffer in messages of one size, sent back to back by some threads through one VCI."""
+
+    machine: MachineTable
+    buffer: units.Size
+    partition: units.Size
+    threads: Count
+    interface: str
+
+
+class Broadcast(Strict):
+    """One rank sends its buffer to all others, one thread being late."""
+
+    machine: MachineTable
+    buffer: units.Size
+    ranks: Annotated[int, Field(ge=2)]
+    threads: Count
+    late_by: units.Time
+    interface: str
+
+
+def ping_pong(a: PingPong, lab: Lab) -> float:
+    """Seconds: half of the round trip."""
+    return _last(lab, a.machine, _shape(1, 1, a.size), Approach(SINGLE), [[1], []])
+
+
+def window(a: Window, lab: Lab) -> float:
+    """Bytes per second, or seconds."""
+    k = a.pairs
+    there: Lists = [[k + i] for i in range(k)]
+    back: Lists = [[i] for i in range(k)] if a.both_ways else [[]] * k
+    approach = Approach(BY_KEY[NONBLOCKING], a.messages)
+    time = _last(lab, a.machine, _shape(1, a.messages, a.messages * a.size), approach, [*there, *back], k)
+    time += ping_pong(PingPong(machine=a.machine, size=f"{a.answer:.17g} B"), lab)  # type: ignore[arg-type]
+    return time if a.of == "time_s" else (1 + a.both_ways) * k * a.messages * a.size / time
+
+
+def fan(a: Fan, lab: Lab) -> float:
+    """Seconds: half of the time until the last message is back."""
+    n, one = a.peers, _shape(1, 1, a.size)
+    # The one rank has a node of its own; idle ranks fill it.
+    out: Lists = [[n + i for i in range(n)], *([[]] * (2 * n - 1))]
+    back: Lists = [*([[]] * n), *([[0]] * n)]
+    return 0.5 * sum(_last(lab, a.machine, one, Approach(SINGLE), lists, n) for lists in (out, back))
+
+
+def time_per_message(a: Partitions, lab: Lab) -> float:
+    """Seconds: of the whole buffer over its number of messages."""
+    n = round(a.buffer / a.partition)
+    if a.threads * (n // a.threads) != n:
+        raise PreadyError(f"{n} messages by {a.threads} threads", valid="a multiple of the threads")
+    shape = _shape(a.threads, n // a.threads, a.buffer)
+    return _last(lab, a.machine, shape, _approach(a.interface, n), [[1], []]) / n
+
+
+def broadcast_time(a: Broadcast, lab: Lab) -> float:
+    """Seconds, from when the late thread is ready until the last rank has everything."""
+    late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
+    shape = _shape(a.threads, 1, a.buffer) | late
+    everyone: Lists = [list(range(1, a.ranks)), *([[]] * (a.ranks - 1))]
+    return _last(lab, a.machine, shape, _approach(a.interface, a.threads), everyone) - a.late_by
+
+
+def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:
+    return {"threads": threads, "partitions_per_thread": per_thread, "buffer": f"{buffer:.17g} B"}
+
+
+def _approach(interface: str, messages: int) -> Approach:
+    if interface not in BY_KEY:
+        raise PreadyError(f"interface = {shown(interface)} is unknown", valid=", ".join(BY_KEY))
+    return BY_KEY[interface].into(messages)
+
+
+def _last(
+    lab: Lab,
+    machine: MachineTable,
+    shape: dict[str, Any],
+    approach: Approach,
+    lists: Lists,
+    ranks_per_node: int = 1,
+) -> float:
+    """When the last rank has ended one exchange that all began at 0."""
+    workload = Workload.model_validate({**shape, "pattern": "neighbours", "neighbour_list": lists})
+    options: dict[str, Any] = {"grid": (len(lists),), "iterations": 1, "neighbours": tuple(map(tuple, lists))}
+    if ranks_per_node > 1:
+        options["ranks_per_node"] = ranks_per_node
+    return float(lab.simulation(machine, workload, approach, **options).last_end_s[0])
