@@ -21,13 +21,15 @@ from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import format_bandwidth
 from pready.model.equations.gain import DOI, EQUATIONS
 from pready.model.machine import machine
-from pready.model.machine import rma_by_fabric as puts_module
+from pready.model.machine import transports as transports_module
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_fabric import KNOWN, SAYS
+from pready.model.machine.transports import KNOWN
 from pready.model.timeline import recurrence
 from pready.model.timeline.terms import TERMS
+from pready.model.toml.provenance import Provenance
 from pready.model.toml.schema import FileTable, file_tables
 from pready.model.workload.workload import Workload
+from pready.show.tables.library import transport_line
 
 
 def pages() -> dict[str, str]:
@@ -123,12 +125,17 @@ def libraries() -> str:
         out += [f"- {f.text()}" for f in p.facts]
         out += [f"- Needs {p.needs}; in its place: `{p.installable}`."] if p.needs else []
         out.append("")
-    out += ["## How MPI_Put moves", "", _prose(inspect.getdoc(puts_module) or ""), ""]
-    out += ["| library | fabric | puts | source |", "| --- | --- | --- | --- |"]
-    out += [
-        f"| {family} | {fabric} | {SAYS[p.value]} | {p.source}: {_cell(p.why)} |"
-        for (family, fabric), p in KNOWN.items()
-    ]
+    out += ["## What a library does over a fabric", "", _prose(inspect.getdoc(transports_module) or ""), ""]
+    out += ["| library | fabric | default | source |", "| --- | --- | --- | --- |"]
+    for (who, fabric), row in KNOWN.items():
+        parts: dict[str, Provenance | None] = {
+            "rendezvous": row.rendezvous,
+            "answers": row.receiver,
+            "sender": row.sender,
+            "puts": row.puts,
+        }
+        why = "; ".join(f"{name}: {p.source}: {p.why}" for name, p in parts.items() if p is not None)
+        out.append(f"| {who} | {fabric} | {_cell(transport_line(row))} | {_cell(why)} |")
     return "\n".join(out) + "\n"
 
 

@@ -27,7 +27,7 @@ from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.engine.whole_step import WholeStep
 from pready.model.equations.closed_form import closed_form
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.machine.transports import with_puts
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.result.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION

@@ -28,7 +28,7 @@ from pready.model.toml.provenance import Provenance, Strict, Value
 from pready.model.toml.reading import read_toml, validated
 
 Progress = Literal["hardware", "thread", "on-call"]
-Fabric = Literal["infiniband", "omni-path", "aries", "tcp"]
+Fabric = Literal["infiniband", "roce", "slingshot", "slingshot-10", "omni-path", "efa", "tofu", "aries", "tcp"]
 
 FORMAT = 1
 """Version of the machine file's layout."""
@@ -149,7 +149,8 @@ class Machine(Strict):
     """The tool and version, or who wrote it from which paper."""
     library: Library
     fabric: Fabric | None = None
-    """The network; with the library it gives the default of `one_sided.puts` (`pready.model.machine.rma_by_fabric`)."""
+    """The network; with the library it says what the transport does by default (`pready.model.machine.transports`).
+    ``slingshot`` has Cassini adapters (200 Gbit/s), ``slingshot-10`` ConnectX-5 (100 Gbit/s)."""
     progress: Value[Progress]
     """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls."""
     sender_progress: Value[Progress] | None = None

@@ -19,7 +19,7 @@ from pready.model.common.units import format_size
 from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.machine.transports import with_puts
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.workload.workload import Workload
 from pready.show.figures.eta_over_size import Line, Sure, eta_over_size

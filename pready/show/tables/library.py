@@ -10,7 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pready.model.approach.libraries import LibraryProfile, Messages
-from pready.model.machine.rma_by_fabric import KNOWN, SAYS
+from pready.model.common.units import format_size
+from pready.model.machine.machine import Fabric
+from pready.model.machine.transports import ANSWERS, KNOWN, SAYS, Transport
 from pready.show.terminal.table import Readable
 
 MESSAGES: dict[Messages, str] = {
@@ -56,9 +58,8 @@ def library_view(profile: LibraryProfile) -> RenderableType:
     rows.add_row("VCIs of communicators", str(profile.max_vcis))
     if profile.max_vcis > 1:
         rows.add_row("progress", "for all VCIs" if profile.global_progress else "for the caller's VCI")
-    for (family, fabric), puts in KNOWN.items():
-        if family == profile.family:
-            rows.add_row(f"MPI_Put, {fabric}", f"{SAYS[puts.value]} ({puts.why})")
+    for fabric, row in _transports(profile).items():
+        rows.add_row(f"over {fabric}", transport_line(row))
     rows.add_row("why", f"{profile.why} ({profile.source})" if profile.source else profile.why)
     for fact in profile.known:
         rows.add_row("bug" if fact.bug else "known", fact.text(profile.version))
@@ -69,6 +70,23 @@ def library_view(profile: LibraryProfile) -> RenderableType:
 
 def library_data(profile: LibraryProfile) -> dict[str, Any]:
     """The same as data for JSON."""
-    puts = {fabric: SAYS[p.value] for (family, fabric), p in KNOWN.items() if family == profile.family}
+    over = {fabric: transport_line(row) for fabric, row in _transports(profile).items()}
     facts = [asdict(f) for f in profile.known]
-    return asdict(profile) | {"facts": facts, "warnings": list(profile.warnings), "puts": puts}
+    return asdict(profile) | {"facts": facts, "warnings": list(profile.warnings), "transports": over}
+
+
+def transport_line(row: Transport) -> str:
+    """A transport's defaults on a line: protocol border, who answers, puts."""
+    low, high = row.rendezvous.interval or (row.rendezvous.value, row.rendezvous.value)
+    span = "" if low == high else f" ({format_size(low)} to {format_size(high)})"
+    told = f"{row.name}: rendezvous from {format_size(row.rendezvous.value)}{span}; {ANSWERS[row.receiver.value]}"
+    if row.sender is not None:
+        told += ", and the sender" if row.sender.value == "on-call" else ""
+    return told if row.puts is None else f"{told}; puts: {SAYS[row.puts.value]}"
+
+
+def _transports(profile: LibraryProfile) -> dict[Fabric, Transport]:
+    """By fabric; this very library's before its family's."""
+    found = {fabric: row for (who, fabric), row in KNOWN.items() if who == profile.family}
+    found.update({fabric: row for (who, fabric), row in KNOWN.items() if who == profile.name})
+    return found

@@ -36,7 +36,7 @@ from pready.model.advice.predict import effective_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.rma_by_fabric import with_puts
+from pready.model.machine.transports import with_puts
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload

@@ -1,4 +1,4 @@
-"""How puts move, by library and fabric, and what predictions make of it."""
+"""What a library does over a fabric by default, and what predictions make of its puts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_fabric import KNOWN, SAYS, with_puts
+from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, transport, with_puts
 from pready.model.timeline.rules import setting_of
 from pready.model.workload.workload import Workload
 
@@ -69,11 +69,27 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
 
 
 def test_every_row_has_a_source_and_words() -> None:
-    for (family, _), puts in KNOWN.items():
-        assert family in {p.family for p in LIBRARIES.values()}
-        assert puts.why
-        assert puts.value in SAYS
-    assert {p.value for p in KNOWN.values()} == set(SAYS)
+    for (who, _), row in KNOWN.items():
+        assert who in {p.family for p in LIBRARIES.values()} | {*LIBRARIES}
+        assert row.receiver.value in ANSWERS
+        low, high = row.rendezvous.interval or (0.0, 0.0)
+        assert 1024 <= low <= row.rendezvous.value <= high <= 4 << 20
+        for value in (row.rendezvous, row.receiver, row.sender, row.puts):
+            assert value is None or len(value.why) > 20
+    assert {row.puts.value for row in KNOWN.values() if row.puts is not None} == set(SAYS)
+
+
+def test_the_adapter_answers_on_slingshot_11_only() -> None:
+    """Cassini matches and reads by itself; ConnectX-5 of Slingshot-10, and PSM2, have software do it."""
+    for (_, fabric), row in KNOWN.items():
+        assert (row.receiver.value == "hardware") == (fabric == "slingshot")
+
+
+def test_a_transport_goes_by_library_then_family_then_fabric() -> None:
+    mpich, any_library = LIBRARIES["mpich-release"], LIBRARIES["emulated"]
+    assert transport(mpich, "infiniband") is KNOWN["MPICH", "infiniband"]
+    assert transport(any_library, "efa").name == transport(None, "efa").name == "EFA"
+    assert transport(mpich, None) is transport(None, None) is ANY
 
 
 @pytest.mark.parametrize("key", ["rma-single-active", "rma-many-passive"])

@@ -1,0 +1,276 @@
+"""What a library does over a fabric by default: from which size a rendezvous, who answers it, how MPI_Put moves.
+
+A machine that was measured says so itself; this is for machines that do not, and for a library other than the one a
+machine was measured with. Read in the sources named; a size that a library computes at start has an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pready.model.approach.libraries import LIBRARIES, LibraryProfile
+from pready.model.common import units
+from pready.model.common.units import SI
+from pready.model.machine.machine import Fabric, Machine, Progress
+from pready.model.machine.rma import Puts
+from pready.model.toml.provenance import Value
+
+KIB = 1024
+Source = Literal["measured", "literature", "assumed"]
+
+IN_HARDWARE = "zambre2021 6.1: InfiniBand implements most contiguous RMA operations completely in hardware"
+_UCX = "openucx/ucx @9466d104"
+_OFI = "ofiwg/libfabric @af8ddbe9"
+_PSM2 = "cornelisnetworks/opa-psm2 @5ecb5769"
+
+
+@dataclass(frozen=True)
+class Transport:
+    """A library over a fabric."""
+
+    name: str
+    """What moves the messages, for a reader."""
+    rendezvous: Value[float]
+    """The size in bytes from which a message is a rendezvous."""
+    receiver: Value[Progress]
+    """When the receiver's half of a rendezvous moves (`Machine.progress`)."""
+    sender: Value[Progress] | None = None
+    """When the sender's half moves (`Machine.sender_progress`); None: without the sender, the receiver reads."""
+    puts: Value[Puts] | None = None
+    """How MPI_Put moves its data; None: the adapter is taken to move it."""
+
+
+def _from(size: int, least: int, most: int, source: Source, why: str) -> Value[float]:
+    return Value[units.Size](value=SI(size), interval=(SI(least), SI(most)), source=source, why=why)
+
+
+def _progress(value: Progress, source: Source, why: str) -> Value[Progress]:
+    return Value[Progress](value=value, source=source, why=why)
+
+
+def _puts(value: Puts, source: Source, why: str) -> Value[Puts]:
+    return Value[Puts](value=value, source=source, why=why)
+
+
+_READS = _progress(
+    "on-call",
+    "literature",
+    f"{_UCX} src/ucp/rndv: the receiver matches the request in software and reads; tag matching by the adapter is off "
+    "(UCX_TM_ENABLE=n, src/uct/ib/mlx5/rc/rc_mlx5_common.c)",
+)
+_BY_UCX = (
+    "UCX computes it at start (UCX_RNDV_THRESH=auto); docs/source/faq.md shows 17298 B, gillis2023 4.1 8 to 16 KiB"
+)
+_BY_RXM = "ofi_rxm: the receiver reads after a request that software matches (FI_OFI_RXM_USE_RNDV_WRITE=0)"
+
+
+def _ucx(fabric: str, puts: Value[Puts], least: int = 8 * KIB) -> Transport:
+    border = _from(16 * KIB, least, 64 * KIB, "literature", f"{_UCX}: {_BY_UCX}")
+    return Transport(f"UCX over {fabric}", border, _READS, puts=puts)
+
+
+_MPICH_PUTS = _puts("adapter", "literature", IN_HARDWARE)
+_OMPI_PUTS = _puts("adapter", "assumed", f"osc/ucx hands puts to UCX, as MPICH does ({IN_HARDWARE})")
+_ROCE_PUTS = _puts("adapter", "assumed", f"the same verbs as InfiniBand ({IN_HARDWARE})")
+
+_CXI = Transport(
+    "CXI over Slingshot-11",
+    _from(
+        16 * KIB,
+        4 * KIB,
+        64 * KIB,
+        "literature",
+        f"{_OFI} man/fi_cxi.7.md: FI_CXI_RDZV_THRESHOLD 16384, FI_CXI_RDZV_GET_MIN 2049; sites and versions differ",
+    ),
+    _progress(
+        "hardware",
+        "literature",
+        f"{_OFI} man/fi_cxi.7.md: Cassini matches the request and reads, without software progress "
+        "(FI_CXI_RX_MATCH_MODE=hardware, and hybrid until its entries are used up)",
+    ),
+    puts=_puts("adapter", "literature", f"{_OFI} man/fi_cxi.7.md: RMA is offloaded to the adapter"),
+)
+_SS10 = Transport(
+    "verbs;ofi_rxm over Slingshot-10",
+    _from(
+        256 * KIB,
+        16 * KIB,
+        512 * KIB,
+        "literature",
+        "ARCHER2-HPC/archer2-docs @0f84b5d5 docs/user-guide/tuning.md: eager to 16 KiB, in segments to 256 KiB "
+        "(FI_OFI_RXM_SAR_LIMIT)",
+    ),
+    _progress("on-call", "literature", f"{_OFI} prov/rxm: {_BY_RXM}"),
+    puts=_ROCE_PUTS,
+)
+_PSM2_ROW = Transport(
+    "PSM2 over Omni-Path",
+    _from(
+        64000,
+        16 * KIB,
+        256 * KIB,
+        "literature",
+        f"{_PSM2} psm_config.h: PSM2_MQ_RNDV_HFI_THRESH 64000 on Xeon, 200000 on Xeon Phi",
+    ),
+    _progress(
+        "on-call",
+        "literature",
+        f"{_PSM2} psm2_am.h: active progress; matching in software, its receive thread polls 10 to 100 times a second",
+    ),
+    _progress("on-call", "literature", f"{_PSM2} ptl_ips/ips_proto_mq.c: the sender sends after the clear-to-send"),
+    _puts("processor", "literature", "zambre2021 4: Omni-Path emulates one-sided operations in software"),
+)
+_EFA = Transport(
+    "EFA",
+    _from(
+        64 * KIB + 1,
+        8 * KIB,
+        128 * KIB,
+        "literature",
+        f"{_OFI} man/fi_efa.7.md: FI_EFA_INTER_MAX_MEDIUM_MESSAGE_SIZE 65536; larger ones wait for a clear-to-send",
+    ),
+    _progress("on-call", "literature", f"{_OFI} man/fi_efa.7.md: FI_PROGRESS_MANUAL, software answers"),
+    _progress("on-call", "literature", f"{_OFI} man/fi_efa.7.md: the sender's software sends after the clear-to-send"),
+    _puts("processor", "assumed", f"{_OFI} man/fi_efa.7.md: a put is emulated where the device cannot write"),
+)
+_TOFU = Transport(
+    "TofuD",
+    _from(
+        16 * KIB,
+        8 * KIB,
+        128 * KIB,
+        "assumed",
+        "giordano/julia-on-fugaku @91b0799: RIKEN's ping-pong takes 3.90 us at 8 KiB, 7.27 us at 16 KiB; "
+        "OMPI_MCA_btl_tofu_eager_limit moves it",
+    ),
+    _progress("on-call", "assumed", "Fujitsu MPI is made from Open MPI, whose software matches a request"),
+    puts=_puts("adapter", "assumed", "Tofu's RDMA engine writes; nothing found on MPI_Put"),
+)
+_OB1 = Transport(
+    "ob1 over TCP",
+    _from(64 * KIB, 64 * KIB, 64 * KIB, "literature", "Open MPI: btl_tcp_eager_limit 65536"),
+    _progress("on-call", "literature", "Open MPI: ob1 answers in MPI calls"),
+    _progress("on-call", "literature", "Open MPI: ob1 sends after the clear-to-send in MPI calls"),
+    _puts("deferred", "measured", "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only"),
+)
+_MPICH_TCP = Transport(
+    "ofi over TCP",
+    _from(
+        128 * KIB,
+        16 * KIB,
+        4096 * KIB,
+        "assumed",
+        f"{_OFI} man/fi_rxm.7.md: ofi_rxm to 128 KiB; newer versions' own TCP endpoints buffer any size",
+    ),
+    _progress("on-call", "assumed", "software answers in MPI calls"),
+    puts=_puts("adapter", "measured", "MPICH 5.0.2 over ofi's tcp: 2.3 to 2.7 MB moved while no thread was in MPI"),
+)
+_GNI = Transport(
+    "uGNI over Aries",
+    _from(8 * KIB, 4 * KIB, 16 * KIB, "assumed", "Cray MPICH: MPICH_GNI_MAX_EAGER_MSG_SIZE 8192"),
+    _progress("on-call", "assumed", "Cray MPICH: software answers, unless MPICH_NEMESIS_ASYNC_PROGRESS is set"),
+)
+_PARASTATION_IB = Transport(
+    "pscom over InfiniBand",
+    _from(16 * KIB, 4 * KIB, 256 * KIB, "assumed", "pscom's plugin sets it (ucp: as UCX; openib: PSP_RENDEZVOUS)"),
+    _progress("on-call", "assumed", "pscom answers in MPI calls"),
+)
+_SPECTRUM_IB = Transport(
+    "PAMI over InfiniBand",
+    _from(
+        16 * KIB,
+        4 * KIB,
+        64 * KIB,
+        "assumed",
+        "bienz2/BenchPress @ac2ede1, Summit: t(0) grows from 2.4 us below to 5 us above 16 KiB",
+    ),
+    _progress("on-call", "assumed", "PAMI answers in MPI calls, unless its asynchronous progress is switched on"),
+    puts=_ROCE_PUTS,
+)
+_INTEL_IB = Transport(
+    "verbs;ofi_rxm or mlx over InfiniBand",
+    _from(
+        256 * KIB,
+        16 * KIB,
+        512 * KIB,
+        "assumed",
+        "Intel MPI: I_MPI_EAGER_THRESHOLD 256 KB; stackhpc/hpc-tests @f735aa2 shows it at 256 KiB over verbs; "
+        "its mlx provider leaves it to UCX",
+    ),
+    _progress("on-call", "literature", f"{_OFI} prov/rxm: {_BY_RXM}"),
+    puts=_MPICH_PUTS,
+)
+
+KNOWN: Mapping[tuple[str, Fabric], Transport] = {
+    ("MPICH", "infiniband"): _ucx("InfiniBand", _MPICH_PUTS),
+    ("Open MPI", "infiniband"): _ucx("InfiniBand", _OMPI_PUTS),
+    ("intel-mpi", "infiniband"): _INTEL_IB,
+    ("ParaStation", "infiniband"): _PARASTATION_IB,
+    ("Spectrum MPI", "infiniband"): _SPECTRUM_IB,
+    ("MPICH", "roce"): _ucx("RoCE", _ROCE_PUTS, 4 * KIB),
+    ("Open MPI", "roce"): _ucx("RoCE", _ROCE_PUTS, 4 * KIB),
+    ("MPICH", "slingshot"): _CXI,
+    ("Open MPI", "slingshot"): _CXI,
+    ("MPICH", "slingshot-10"): _SS10,
+    ("Open MPI", "slingshot-10"): _SS10,
+    ("MPICH", "omni-path"): _PSM2_ROW,
+    ("Open MPI", "omni-path"): _PSM2_ROW,
+    ("MPICH", "efa"): _EFA,
+    ("Open MPI", "efa"): _EFA,
+    ("Fujitsu MPI", "tofu"): _TOFU,
+    ("MPICH", "tcp"): _MPICH_TCP,
+    ("Open MPI", "tcp"): _OB1,
+    ("MPICH", "aries"): _GNI,
+}
+"""By the library's name, or its family, and the machine's fabric."""
+
+ANY = Transport(
+    "an unknown library or fabric",
+    _from(16 * KIB, 4 * KIB, 256 * KIB, "assumed", "neither library nor fabric is known: what most have"),
+    _progress("on-call", "assumed", "most transports match a rendezvous request in software"),
+)
+
+SAYS: Mapping[Puts, str] = {
+    "adapter": "the adapter moves them",
+    "processor": "active messages: the target's processor takes them in",
+    "deferred": "deferred until synchronisation",
+}
+"""In words."""
+
+ANSWERS: Mapping[Progress, str] = {
+    "hardware": "the adapter answers",
+    "thread": "a progress thread answers",
+    "on-call": "a thread in MPI answers",
+}
+"""In words."""
+
+
+def known(profile: LibraryProfile, fabric: Fabric | None) -> Transport | None:
+    """What is known of this very library, or of its family, over this fabric."""
+    if fabric is None:
+        return None
+    return KNOWN.get((profile.name, fabric)) or KNOWN.get((profile.family, fabric))
+
+
+def transport(profile: LibraryProfile | None, fabric: Fabric | None) -> Transport:
+    """The same; of a library that may be any, what the fabric's libraries have; else `ANY`."""
+    found = None if profile is None else known(profile, fabric)
+    if found is not None:
+        return found
+    any_library = profile is None or profile.family == "any"
+    return next((row for (_, over), row in KNOWN.items() if any_library and over == fabric), ANY)
+
+
+def with_puts(machine: Machine, profile: LibraryProfile) -> Machine:
+    """The machine with this library's puts.
+
+    Where it is the machine's own library, only what the file does not say; where it is another, what is known of that
+    one on this fabric. A machine without a fabric, or a library that may be any, leaves all as it is.
+    """
+    row = known(profile, machine.fabric)
+    mine = LIBRARIES[machine.library.name].family == profile.family
+    if row is None or row.puts is None or (mine and machine.one_sided.puts is not None):
+        return machine
+    return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"puts": row.puts})})
