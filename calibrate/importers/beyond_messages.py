@@ -16,6 +16,7 @@ from pready.calibrate.machine.estimates import BANDWIDTH, SHORTEST_S, TIME, exac
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine, load
+from pready.model.machine.path import SizeCurve
 from pready.model.toml.provenance import Value
 
 SMALL = 64
@@ -114,15 +115,16 @@ def _threads(found: Terms, beside: Beside) -> Terms:
 def _puts(found: Terms, beside: Beside) -> Terms:
     """One of a window of puts; and the synchronisation of one."""
     machine = found.machine
-    put = machine.one_sided.put.value
-    out, notes, used = dict[str, Value[float]](), list[str](), list[str]()
+    known = machine.one_sided.put
+    put = float(machine.inter.segments[0].o_s.value) if known is None else known.at(SMALL)
+    out, notes, used = dict[str, Value[float] | SizeCurve](), list[str](), list[str]()
     streams = [(t, sync) for sync, curve in beside.put_streams.items() if (t := _small(curve)) is not None]
     if streams:
         each, sync = min(streams)
         waited = _small(beside.puts[sync]) if sync in beside.puts else None
         put = max(each - (0.0 if waited is None else waited / WINDOW), SHORTEST_S)
         why = f"osu_put_bw, {sync}: one of {WINDOW} puts of up to {SMALL} B, less its share of waiting"
-        out["put"] = value(TIME, Estimate(put, min(put, max(each / 2, SHORTEST_S)), each), why)
+        out["put"] = size_curve({SMALL: put}, why, each / put - 1)
     for name, ways in (("flush", PASSIVE), ("epoch", (ACTIVE,))):
         for sync in [sync for sync in ways if sync in beside.puts][:1]:
             whole = _small(beside.puts[sync])
@@ -138,8 +140,9 @@ def _puts(found: Terms, beside: Beside) -> Terms:
 def _synchronisation(whole: float, put: float, machine: Machine, sync: str) -> Value[float]:
     latency: Value[float] = machine.inter.segments[0].L
     low, high = latency.interval or (latency.value, latency.value)
-    time, least, most = (max(whole - put - L, SHORTEST_S) for L in (latency.value, high, low))
-    why = f"osu_put_latency, {sync}: puts of up to {SMALL} B, less put and L"
+    peer = machine.one_sided.epoch_peer.value
+    time, least, most = (max(whole - put - L - peer, SHORTEST_S) for L in (latency.value, high, low))
+    why = f"osu_put_latency, {sync}: puts of up to {SMALL} B, less put, L and epoch_peer"
     return value(TIME, Estimate(time, least, most), why, latency.source)
 
 

@@ -76,8 +76,8 @@ def describe(
             base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(fit)
         ),
         one_sided=OneSided(
-            put=assumed(TIME, max(smallest, 1e-9), "not measured: as a send's o_s", 2.0),
             epoch=assumed(TIME, max(2 * smallest, 2e-9), "not measured: twice a send's o_s per window", 3.0),
+            epoch_peer=assumed(TIME, max(2 * smallest, 2e-9), "not measured: a send of two messages per peer", 3.0),
         ),
         memory=Memory(copy_hot=_copy(probes.copy_bandwidth, "hot"), copy_cold=_copy(probes.copy_bandwidth, "cold")),
         requests=Requests(setup=_setup(probes)),

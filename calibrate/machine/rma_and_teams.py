@@ -114,8 +114,7 @@ def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages:
         machine = with_fields(machine, active_message=active)
     if (barrier := _barrier(machine, found)) is not None:
         machine = with_fields(machine, threads=with_fields(machine.threads, barrier=barrier))
-    one_sided: dict[str, Value[float] | Value[Puts]] = {**_put(found), **_puts(found)}
-    machine = _with_rma(machine, one_sided)
+    machine = _with_rma(machine, {**_put(found), **_puts(found)})
     machine = _with_rma(machine, _epochs(machine, found))
     return _with_rma(machine, _epochs_of_teams(machine, found))
 
@@ -192,14 +191,19 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
     return barrier_curve(times, why, half=half)
 
 
-def _put(found: Found) -> dict[str, Value[float]]:
+def _put(found: Found) -> dict[str, SizeCurve]:
     """The cost of each further put: a thread marks its partitions one after the other.
 
     All rounds count: in one minute 64 puts by eight threads take 486 us, in another 800.
     """
     puts = [put for of in found.rounds for put in _further_puts(of)]
     why = f"{MORE_PUTS} puts less {PUTS}, and {PUTS} less one, by one thread and by each of a team"
-    return {"put": between(puts, why)} if puts else {}
+    if not puts:
+        return {}
+    of = between(puts, why)
+    low, high = of.interval or (of.value, of.value)
+    half = max(high / of.value - 1, 1 - low / of.value)
+    return {"put": size_curve({SMALL_EXCHANGE: of.value}, why, half)}
 
 
 def _further_puts(found: Found) -> Iterator[float]:

@@ -382,10 +382,8 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         finish.append(f"{len(members) - 1} further VCIs are polled")
         terms += term("poll")
     if i.one_sided:
-        closes = (
-            "MPI_Win_complete and MPI_Win_wait" if i.sync == "active" else "flush, then a message tells the receiver"
-        )
-        finish.append(f"{closes}; {windows} window{'s' * (windows > 1)}")
+        peers = f", each with {setting.peers} peers" if setting.peers > 1 else ""
+        finish.append(f"{i.synchronisation}; {windows} window{'s' * (windows > 1)}{peers}")
         ends = bool(confirmed(costs, i, setting))
         heard = not ends and bool(delivered(costs, i, setting)) and setting.two_way
         if heard:
@@ -396,6 +394,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
             acknowledged = float(acknowledgement(costs, i, setting))
             terms.append(Amount("acknowledgement", BY_COST["ack"].latex, acknowledged))
         terms += term("epoch" if i.sync == "active" else "flush")
+        terms += term("epoch_peer" if i.sync == "active" else "flush_peer", windows * setting.peers)
         terms += term("window", windows - 1)
         terms += term("control")
     if i.receivers == "threads":

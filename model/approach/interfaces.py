@@ -15,6 +15,13 @@ from typing import Literal
 Sync = Literal["none", "active", "passive"]
 Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
 
+SYNCHRONISATION: Mapping[Sync, str] = {
+    "none": "",
+    "active": "MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin",
+    "passive": "MPI_Win_lock once, then MPI_Win_flush and a message that tells the target",
+}
+"""By kind of synchronisation: MPI's calls. None is MPI_Win_fence, which makes all ranks of the window wait."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interface:
@@ -65,6 +72,11 @@ class Interface:
     def one_sided(self) -> bool:
         """Is it MPI_Put between RMA synchronisations?"""
         return self.sync != "none"
+
+    @property
+    def synchronisation(self) -> str:
+        """The RMA calls that open and end each exchange; empty where there are none (gillis2023 Tables 1 and 2)."""
+        return SYNCHRONISATION[self.sync]
 
     @property
     def opens(self) -> bool:

@@ -158,7 +158,7 @@ class LibraryProfile:
             elif self.messages == "per partition":
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
         elif interface.one_sided:
-            out.append(f"{t} MPI_Put per buffer, {interface.sync} target synchronisation")
+            out.append(f"{t} MPI_Put per buffer; {interface.synchronisation}")
         elif interface is PERSISTENT:
             out.append("MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it")
         elif interface.splits:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import Interface
 from pready.model.common.arrays import Array
-from pready.model.machine.path import NetworkPath, Segment
+from pready.model.machine.path import NetworkPath, PathName, Segment
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
@@ -54,7 +55,7 @@ class Costs:
     copy_in: Array
     """O_s m: the sender's eager copy, with the lock held."""
     put: Array
-    """Overhead of an MPI_Put, in place of o_s."""
+    """CPU time of an MPI_Put, in place of o_s + O_s m."""
     handshake: Array
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
     gap: Array
@@ -87,8 +88,13 @@ class Costs:
     barrier: Array
     poll: Array
     epoch: Array
+    """Active synchronisation of the first window, peers aside."""
+    epoch_peer: Array
+    """Active synchronisation, each window and peer."""
     flush: Array
     """`epoch` for passive synchronisation."""
+    flush_peer: Array
+    """`epoch_peer` for passive synchronisation."""
     window: Array
     """`epoch` for each window after the first."""
     contention: Array
@@ -166,6 +172,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         size=np.asarray(float(size)),
         hold=fitted["o_s"],
         copy_in=_copy(segment, segment.O_s, size, copy),
+        put=_put(sampler, workload, path, size, alike["copy"]),
         handshake=fitted["handshake"],
         gap=fitted["g"],
         stream=stream,
@@ -182,7 +189,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
 
 
 _ALIKE = (
-    *("setup", "put", "ack", "per_entry", "control", "pready", "barrier", "poll", "epoch", "flush", "window"),
+    *("setup", "ack", "per_entry", "control", "pready", "barrier", "poll"),
+    *("epoch", "epoch_peer", "flush", "flush_peer", "window"),
     *BY_SHARING,
 )
 """Costs of a message whatever its size."""
@@ -198,16 +206,17 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
         "matching": sampler("matching.base", m.matching.base),
         "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
-        "put": sampler("one_sided.put", m.one_sided.put),
         "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": _fixed(sampler, at, path, 0),
         "pready": sampler("threads.pready", m.threads.pready),
         "barrier": sampler.relative("barrier", barrier.at(workload.threads), barrier.interval),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, m.one_sided.epoch, "epoch"),
-        "flush": _epoch(sampler, m.one_sided.flush, "flush"),
-        "window": _epoch(sampler, m.one_sided.window, "window"),
+        "epoch": _epoch(sampler, "epoch"),
+        "epoch_peer": _epoch(sampler, "epoch_peer"),
+        "flush": _epoch(sampler, "flush", "epoch"),
+        "flush_peer": _epoch(sampler, "flush_peer", "epoch_peer"),
+        "window": _epoch(sampler, "window", "epoch"),
         "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),
     }
@@ -252,11 +261,32 @@ def _contention_put(sampler: Sampler, threads: int) -> Array:
     return sampler.sharing("contention_put", own, threads)
 
 
-def _epoch(sampler: Sampler, value: Value[float] | None, name: str) -> Array:
-    """CPU time around an epoch, by default that of active synchronisation; no draw is below 0."""
-    if value is None:
-        value, name = sampler.machine.one_sided.epoch, "epoch"
-    return np.maximum(sampler(f"one_sided.{name}", value), 0.0)
+def _epoch(sampler: Sampler, *names: str) -> Array:
+    """CPU time of a synchronisation: the first of these that the machine says; no draw is below 0."""
+    says = sampler.machine.one_sided
+    name = next(name for name in names if getattr(says, name) is not None)
+    return np.maximum(sampler(f"one_sided.{name}", getattr(says, name)), 0.0)
+
+
+def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
+    """CPU time of a put at a copy bandwidth: its own where it is known, else a send's of the same size.
+
+    Beyond the largest size that is known, it grows as a send's does: it, too, copies or registers.
+    """
+    own = sampler.machine.one_sided.put
+    send = partial(_sending, sampler, workload.path, path, copy)
+    if own is None:
+        return send(size)
+    known, largest = sampler.curve("one_sided.put", own, size), own.sizes[-1]
+    return known if size <= largest else np.asarray(known + np.maximum(send(size) - send(largest), 0.0))
+
+
+def _sending(sampler: Sampler, at: PathName, path: NetworkPath, copy: Array, size: float) -> Array:
+    """o_s + O_s m of a send at a copy bandwidth."""
+    index = path.place(size)
+    segment = path.segments[index]
+    fitted = sampler.once((at, index), lambda: _of_segment(sampler, at, path, index))
+    return np.asarray(fitted["o_s"] + _copy(segment, segment.O_s, size, size / copy))
 
 
 def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:

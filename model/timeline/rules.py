@@ -174,7 +174,9 @@ def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Arr
 
 
 def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """CPU time for the epochs on all windows."""
+    """CPU time of the synchronisation of all windows with all peers, at each end: shape (rows,) or ()."""
     interface = approach.interface
-    first = costs.flush if interface.sync == "passive" else costs.epoch
-    return np.asarray(first + (interface.windows(setting.threads) - 1) * costs.window)
+    windows = interface.windows(setting.threads)
+    passive = interface.sync == "passive"
+    first, peer = (costs.flush, costs.flush_peer) if passive else (costs.epoch, costs.epoch_peer)
+    return np.asarray(first + (windows - 1) * costs.window + windows * setting.peers * peer)

@@ -14,7 +14,7 @@ def ideal(**changes: Any) -> Machine:
     """A machine that only has bandwidth; `changes` are plain SI numbers.
 
     L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), contention (same),
-    poll, match, per_entry, put, epoch, link (bytes per second), progress, contexts, copy.
+    poll, match, per_entry, put, epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
     """
     p: dict[str, Any] = {
         "L": 0.0,
@@ -31,6 +31,7 @@ def ideal(**changes: Any) -> Machine:
         "per_entry": 0.0,
         "put": 0.0,
         "epoch": 0.0,
+        "epoch_peer": 0.0,
         "link": None,
         "progress": "hardware",
         "contexts": 10_000,
@@ -65,7 +66,11 @@ def ideal(**changes: Any) -> Machine:
             "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
         },
         "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
-        "one_sided": {"put": value(p["put"], "s"), "epoch": value(p["epoch"], "s")},
+        "one_sided": {
+            "put": {"sizes": ["1 B"], "time": [f"{p['put']!r} s"], "source": "assumed", "why": "test"},
+            "epoch": value(p["epoch"], "s"),
+            "epoch_peer": value(p["epoch_peer"], "s"),
+        },
         "memory": {"copy_hot": value(p["copy"], "B/s"), "copy_cold": value(p["copy"], "B/s")},
     }
     import datetime
@@ -96,7 +101,8 @@ def with_every_table() -> Machine:
     data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
     data["memory"] |= {"cache": value("32 MiB"), "caches": value(2)}
     data["threads"]["contention_put"] = data["threads"]["contention"]
-    data["one_sided"] |= {"flush": value("2 us"), "window": value("1 us"), "puts": value("adapter")}
+    data["one_sided"] |= {"put": curve, "flush": value("2 us"), "flush_peer": value("1 us")}
+    data["one_sided"] |= {"window": value("1 us"), "puts": value("adapter")}
     data["library"]["early_send"] = value(True)
     data |= {"sender_progress": value("on-call"), "active_message": curve, "cold": curve}
     return validated(Machine, data, "test machine")

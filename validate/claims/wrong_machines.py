@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pready.model.machine.machine import Machine
+from pready.model.machine.rma import OneSided
 from pready.model.machine.threads import Contention
 from pready.model.toml.provenance import Strict
 
@@ -17,6 +18,8 @@ WRONG = 3.0
 """What overheads and contention are multiplied with, or divided by."""
 CPU = ("o_s", "o_r", "O_s", "O_r", "O_r_beyond", "handshake")
 """A segment's terms that a CPU pays."""
+EPOCHS = ("epoch", "epoch_peer", "flush", "flush_peer", "window")
+"""CPU time of RMA synchronisation."""
 
 Change = Callable[[Machine], Machine]
 
@@ -40,12 +43,20 @@ def _segments(machine: Machine, change: Callable[[Any], Any], link: float = 1.0)
     return {name: path(of) for name, of in paths.items() if of is not None}
 
 
+def _put(one_sided: OneSided, factor: float) -> OneSided:
+    """Puts multiplied; absent ones are as sends, which are."""
+    put = one_sided.put
+    if put is None:
+        return one_sided
+    return one_sided.model_copy(update={"put": put.model_copy(update={"time": tuple(factor * t for t in put.time)})})
+
+
 def overheads(machine: Machine, factor: float) -> Machine:
     """All that a CPU pays for a message, a partition or an epoch, multiplied; a copy's bandwidth divided."""
     tables: dict[str, Strict] = {
         "threads": _times(machine.threads, factor, "pready", "vci_poll"),
         "matching": _times(machine.matching, factor, "base", "per_entry"),
-        "one_sided": _times(machine.one_sided, factor, "put", "epoch", "flush", "window"),
+        "one_sided": _times(_put(machine.one_sided, factor), factor, *EPOCHS),
         "memory": _times(machine.memory, 1 / factor, "copy_hot", "copy_cold"),
     }
     return machine.model_copy(update=tables | _segments(machine, lambda s: _times(s, factor, *CPU)))

@@ -56,7 +56,12 @@ def test_puts_and_their_synchronisation() -> None:
         ),
         MACHINE,
     )
-    for name, true in (("put", put), ("flush", flush), ("epoch", epoch)):
+    curve, peer = found.machine.one_sided.put, MACHINE.one_sided.epoch_peer.value
+    assert curve is not None
+    assert curve.sizes == (64,)
+    assert curve.time == pytest.approx([put], rel=1e-3)
+    assert curve.time[0] * (1 + curve.interval) == pytest.approx(put + waits / 64, rel=1e-3)
+    for name, true in (("flush", flush - peer), ("epoch", epoch - peer)):
         value = getattr(found.machine.one_sided, name)
         assert value.value == pytest.approx(true, rel=1e-3)
         low, high = value.interval
@@ -137,6 +142,7 @@ def test_real_files_make_a_machine(tmp_path: Path) -> None:
     made = from_files([DATA / name for name in names], name="m", library="mpich-release")
     assert made.machine.library.name == "mpich-release"
     assert made.machine.threads.contention.threads[:2] == (1, 2)
+    assert made.machine.one_sided.put is not None
     assert made.machine.one_sided.put.source == "measured"
     assert made.machine.one_sided.flush is not None
     assert not any("contention as on" in note for note in made.notes)

@@ -1,0 +1,77 @@
+"""What RMA costs a sender: puts as sends of the same size, epochs by windows and peers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.calibrate.machine.estimates import TIME, exact, size_curve, with_fields
+from pready.model.approach.interfaces import BY_KEY, MANY, Interface
+from pready.model.machine.machine import load, profiles
+from pready.model.timeline.costs import costs
+from pready.model.timeline.rules import epochs, holding, setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload.workload import Workload
+
+US = 1e-6
+RMA = [BY_KEY[f"rma-{n}-{s}"] for n in ("single", "many") for s in ("active", "passive")]
+
+
+def workload(threads: int = 4, pattern: str = "pt2pt") -> Workload:
+    return Workload(threads=threads, buffer="1 MiB", pattern=pattern)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("profile", [p for p in profiles() if load(p).one_sided.put is None])
+@pytest.mark.parametrize("size", [8, 1500, 9000, 20000, 100_000, 2 << 20])
+def test_a_put_holds_the_lock_as_long_as_a_send_in_the_same_draw(profile: str, size: int) -> None:
+    c = costs(Sampler(load(profile), draws=20), workload(), size)
+    send, put = (holding(c, a.into(4)) for a in (MANY, BY_KEY["rma-single-active"]))
+    assert np.array_equal(put, send)
+
+
+def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
+    # MeluXina: bcopy from 2 KiB with o_s = 0.7 us and a copy at 8 GB/s, rendezvous from 16 KiB with 1.79 us.
+    m = load("meluxina")
+    m = with_fields(m, one_sided=with_fields(m.one_sided, put=size_curve({64: 0.5 * US, 4096: US}, "test")))
+    c = {size: float(costs(Sampler(m), workload(), size).put) for size in (8, 64, 512, 4096, 8192, 65536)}
+    assert c[8] == c[64] == pytest.approx(0.5 * US)
+    assert c[512] == pytest.approx(0.75 * US)  # halfway in the logarithm
+    assert c[4096] == pytest.approx(US)
+    assert c[8192] == pytest.approx(US + 4096 / 20e9)
+    assert c[65536] == pytest.approx(US + (1.79 - 0.7) * US - 4096 / 20e9)
+
+
+@pytest.mark.parametrize("interface", RMA)
+def test_an_epoch_costs_by_windows_and_peers(interface: Interface) -> None:
+    one_sided = with_fields(
+        ideal().one_sided,
+        **{
+            name: exact(TIME, value * US, "test")
+            for name, value in (("epoch", 5), ("epoch_peer", 2), ("flush", 70), ("flush_peer", 30), ("window", 1))
+        },
+    )
+    m = with_fields(ideal(), one_sided=one_sided)
+    w = workload(threads=4, pattern="halo3d")
+    approach = interface.into(4)
+    passive, many = interface.sync == "passive", interface.windows_per_thread
+    first, peer, windows = (70, 30, 1) if passive else (5, 2, 1)
+    if many:
+        windows = 4
+    took = epochs(costs(Sampler(m), w, w.buffer / 4), approach, setting_of(m, w))
+    assert float(took) == pytest.approx((first + (windows - 1) * 1 + windows * 6 * peer) * US)
+
+
+def test_passive_is_as_active_where_nothing_is_known_of_it() -> None:
+    c = costs(Sampler(load("hpc3"), draws=5), workload(), 64)
+    assert np.array_equal(c.flush, c.epoch)
+    assert np.array_equal(c.flush_peer, c.epoch_peer)
+    assert np.array_equal(c.window, c.epoch)
+
+
+@pytest.mark.parametrize("interface", RMA)
+def test_advice_names_the_calls(interface: Interface) -> None:
+    said = interface.synchronisation
+    calls = ("post", "start", "complete", "wait") if interface.sync == "active" else ("lock", "flush")
+    assert all(f"MPI_Win_{call}" in said for call in calls)
+    assert MANY.synchronisation == ""
