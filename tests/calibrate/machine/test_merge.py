@@ -18,7 +18,7 @@ PUTS = (str(DATA / "osu_put_latency_v7.txt"), str(DATA / "osu_put_bw_v7.txt"))
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    """A machine imported from latencies alone: of puts, all is assumed."""
+    """A machine imported from latencies alone: of RMA, all is assumed."""
     path = tmp_path / "base.toml"
     path.write_text(from_files([DATA / "osu_latency_v7.txt"], name="base").text)
     return path
@@ -35,9 +35,9 @@ def test_assumptions_give_way(base: Path, capsys: pytest.CaptureFixture[str]) ->
     out = merge(base, PUTS)
     told = capsys.readouterr().err
     old, new = load(base), load(out)
-    assert old.one_sided.put.source == "assumed"
-    assert new.one_sided.put.source == "measured"
-    assert "replaced: one_sided.put = " in told
+    assert old.one_sided.put is None
+    assert new.one_sided.put is not None
+    assert "new: one_sided.put = " in told
     assert "new: one_sided.flush = " in told
     assert new.model_copy(update={"one_sided": old.one_sided}) == old  # nothing else
     assert base.read_text() == before
@@ -59,10 +59,9 @@ def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixtur
 def test_a_hand_is_never_overruled(base: Path, capsys: pytest.CaptureFixture[str], sealed: bool) -> None:
     """The edit leaves source and why as they were: only the digest shows it. Comments stay, too."""
     text = base.read_text()
-    old = next(line for line in text.splitlines() if line.startswith("put = "))
-    text = text.replace(
-        old, 'put = {value = "77 ns", source = "assumed", why = "not measured: as a send\'s o_s"}  # mine'
-    )
+    old = next(line for line in text.splitlines() if line.startswith("epoch = "))
+    put = 'put = {sizes = ["8 B"], time = ["77 ns"], source = "assumed", why = "not measured"}  # mine'
+    text = text.replace(old, f"{put}\n{old}")
     if not sealed:
         text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("# Values "))
     base.write_text(text)
@@ -70,12 +69,15 @@ def test_a_hand_is_never_overruled(base: Path, capsys: pytest.CaptureFixture[str
     out = merge(base, PUTS)
     told = capsys.readouterr().err
     assert f"kept one_sided.put of {base}, for the file was edited by hand" in told
-    assert load(out).one_sided.put.value == pytest.approx(77e-9)
+    kept = load(out).one_sided.put
+    assert kept is not None
+    assert kept.time == pytest.approx([77e-9])
     assert load(out).one_sided.flush is not None  # was not there
     assert "# mine" in out.read_text()
     assert edited(out.read_text())  # stays so
-    out = merge(base, PUTS, "--replace", "one_sided.put")
-    assert load(out).one_sided.put.source == "measured"
+    taken = load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put
+    assert taken is not None
+    assert taken.source == "measured"
 
 
 def test_a_library_that_is_named_is_meant(base: Path) -> None:
