@@ -4,4 +4,5 @@ import sys
 
 from pready.cli import main
 
-sys.exit(main())
+if __name__ == "__main__":  # worker processes and ranks import it, too
+    sys.exit(main())

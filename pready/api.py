@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -275,6 +276,7 @@ def sweep(
     work: Work = "per-thread",
     keep: str | Path | None = None,
     cores: int | None = None,
+    executor: Executor | None = None,
 ) -> Table:
     """Predict every combination of some fields' values, on all cores; further arguments and errors as of `predict`.
 
@@ -291,6 +293,9 @@ def sweep(
         Finished points are kept in and read from FILE.points; default: not kept.
     cores
         Worker threads; default: all.
+    executor
+        Where to compute instead: `ProcessPoolExecutor()` (faster than threads for hundreds of points),
+        `client.get_executor()` of a Dask cluster, mpi4py's `MPIPoolExecutor()`, or any other of concurrent.futures.
     """
     return _table(
         as_machine(machine),
@@ -302,6 +307,7 @@ def sweep(
         work=work,
         keep=keep,
         cores=cores,
+        executor=executor,
     )
 
 
@@ -317,6 +323,7 @@ def compare(
     work: Work = "per-thread",
     keep: str | Path | None = None,
     cores: int | None = None,
+    executor: Executor | None = None,
 ) -> Table:
     """Predict workloads on machines with libraries side by side, with the buffers worth porting; else as `sweep`.
 
@@ -342,6 +349,7 @@ def compare(
         work=work,
         keep=keep,
         cores=cores,
+        executor=executor,
     )
 
 
@@ -356,12 +364,13 @@ def _table(
     work: Work,
     keep: str | Path | None,
     cores: int | None,
+    executor: Executor | None,
 ) -> Table:
     if work not in get_args(Work):
         raise PreadyError(f"work = {shown(work)}", valid=" or ".join(map(repr, get_args(Work))))
     points = product(machine, what, axes, library=library, seed=seed, work=work)
     kept = None if keep is None else Kept(Path(keep))
-    return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores)
+    return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
 def _several(given: Any) -> list[Any]:

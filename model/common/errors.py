@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class PreadyError(ValueError):
@@ -25,6 +26,10 @@ class PreadyError(ValueError):
         self.source = source
         super().__init__(str(self))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # From a worker process; an exception pickles its text alone.
+        return _raised, (type(self), self.problem, self.valid, self.source)
+
     def __str__(self) -> str:
         where = f"{printable(self.source)}: " if self.source else ""
         want = f"; valid: {self.valid}" if self.valid else ""
@@ -33,6 +38,10 @@ class PreadyError(ValueError):
     def at(self, source: str) -> PreadyError:
         """The same error, with the file it came from."""
         return PreadyError(self.problem, valid=self.valid, source=source)
+
+
+def _raised(kind: type[PreadyError], problem: str, valid: str | None, source: str | None) -> PreadyError:
+    return kind(problem, valid=valid, source=source)
 
 
 def printable(text: str) -> str:

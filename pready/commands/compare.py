@@ -49,6 +49,7 @@ from pready.whatif.sweep import distinct, product
 @whatif.work()
 @options.min_gain()
 @whatif.cores()
+@whatif.dask()
 @options.as_json()
 @options.as_csv("One line per combination.")
 @options.picture("Draw the saving of each combination.")

@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready compare examples/halo3d.toml --set arrivals.spread=1%,4%,10% --engine timeline --json",
         "pready compare examples/halo3d.toml --set threads=4,8 --work total --seed 1 --cores 2 --min-gain '5 %'",
         "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --overwrite --plot compare.svg",
+        "pready compare examples/halo3d.toml --machine bebop --machine hpc3 --dask scheduler.json",
     ),
     "completion": (
         "pready completion bash --install",
@@ -107,6 +108,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready sweep examples/halo3d.toml --over seed=0:9:1 --machine bebop --library emulated --seed 1 --json",
         'pready sweep examples/halo3d.toml --over buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet --overwrite '
         "--plot s.svg",
+        "pready sweep examples/halo3d.toml --over threads=4,8,16 --dask tcp://login1:8786 -o s.csv",
     ),
     "validate": (
         "pready validate fabrics",

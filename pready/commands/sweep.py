@@ -37,6 +37,7 @@ from pready.whatif.sweep import product
 @click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best.")
 @options.min_gain()
 @whatif.cores()
+@whatif.dask()
 @options.as_json()
 @options.as_csv("One line per point, or with --all per approach.")
 @options.picture("Draw η and the saving over the field with the most values.")

@@ -18,6 +18,7 @@ from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
+from pready.whatif.executors import from_command_line
 from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work
@@ -51,7 +52,16 @@ def work() -> Option:
 
 def cores() -> Option:
     """``--cores``."""
-    return click.option("--cores", type=click.IntRange(1, 4096), help="Worker threads.  [default: all]")
+    return click.option("--cores", type=click.IntRange(1, 4096), help="Workers on this machine.  [default: all]")
+
+
+def dask() -> Option:
+    """``--dask``."""
+    return click.option(
+        "--dask",
+        metavar="tcp://HOST:PORT|FILE",
+        help="Compute on the workers of a Dask scheduler, by its address or scheduler file.",
+    )
 
 
 def output() -> Option:
@@ -78,6 +88,7 @@ def run(
     *,
     work: Work,
     cores: int | None,
+    dask: str | None,
     output: Path | None,
     overwrite: bool,
     picture: Path | None,
@@ -87,6 +98,8 @@ def run(
     """Compute the points; show or write their table."""
     to_file = output is not None and output != STANDARD_OUTPUT
     _one_way(output, as_json=as_json, as_csv=as_csv)
+    if dask is not None and cores is not None:
+        raise PreadyError("--dask and --cores: the cluster's workers are not of this machine", valid="one of them")
     if output is not None and to_file:
         files.check(output)
     if picture is not None:
@@ -103,7 +116,7 @@ def run(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     done = 0
     try:
-        with progress(*columns) as bar:
+        with from_command_line(dask) as executor, progress(*columns) as bar:
             task = bar.add_task("predicting", total=len(points))
 
             def told() -> None:
@@ -111,7 +124,8 @@ def run(
                 done += 1
                 bar.advance(task)
 
-            table = tabulate(points, workloads, axes, shared, work=work, kept=kept, cores=cores, on_point=told)
+            where = {"cores": cores, "executor": executor, "separate": True}
+            table = tabulate(points, workloads, axes, shared, work=work, kept=kept, on_point=told, **where)
     except KeyboardInterrupt:
         if kept is None:
             said = f"{done} finished points of {len(points)} are lost; -o FILE would keep them"

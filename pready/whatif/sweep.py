@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
 from pready.whatif.compute import compute
 from pready.whatif.fields import Axis
-from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work, notes, points
 from pready.whatif.table import Table
 
@@ -46,12 +46,10 @@ def tabulate(
     options: Options,
     *,
     work: Work = "per-thread",
-    kept: Kept | None = None,
-    cores: int | None = None,
-    on_point: Callable[[], object] = lambda: None,
+    **how: Any,
 ) -> Table:
     """Compute the points of `product` as a table; further arguments and errors as of `compute`."""
-    rows = compute(some, options, kept=kept, cores=cores, on_point=on_point)
+    rows = compute(some, options, **how)
     said = dict.fromkeys(note for w in workloads for note in notes(w, axes, work))
     return Table(varied(workloads, axes), [row for of in rows for row in of], tuple(said))
 

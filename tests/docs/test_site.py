@@ -22,8 +22,8 @@ from pready.model.toml.schema import file_tables
 from pready.model.workload.workload import Workload, load
 
 PAGES = sorted(Path("docs").rglob("*.md"))
-ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture")
-"""What needs two nodes or SST, or writes to the user's folders, is tested where those are."""
+ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture", "--dask")
+"""What needs two nodes, a scheduler or SST, or writes to the user's folders, is tested where those are."""
 
 
 def plain(line: str) -> str:

@@ -1,0 +1,89 @@
+"""Points as they travel to a worker process, possibly of another node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pready.model.common.errors import PreadyError, shown
+from pready.model.machine.machine import Machine
+from pready.model.toml import dotted
+from pready.model.toml.provenance import Strict
+from pready.model.toml.reading import validated
+from pready.model.version import VERSION
+from pready.model.workload.workload import Workload
+from pready.whatif.points import Options, Point
+from pready.whatif.rows import Rows, rows_of
+
+Results = list[Rows | PreadyError]
+"""Rows of a task's points, in order, or their errors."""
+
+
+DATE = "a date"
+
+PointText = tuple[str, str, str, str | None, int]
+"""Machine and workload as JSON, the workload's folder, library and seed."""
+
+
+def points_per_task(count: int) -> int:
+    """1 up to 2000 points, 32 from 62,000: a cluster's scheduler takes about a millisecond per task."""
+    return min(32, 1 + count // 2000)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some points as text, since tables with units do not pickle: 7 kB for a machine, 0.5 kB for each point."""
+
+    points: tuple[PointText, ...]
+    options: Options
+    version: str = VERSION
+
+    @classmethod
+    def of(cls, points: Sequence[Point], options: Options) -> Task:
+        """The task of some points; files that a workload names have to be there for the worker, too."""
+        return cls(tuple(_text(p) for p in points), options)
+
+
+def _text(point: Point) -> PointText:
+    folder = str(Path(point.workload.folder).resolve())
+    return _written(point.machine), _written(point.workload), folder, point.library, point.seed
+
+
+def _written(table: Strict) -> str:
+    return json.dumps(dotted.written(table), default=lambda day: {DATE: day.isoformat()})
+
+
+def _read(text: str) -> Any:
+    return json.loads(text, object_hook=lambda d: date.fromisoformat(d[DATE]) if DATE in d else d)
+
+
+@lru_cache(maxsize=64)
+def _machine(text: str) -> Machine:
+    return validated(Machine, _read(text), "machine")
+
+
+def work(task: Task) -> Results:
+    """Rows of each point of a task, or its error; what a worker calls, on one core.
+
+    Raises
+    ------
+    PreadyError
+        The worker's pready is another version than the caller's.
+    """
+    if task.version != VERSION:
+        raise PreadyError(f"a worker has pready {VERSION}, this is {shown(task.version)}", valid="the same everywhere")
+    return [_rows(point, task.options) for point in task.points]
+
+
+def _rows(point: PointText, options: Options) -> Rows | PreadyError:
+    machine, workload, folder, library, seed = point
+    try:
+        what = validated(Workload, {**_read(workload), "folder": folder}, "workload")
+        return rows_of(Point(_machine(machine), what, library, seed), options, 1)
+    except PreadyError as error:
+        return error

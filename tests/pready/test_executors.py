@@ -1,0 +1,239 @@
+"""Sweeps on process pools, a Dask cluster and MPI ranks: the same tables, and nothing lost where a worker dies."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pready
+from pready.cli import main
+from pready.files.rows import csv_text
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine
+from pready.model.workload import workload
+from pready.whatif import compute as computing
+from pready.whatif.compute import compute
+from pready.whatif.executors import processes
+from pready.whatif.fields import axis
+from pready.whatif.kept import Kept
+from pready.whatif.points import Options, Point, points
+from pready.whatif.tasks import Task, points_per_task, work
+
+MELUXINA = machine.load("meluxina")
+LAGGARD = workload.load("examples/laggard.toml")
+OVER = ("--over", "buffer=4MiB,8MiB", "--over", "seed=0:5:1", "--csv")
+
+
+def some_points(seeds: int = 6) -> list[Point]:
+    return points(MELUXINA, LAGGARD, [axis("buffer", ["4 MiB", "8 MiB"]), axis("seed", range(seeds))])
+
+
+def sweep(*more: str, before: tuple[str, ...] = (), **how: Any) -> str:
+    words = [*before, *(() if before else (sys.executable,)), "-m", "pready", "sweep", "examples/laggard.toml"]
+    done = subprocess.run(
+        [*words, *OVER, *more], capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **how}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def plain() -> str:
+    """The table as this machine computes it."""
+    return sweep()
+
+
+class Here(Executor):
+    """Runs each task at once, through the bytes in which it would travel."""
+
+    def submit(self, function: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(pickle.loads(pickle.dumps(function(*pickle.loads(pickle.dumps(args))))))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("name", machine.profiles())
+def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Point] = []
+    monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda point, *_: found.append(point))
+    given = [
+        Point(machine.load(name), workload.load(path), None, 3, {}) for path in sorted(Path("examples").glob("*.toml"))
+    ]
+    work(pickle.loads(pickle.dumps(Task.of(given, Options()))))
+    assert [p.key(Options()) for p in found] == [p.key(Options()) for p in given]
+    assert all(p.workload.folder == str(Path("examples").resolve()) for p in found)
+
+
+def test_a_table_is_the_same_wherever_it_is_computed() -> None:
+    over = {"buffer": ["4 MiB", "16 MiB"], "threads": [2, 4]}
+    plain = pready.sweep("meluxina", LAGGARD, over, every=True)
+    there = pready.sweep("meluxina", LAGGARD, over, every=True, executor=Here())
+    assert csv_text(there.to_dicts()) == csv_text(plain.to_dicts())
+    both = pready.compare(["meluxina", "niagara"], LAGGARD, executor=Here())
+    assert csv_text(both.to_dicts()) == csv_text(pready.compare(["meluxina", "niagara"], LAGGARD).to_dicts())
+
+
+def test_points_per_task_grow_with_the_sweep() -> None:
+    assert [points_per_task(n) for n in (1, 400, 1999, 2000, 10_000, 62_000, 100_000)] == [1, 1, 1, 2, 6, 32, 32]
+
+
+def test_an_error_in_a_task_names_its_point_and_keeps_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(computing, "points_per_task", lambda _: 3)
+    some = points(MELUXINA, LAGGARD, [axis("threads", [2, 1024, 4, 8])])
+    kept = Kept(tmp_path / "s.csv")
+    with pytest.raises(PreadyError, match=r"where threads = 1024: .* is known for 1 to"):
+        compute(some, Options(), kept=kept, executor=Here())
+    assert len(kept) == 3
+    travelled = pickle.loads(pickle.dumps(PreadyError("x = 1", valid="2", source="f")))
+    assert (str(travelled), str(travelled.at("g"))) == ("f: x = 1; valid: 2", "g: x = 1; valid: 2")
+
+
+def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Task.of(some_points(1), Options())
+    monkeypatch.setattr("pready.whatif.tasks.VERSION", "9.9")
+    with pytest.raises(PreadyError, match=r"a worker has pready 9\.9, this is"):
+        work(task)
+
+
+@pytest.mark.thorough
+def test_a_process_that_dies_costs_only_its_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(computing, "PROCESSES_FROM", 2)
+    some = some_points()
+    plain = compute(some, Options())
+    told: list[int] = []
+
+    def kill_one() -> None:
+        told.append(1)
+        if len(told) == 2:
+            os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+
+    kept = Kept(tmp_path / "s.csv")
+    assert compute(some, Options(), cores=2, separate=True, kept=kept, on_point=kill_one) == plain
+    assert len(told) == len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
+
+
+@pytest.mark.thorough
+def test_a_pool_that_breaks_leaves_its_points_for_the_next(tmp_path: Path) -> None:
+    some, out = some_points(), tmp_path / "s.csv"
+    kept = Kept(out)
+
+    def kill() -> None:
+        for child in multiprocessing.active_children():
+            os.kill(child.pid or 0, signal.SIGKILL)
+
+    with (
+        processes(1) as pool,
+        pytest.raises(PreadyError, match=r"workers failed \(BrokenProcessPool: .*\); \d+ of 12 points are finished"),
+    ):
+        compute(some, Options(), executor=pool, kept=kept, on_point=kill)
+    assert 1 <= len(kept) < len(some)
+    before = len(kept)
+    again = Kept(out)
+    assert compute(some, Options(), executor=Here(), kept=again) == compute(some, Options())
+    assert len(again.path.read_text(encoding="utf-8").splitlines()) - before == len(some) - before
+
+
+@pytest.mark.thorough
+def test_a_client_that_is_killed_resumes(tmp_path: Path, plain: str) -> None:
+    out = tmp_path / "s.csv"
+    words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], "-o", str(out)]
+    path = Kept(out).path
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True) as child:
+        until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") >= 2)
+        os.killpg(child.pid, signal.SIGKILL)
+    before = len(Kept(out))
+    assert not out.exists()
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240)
+    assert re.search(rf"12 points, {before} of them from earlier runs", done.stderr)
+    assert out.read_text(encoding="utf-8") == plain
+
+
+def until(true: Any, seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.02)
+
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    print(cluster.scheduler_address, *(w.pid for w in cluster.workers.values()), flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def cluster() -> Iterator[tuple[str, list[int]]]:
+    """A Dask cluster of two worker processes: its address, and its workers."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        address, *pids = child.stdout.readline().split()
+        try:
+            yield address, [int(p) for p in pids]
+        finally:
+            child.communicate("")
+
+
+@pytest.mark.thorough
+def test_dask_gives_the_same_bytes_though_a_worker_dies(tmp_path: Path, plain: str) -> None:
+    pytest.importorskip("distributed")
+    out = tmp_path / "s.csv"
+    with cluster() as (address, pids):
+        assert sweep("--dask", address) == plain
+        words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], "-o", str(out)]
+        with subprocess.Popen([*words, "--dask", address], stderr=subprocess.PIPE, text=True) as child:
+            path = Kept(out).path
+            until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") >= 2)
+            os.kill(pids[0], signal.SIGKILL)
+            child.communicate(timeout=240)
+        assert child.returncode == 0
+        assert out.read_text(encoding="utf-8") == plain
+        keys = [json.loads(line)["point"] for line in path.read_text(encoding="utf-8").splitlines()]
+        assert len(keys) == len(set(keys)) == 12
+
+
+@pytest.mark.thorough
+def test_ranks_of_an_mpi_job_give_the_same_bytes(plain: str) -> None:
+    pytest.importorskip("mpi4py")
+    prefix = os.environ.get("PREADY_MPICH_PREFIX")
+    if not prefix:
+        pytest.skip("PREADY_MPICH_PREFIX is not set")
+    before = (f"{prefix}/bin/mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures")
+    assert sweep(before=before, MPI4PY_LIBMPI=f"{prefix}/lib/libmpi.so.12") == plain
+
+
+def test_a_cluster_has_no_cores_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "examples/laggard.toml", *OVER, "--dask", "tcp://127.0.0.1:9", "--cores", "2"]) == 2
+    assert "--dask and --cores" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("distributed")
+    assert main(["sweep", "examples/laggard.toml", *OVER, "--dask", "127.0.0.1:nine"]) == 2
+    said = capsys.readouterr().err
+    assert "--dask '127.0.0.1:nine'" in said
+    assert "valid: tcp://HOST:PORT of a scheduler that runs, or its scheduler file" in said
