@@ -39,7 +39,7 @@ MPICH: tuple[Fact, ...] = (
 OPEN_MPI: tuple[Fact, ...] = (
     Fact(
         "MPI_Startall on partitioned requests hangs with several neighbours",
-        "open-mpi/ompi#12969; seen in 5.0.11",
+        "open-mpi/ompi#12969; in 5.0.11; part_persist.h up to main of 2026-08-21 counts two loops with one variable",
         do="start each request with MPI_Start",
     ),
     Fact(
@@ -55,9 +55,8 @@ OPEN_MPI: tuple[Fact, ...] = (
     ),
     Fact(
         "after MPI_Request_free of a request that never started, the next with its tag hangs",
-        "open-mpi/ompi#14155",
+        "open-mpi/ompi#14155; seen in 5.0.11",
         do="start and complete each request at least once",
-        before="5.0.11",
     ),
     Fact(
         "after a second MPI_Start, MPI_Test may say complete at once",

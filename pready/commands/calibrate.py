@@ -25,6 +25,7 @@ from pready.calibrate.measure.session import Outcome
 from pready.calibrate.measure.session import Progress as Told
 from pready.calibrate.rig.two_ranks import two_ranks
 from pready.commands import options
+from pready.commands.doctor import tried_first
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
@@ -206,6 +207,8 @@ def _measure(
 ) -> None:
     with two_ranks(launcher, rig, prefix, netmod, nodes=nodes) as (ranks, home):
         built = built_for(home, mpicc)
+        if launcher is not None:
+            tried_first(ranks, built.compiler)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),

@@ -45,6 +45,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready completion zsh --install",
         "pready completion fish > ~/.config/fish/completions/pready.fish",
     ),
+    "doctor": (
+        'pready doctor --launcher "srun -N 2 -n 2 -c 8"',
+        'pready doctor --launcher "mpiexec -n 2" --mpicc mpicc --json',
+    ),
     "explain": (
         "pready explain",
         "pready explain --latex",

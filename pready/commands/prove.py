@@ -18,6 +18,7 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.rig.namespaces import Rig
 from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
 from pready.commands import options
+from pready.commands.doctor import tried_first
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
 from pready.model.advice.predict import effective_library, predict
@@ -132,19 +133,23 @@ def prove(
     need("matplotlib", f"{PAGE} with its pictures")
     budget_s = parse(budget, Unit.TIME, "--budget")
     _make_folder(output)
-    with _launched(what, launcher, rig, nodes, prefix) as (started, home), _told() as told:
-        done = proved(
-            what,
-            on,
-            Prover(started, built_for(home, mpicc), placed=rig is not None),
-            output / RAW,
-            budget_s=budget_s,
-            seed=seed,
-            library=library,
-            approaches=approaches,
-            min_gain=min_gain,
-            on_progress=told,
-        )
+    with _launched(what, launcher, rig, nodes, prefix) as (started, home):
+        built = built_for(home, mpicc)
+        if launcher is not None:
+            tried_first(started, built.compiler)
+        with _told() as told:
+            done = proved(
+                what,
+                on,
+                Prover(started, built, placed=rig is not None),
+                output / RAW,
+                budget_s=budget_s,
+                seed=seed,
+                library=library,
+                approaches=approaches,
+                min_gain=min_gain,
+                on_progress=told,
+            )
     report = Report(VERSION, seed, _about(), comparisons=(done.comparison,))
     write_text(output / PAGE, html(report, report.about["command"]))
     data = report_data(report)

@@ -145,13 +145,15 @@ def test_an_interrupted_calibration_says_where_its_points_are(
 ) -> None:
     from contextlib import nullcontext
 
+    from pready.calibrate.measure.compile import Built
     from pready.commands import calibrate as command
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "two_ranks", lambda *_, **__: nullcontext((None, None)))
-    monkeypatch.setattr(command, "built_for", lambda *_: None)
+    monkeypatch.setattr(command, "built_for", lambda *_: Built(tmp_path, ("cc",), "", ""))
+    monkeypatch.setattr(command, "tried_first", lambda *_: None)
     monkeypatch.setattr(command, "run_measurements", stop)
     assert main(["calibrate", "--launcher", "x", "-o", str(tmp_path / "m.toml")]) == 130
     said = capsys.readouterr().err

@@ -25,9 +25,9 @@ static const Parameter parameters[] = {
 
 #if PREADY_HAS_PARTITIONED
 
-/* Open MPI 5.0 takes the partitions of a send that is started again for sent, before MPI_Pready (open-mpi/ompi#12328).
- * If progress is made in between, it may count a partition twice, and MPI_Wait never returns. */
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 5
+/* Open MPI (5.0, 6.0) takes the partitions of a send that is started again for sent, before MPI_Pready
+ * (open-mpi/ompi#12328). If progress is made in between, it may count a partition twice, and MPI_Wait never returns. */
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 enum { MISCOUNTS_RESTARTED = 1 };
 #else
 enum { MISCOUNTS_RESTARTED = 0 };

@@ -1,0 +1,49 @@
+"""``pready doctor``: what a launcher and its MPI library do with partitioned communication."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from pready.calibrate.doctor.diagnosis import diagnose, quick
+from pready.calibrate.doctor.probe_build import compiler_for
+from pready.calibrate.measure.launcher import Launcher
+from pready.commands import options
+from pready.show.tables.doctor import diagnosis_data, diagnosis_view
+from pready.show.terminal.terminal import console, print_json, status
+
+
+@click.command()
+@click.option(
+    "--launcher",
+    required=True,
+    metavar="WORDS",
+    help='How two ranks or more are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2".',
+)
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: the one beside the launcher, MPICC, PATH]")
+@options.as_json("The findings as JSON.")
+def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
+    """Try an MPI library in less than a minute: early sends, known bugs, thread level, binding.
+
+    Each probe runs in a job of its own, which may crash or hang without harm. The exit status is 0 whatever is found.
+    """
+    ranks = Launcher.parse(launcher)
+    with status("trying the MPI library"):
+        found = diagnose(ranks, compiler_for(ranks.prefix, mpicc))
+    if as_json:
+        print_json(diagnosis_data(found))
+    else:
+        console().print(diagnosis_view(found))
+
+
+def tried_first(ranks: Launcher, mpicc: Sequence[str]) -> None:
+    """Before measuring: refuse a launcher that cannot measure, and say what will disturb.
+
+    Errors as of `pready.calibrate.doctor.diagnosis.quick`.
+    """
+    with status("trying the MPI library"):
+        found = quick(ranks, mpicc)
+    for f in found.findings:
+        if f.outcome != "good":
+            click.echo(f"note: {f.name}: {f.says}; {f.do}" if f.do else f"note: {f.name}: {f.says}", err=True)

@@ -1,0 +1,38 @@
+"""A diagnosis as lines and data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pready.calibrate.doctor.diagnosis import Diagnosis
+from pready.calibrate.doctor.findings import Outcome
+
+MARKS: dict[Outcome, tuple[str, str]] = {
+    "good": ("ok", "green"),
+    "care": ("care", "yellow"),
+    "bad": ("BAD", "red"),
+    "unknown": ("?", "dim"),
+}
+
+
+def diagnosis_view(found: Diagnosis) -> RenderableType:
+    """A line for each finding, and what to do."""
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    for f in found.findings:
+        mark, style = MARKS[f.outcome]
+        says = f"{f.says}; {f.do}" if f.do else f.says
+        rows.add_row(Text(mark, style=style), Text(f.name, style="bold"), Text(says))
+    return Group(rows, Text(f"--library {found.profile}; {found.seconds:.0f} s", style="dim"))
+
+
+def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
+    """The same as data for JSON."""
+    return asdict(found)

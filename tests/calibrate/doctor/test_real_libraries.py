@@ -1,0 +1,66 @@
+"""`pready doctor` on real MPI libraries: the bugs that they are known to have, and no process left."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from real_mpi import LIBRARIES
+
+from pready.calibrate.doctor.diagnosis import BUDGET_S
+from pready.cli import main
+
+pytestmark = pytest.mark.thorough
+
+KNOWN = {
+    "mpich-release@5.0.2": {"MPI_PROC_NULL"},
+    "openmpi-persist@5.0.11": {"MPI_Startall", "free unstarted"},
+}
+"""What does not work, by library and version."""
+DEBIAN = Path("/usr/bin/mpicc.openmpi"), "/usr/bin/mpiexec.openmpi --allow-run-as-root --oversubscribe -n 2"
+
+
+def diagnosed(words: list[str], home: Path, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict:  # type: ignore[type-arg]
+    patch.setenv("XDG_CACHE_HOME", str(home))
+    assert main(["doctor", "--json", *words]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    assert [p for p in Path("/proc").glob("[0-9]*/exe") if str(home) in read(p)] == []
+    return found
+
+
+def read(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("name", sorted(LIBRARIES))
+def test_known_bugs_are_found(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variable, options = LIBRARIES[name]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {name} to test with")
+    words = " ".join([str(Path(os.environ[variable]) / "bin" / "mpiexec"), *options, "-n", "2"])
+    found = diagnosed(["--launcher", words], tmp_path, monkeypatch, capsys)
+    if found["profile"] not in KNOWN:
+        pytest.skip(f"{found['profile']}: nobody has noted what its bugs are")
+    bad = {f["name"] for f in found["findings"] if f["outcome"] == "bad"}
+    assert bad - {"ranks"} == KNOWN[found["profile"]]
+    early = next(f for f in found["findings"] if f["name"] == "MPI_Pready")
+    assert early["outcome"] == ("care" if name == "mpich" else "good")
+    assert found["seconds"] <= BUDGET_S
+
+
+def test_a_library_without_partitioned_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiler, launcher = DEBIAN
+    if not compiler.exists():
+        pytest.skip(f"{compiler} is not there: no Open MPI of the distribution to test with")
+    found = diagnosed(["--launcher", launcher, "--mpicc", str(compiler)], tmp_path, monkeypatch, capsys)
+    assert found["profile"].startswith("openmpi-")
+    assert {f["name"] for f in found["findings"]} >= {"library", "thread level", "ranks", "MPI_Put"}
