@@ -50,6 +50,9 @@ class ClaimResult:
     place, so that agreement shows the fit, not the model. "independent": neither."""
     known_off: bool = False
     """Somebody has looked into why it is off; `why` says it."""
+    low: float | None = None
+    """Of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
+    high: float | None = None
     weak: bool = False
     """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""
 

@@ -14,7 +14,8 @@ from pready.model.common.units import Unit, parse
 from pready.model.machine.machine import Machine
 from pready.validate import fabrics
 from pready.validate.claims.checks import answer
-from pready.validate.claims.computed_once import Lab, MachineTable
+from pready.validate.claims.computed_once import DRAWS, Lab, MachineTable
+from pready.validate.claims.judge import computed, interval
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics import FABRICS, load
 from pready.validate.fabrics.kinds import KINDS
@@ -173,6 +174,19 @@ def test_who_does_not_receive_is_not_charged_for_receiving() -> None:
     # o_r matters once, at the last rank, and not between the sends of the root.
     arguments = {"buffer": "400 B", "ranks": 9, "threads": 4, "late_by": "0 s"}
     assert asked("broadcast time", **arguments, interface="many") == pytest.approx(4 * 8 * CPU + WIRE + CPU, rel=0.05)
+
+
+def test_an_interval_is_of_the_machines_own_uncertainty() -> None:
+    claim = parsed(with_series(points={"2 KiB": 4.57}), "x.toml").claims[0]
+    labs = [Lab(draw=n) for n in range(1, DRAWS + 1)]
+    low, high = interval(claim, labs) or (0.0, 0.0)
+    value = computed(claim, claim.arguments, Lab())[0]
+    # Niagara's L has ± 5 %, the other shares of its latency ± 25 %.
+    assert 0.9 * float(value) < low < float(value) < high < 1.1 * float(value)
+    assert interval(claim, labs) == (low, high)
+    exact = claim.model_copy(update={"arguments": claim.arguments | TABLE})
+    low, high = interval(exact, [Plain(draw=n) for n in range(1, 4)]) or (0.0, 1.0)
+    assert low == pytest.approx(high)  # nothing of it has an interval
 
 
 # ---- the shipped figures --------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.machine.machine import Machine
-from pready.validate.claims.computed_once import Lab
+from pready.validate.claims.computed_once import DRAWS, Lab
 from pready.validate.claims.form import Source
-from pready.validate.claims.judge import result, turned
+from pready.validate.claims.judge import interval, result, turned
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.result import ClaimResult, Kind
 
@@ -62,11 +62,14 @@ def validated_claims(
         raise PreadyError(problem, valid=f"{', '.join(names)} or an id")
     lab, out = Lab(seed, change), []
     wrong = [] if change is not None else [Lab(seed, made) for made in WRONG_MACHINES.values()]
+    drawn = [Lab(seed, draw=n) for n in range(1, DRAWS + 1)] if of == "fabrics" and wrong else []
     for source in sources:
         for claim in source.claims:
             if source.name in wanted or f"{source.name}/{claim.id}" in wanted:
                 found = result(source.name, claim, lab, of)
                 asked = bool(wrong) and found.basis == "independent" and found.status == "ok"
-                out.append(replace(found, weak=asked and not any(turned(claim, w) for w in wrong)))
+                low, high = (interval(claim, drawn) if drawn else None) or (None, None)
+                weak = asked and not any(turned(claim, w) for w in wrong)
+                out.append(replace(found, low=low, high=high, weak=weak))
                 on_claim(out[-1])
     return tuple(out)

@@ -15,18 +15,24 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.plan import Price, listed_price
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.engine.simulate import run_step
 from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import plans
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Strict, Value
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
 SAMPLES = 64
 """Iterations drawn for a prediction: the mean of a claim's figure moves by less than 1 % between seeds."""
+
+
+DRAWS = 40
+"""Of a machine's intervals, where a prediction's interval is asked for."""
 
 
 class MachineTable(Strict):
@@ -81,11 +87,13 @@ def changed(table: Any, path: list[str], value: object) -> Any:
 class Lab:
     """The inputs that one validation computes with.
 
-    `change` is applied to every machine: a negative control makes all of them wrong with it.
+    `change` is applied to every machine: a negative control makes all of them wrong with it. `draw` counts the draws of
+    the machines' intervals from 1 on; 0 takes every value as it stands. Only simulations are drawn, not evaluations.
     """
 
     seed: int = 0
     change: Callable[[Machine], Machine] | None = None
+    draw: int = 0
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
     _evaluations: dict[Any, Evaluation] = field(default_factory=dict, repr=False)
     _simulations: dict[Any, Simulation] = field(default_factory=dict, repr=False)
@@ -120,8 +128,16 @@ class Lab:
         """Many ranks; `options` are `simulate`'s."""
         key = self._key(table), workload, approach, repr(sorted(options.items()))
         if key not in self._simulations:
-            self._simulations[key] = simulate(self.machine(table), workload, approach, seed=self.seed, **options)
+            price = self._drawn(self.machine(table), workload) if self.draw else None
+            self._simulations[key] = simulate(
+                self.machine(table), workload, approach, seed=self.seed, price=price, **options
+            )
         return self._simulations[key]
+
+    def _drawn(self, machine: Machine, workload: Workload) -> Price:
+        """Costs with one draw of the machine's intervals: the same for every claim."""
+        price = listed_price(Sampler(machine, DRAWS, seed=self.seed), workload)
+        return lambda size, inside: price(size, inside).row(self.draw - 1)
 
     def step(
         self, table: MachineTable, workload: Workload, approaches: Sequence[Approach], iterations: int

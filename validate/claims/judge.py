@@ -7,6 +7,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.validate.claims.checks import Answer, answer
@@ -98,6 +100,15 @@ def turned(claim: Claim, lab: Lab) -> bool:
     if claim.reduce == "every":
         return not all(_agrees(claim.expected, value, claim.tolerance) for _, value in values)
     return verdict(claim.expected, _reduced(claim, *_unzipped(values)), claim.tolerance) == "off"
+
+
+def interval(claim: Claim, labs: Sequence[Lab]) -> tuple[float, float] | None:
+    """The 95 % interval of a value over labs with different draws; None of words, and of several values."""
+    found = [computed(claim, claim.arguments, lab) for lab in labs]
+    if any(len(values) != 1 or isinstance(values[0], (bool, str)) for values in found):
+        return None
+    low, high = np.percentile([float(values[0]) for values in found], [2.5, 97.5])
+    return float(low), float(high)
 
 
 def _related(claim: Claim, value: Answer, other: Answer) -> Answer:

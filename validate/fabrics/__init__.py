@@ -14,7 +14,7 @@ from pready.validate.claims.form import Source
 from pready.validate.fabrics.series import parsed
 from pready.validate.result import ClaimResult
 
-FABRICS = ("niagara",)
+FABRICS = ("niagara", "hawk", "hawk-mpich")
 
 
 @cache
