@@ -21,8 +21,8 @@ from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
-from pready.model.advice.predict import effective_library, predict
-from pready.model.approach.interfaces import Approach
+from pready.model.advice.predict import chosen_ways, effective_library, predict
+from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.approach.libraries import EMULATED
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError
@@ -41,7 +41,7 @@ from pready.validate.prove import prove as proved
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.placement import nodes_of
 from pready.validate.prove.session import ranks_of
-from pready.validate.prove.source import PORTABLE, program
+from pready.validate.prove.source import LANGUAGES, has_program, program
 from pready.validate.report.page import html
 from pready.validate.result import Report
 
@@ -88,7 +88,14 @@ DEFAULT_BUDGET = "3 min"
     "--source",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Measure nothing: write the exchange as a small C program, bulk and ported side by side.",
+    help="Measure nothing: write the exchange as a small program, bulk and ported side by side.",
+)
+@click.option(
+    "--language",
+    type=click.Choice([*LANGUAGES]),
+    default="c",
+    show_default=True,
+    help="Of --source; Fortran takes the module mpi_f08, Python mpi4py.",
 )
 @click.option(
     "-o",
@@ -115,6 +122,7 @@ def prove(
     min_gain: float,
     as_json: bool,
     source: Path | None,
+    language: str,
     output: Path | None,
 ) -> None:
     """Run WORKLOAD's exchange with real MPI, bulk and the best approaches, and compare with the prediction.
@@ -126,7 +134,7 @@ def prove(
     on = None if machine is None else machines.load(machine)
     approaches = [tuple(options.parse_approach(text, part) for part in what.parts) for text in named]
     if source is not None:
-        _write_source(source, what, on, library, approaches, seed)
+        _write_source(source, what, on, library, approaches, seed, language)
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")
@@ -164,9 +172,15 @@ def prove(
 
 
 def _write_source(
-    folder: Path, workload: Workload, on: Machine | None, library: str | None, named: list[Ways], seed: int
+    folder: Path,
+    workload: Workload,
+    on: Machine | None,
+    library: str | None,
+    named: list[Ways],
+    seed: int,
+    language: str,
 ) -> None:
-    """The program of the named approach, or of the best one with a template."""
+    """The program of the named approach, or of the advised one."""
     if len(named) > 1 or (not named and on is None):
         given = "several --approach" if named else "--source without --approach"
         raise PreadyError(given, valid="one, such as --approach many:8, or a --machine for its advice")
@@ -175,23 +189,32 @@ def _write_source(
         chosen = named[0]
     else:
         assert on is not None
-        chosen = _best_of_portable(predict(on, workload, library=library, seed=seed, draws=0))
-    files = program(as_performed(workload)[0], chosen, profile, seed)
+        chosen = _advised(predict(on, workload, library=library, seed=seed, draws=0), workload, language)
+    files = program(as_performed(workload)[0], chosen, profile, seed, language)
     _make_folder(folder, tuple(files))
     for name, text in files.items():
         write_text(folder / name, text)
-    click.echo(f"wrote {', '.join(str(folder / name) for name in files)}: make -C {shlex.quote(str(folder))}", err=True)
+    sent = ", ".join(dict.fromkeys(f"{a.name} in {a.messages} message{'s' * (a.messages > 1)}" for a in chosen))
+    build = "" if language == "python" else f": make -C {shlex.quote(str(folder))}"
+    click.echo(f"wrote {', '.join(str(folder / name) for name in files)} ({sent}){build}", err=True)
 
 
-def _best_of_portable(prediction: Prediction) -> Ways:
-    """The best interface for all exchanges, each with its best number of messages."""
+def _advised(prediction: Prediction, workload: Workload, language: str) -> Ways:
+    """As advised; of exchanges that are advised differently, the best interface for all of them, and it is said."""
     each = prediction.exchanges or (prediction,)
-    found: list[list[ApproachPrediction]] = []
-    for interface in PORTABLE:
+    chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
+    if len({a.interface for a in chosen}) == 1:
+        return tuple(chosen)
+    uniform: list[list[ApproachPrediction]] = []
+    for interface in (i for i in INTERFACES if has_program(i, language)):
         rows = [[r for r in e.approaches if r.approach.interface is interface and r.available] for e in each]
         if all(rows):
-            found.append([max(some, key=lambda r: r.eta) for some in rows])
-    best = min(found, key=lambda rows: sum(r.time_s for r in rows))
+            uniform.append([max(some, key=lambda r: r.eta) for some in rows])
+    best = min(uniform, key=lambda rows: sum(r.time_s for r in rows))
+    advised = "; ".join(f"{part.name}: {a.name}" for part, a in zip(workload.parts, chosen, strict=True))
+    click.echo(
+        f"advised is one interface for each exchange ({advised}); the program has the best one for all", err=True
+    )
     return tuple(r.approach for r in best)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ import pytest
 
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.cli import main
+from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load as load_machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
-from pready.validate.prove.source import program
+from pready.model.workload.workload import load as load_workload
+from pready.validate.prove.source import has_program, program
 
 KINDS: dict[str, dict[str, Any]] = {
     "halo": {"pattern": "halo3d", "grid": [2, 2], "buffer": None, "faces": ["8 KiB", "4 KiB", "1 KiB"]},
@@ -36,8 +41,21 @@ KINDS: dict[str, dict[str, Any]] = {
         ],
     },
 }  # fmt: skip
-MORE_LINES = {"open halo of edges": 220, "faces, then a list": 255}
-"""Neighbours across edges, and several exchanges, take more than the usual 210."""
+WAYS = {
+    **{"persistent": 1, "part": 4, "many": 2},
+    **{f"rma-{how}-{sync}": 4 for how in ("single", "many") for sync in ("active", "passive")},
+    **({"many-joined": 2} if "many-joined" in BY_KEY else {}),
+}
+"""Messages of a buffer, by interface."""
+CASES = [
+    *(("halo", key, messages) for key, messages in WAYS.items()),
+    *(("faces, then a list", key, 2) for key in WAYS if key.startswith(("rma", "many"))),
+    *(("sweep", key, 4) for key in ("part", "rma-single-passive", "rma-many-active")),
+    *((kind, "many", 4) for kind in ("open halo of edges", "list", "pairs")),
+]
+MORE_LINES = {"open halo of edges": 35, "faces, then a list": 60, "sweep": 20}
+"""Neighbours across edges, several exchanges, and steps."""
+LINES = {"part": 195, "many": 235, "rma": 265}
 MPI = {
     "mpich": ("PREADY_MPICH_PREFIX", []),
     "openmpi": ("PREADY_OPENMPI_PREFIX", ["--allow-run-as-root", "--oversubscribe"]),
@@ -49,25 +67,24 @@ def workload(kind: str) -> Workload:
     return validated(Workload, {"arrivals": {"model": "laggard", "delay": "1 ms"}, **told, **KINDS[kind]}, kind)
 
 
-def written_for(kind: str, key: str, messages: int) -> dict[str, str]:
+def written_for(kind: str, key: str, messages: int, language: str = "c") -> dict[str, str]:
     what = workload(kind)
-    return program(what, [Approach(BY_KEY[key], messages)] * len(what.parts), LIBRARIES["emulated"], 1)
+    return program(what, [BY_KEY[key].into(messages)] * len(what.parts), LIBRARIES["emulated"], 1, language)
 
 
 QUIETLY = {"OMP_WAIT_POLICY": "passive"}
 """Threads that wait leave their core: there are more of them than cores."""
 
 
-def written(folder: Path, kind: str, key: str, messages: int) -> Path:
-    for name, text in written_for(kind, key, messages).items():
+def written(folder: Path, kind: str, key: str, messages: int, language: str = "c") -> Path:
+    for name, text in written_for(kind, key, messages, language).items():
         (folder / name).write_text(text)
     return folder
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", sorted(MPI))
-@pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.parametrize(("key", "messages"), [("many", 2), ("many", 4), ("part", 4)])
+@pytest.mark.parametrize(("kind", "key", "messages"), CASES)
 def test_it_runs_and_every_byte_is_right(library: str, kind: str, key: str, messages: int, tmp_path: Path) -> None:
     variable, options = MPI[library]
     if not os.environ.get(variable):
@@ -114,13 +131,14 @@ def test_it_talks_to_whom_the_engine_says(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_byte_too_few_is_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "sent"), [("many", "size, MPI_BYTE"), ("rma-single-active", "size, MPI_BYTE")])
+def test_a_byte_too_few_is_noticed(key: str, sent: str, tmp_path: Path) -> None:
     if not os.environ.get("PREADY_MPICH_PREFIX"):
         pytest.skip("PREADY_MPICH_PREFIX is not set")
-    folder, binaries = written(tmp_path, "halo", "many", 2), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
+    folder, binaries = written(tmp_path, "halo", key, 2), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
     source = folder / "exchange.c"
     text = source.read_text()
-    broken = text.replace("size, MPI_BYTE", "size - 1, MPI_BYTE")
+    broken = text.replace(sent, sent.replace("size", "size - 1"))
     assert broken != text
     source.write_text(broken)
     subprocess.run(["make", "-s", f"CC={binaries / 'mpicc'}"], cwd=folder, check=True)
@@ -132,26 +150,116 @@ def test_a_byte_too_few_is_noticed(tmp_path: Path) -> None:
     assert "wrong bytes: 0" not in done.stdout
 
 
+MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
+
+
+@pytest.fixture(scope="module")
+def fortran(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The MPI on PATH, which has mpi_f08 with partitioned calls: the wheels have no Fortran."""
+    if MPIF90 is None or MPIEXEC is None:
+        pytest.skip("no mpif90 with gfortran")
+    folder = tmp_path_factory.mktemp("f08")
+    (folder / "has.f90").write_text("program has\nuse mpi_f08, only: MPI_Psend_init\nend program has\n")
+    if subprocess.run([MPIF90, "has.f90"], cwd=folder, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mpif90 has no MPI_Psend_init in mpi_f08")
+    return MPIF90
+
+
+def launched(command: list[str], folder: Path, **environ: str) -> str:
+    """Its output; every byte was right."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | QUIETLY | environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "wrong bytes: 0" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("key", "messages"), [("persistent", 1), ("part", 2), ("many", 2), ("many", 4)])
+@pytest.mark.parametrize("kind", ["halo", "list"])
+def test_fortran_runs_and_every_byte_is_right(kind: str, key: str, messages: int, fortran: str, tmp_path: Path) -> None:
+    assert MPIEXEC is not None
+    folder = written(tmp_path, kind, key, messages, "fortran")
+    strict = "FFLAGS=-O2 -Wall -Wextra -Werror"
+    subprocess.run(["make", "-s", f"FC={fortran}", strict], cwd=folder, check=True)
+    said = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
+    launched([MPIEXEC, *(MPI["openmpi"][1] if "Open" in said else []), "-n", "4", "./exchange", "3"], folder)
+
+
+@pytest.mark.parametrize(("key", "messages"), [("persistent", 1), ("part", 2), ("part", 4)])
+@pytest.mark.parametrize("kind", ["halo", "open halo of edges", "list"])
+def test_python_is_python(kind: str, key: str, messages: int) -> None:
+    compile(written_for(kind, key, messages, "python")["exchange.py"], "exchange.py", "exec")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("key", "messages"), [("persistent", 1), ("part", 2)])
+@pytest.mark.parametrize("library", sorted(MPI))
+def test_python_runs_and_every_byte_is_right(library: str, key: str, messages: int, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    variable, options = MPI[library]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} is not set: no {library} to test with")
+    home = Path(os.environ[variable])
+    folder = written(tmp_path, "halo", key, messages, "python")
+    command = [str(home / "bin" / "mpiexec"), *options, "-n", "4", sys.executable, "exchange.py", "3"]
+    launched(command, folder, MPI4PY_MPIABI=library, LD_LIBRARY_PATH=str(home / "lib"))
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@pytest.mark.parametrize("key", ["many", "part"])
+@pytest.mark.parametrize("key", sorted(WAYS))
 def test_it_is_small(kind: str, key: str) -> None:
-    for messages in (2, 4):
+    for messages in {"persistent": (1,)}.get(key, (2, 4)):
         text = written_for(kind, key, messages)["exchange.c"]
-        assert len(text.splitlines()) <= MORE_LINES.get(kind, 210)
+        most = next((n for start, n in LINES.items() if key.startswith(start)), LINES["part"])
+        assert len(text.splitlines()) <= most + MORE_LINES.get(kind, 0)
         assert max(map(len, text.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("key", ["many", "part"])
-def test_many_partitions_stay_readable(key: str) -> None:
+@pytest.mark.parametrize("key", ["many", "part", "rma-single-active"])
+@pytest.mark.parametrize("language", ["c", "fortran", "python"])
+def test_many_partitions_stay_readable(key: str, language: str) -> None:
+    if not has_program(BY_KEY[key].into(1).interface, language):
+        return
     what = workload("halo").changed(threads=16, partitions_per_thread=8, faces=["1 MiB", "1 MiB", "64 KiB"])
-    text = program(what, [Approach(BY_KEY[key], 16)], LIBRARIES["emulated"], 1)["exchange.c"]
-    assert len(text.splitlines()) <= 215
-    assert max(map(len, text.splitlines())) <= 120
+    for text in program(what, [Approach(BY_KEY[key], 16)], LIBRARIES["emulated"], 1, language).values():
+        assert len(text.splitlines()) <= 450
+        assert max(map(len, text.splitlines())) <= 120
 
 
-def test_what_no_program_is_written_for() -> None:
-    with pytest.raises(PreadyError, match="rma-single-active"):
-        program(workload("halo"), [Approach(BY_KEY["rma-single-active"], 4)], LIBRARIES["emulated"], 1)
+@pytest.mark.parametrize(
+    ("kind", "key", "language", "said"),
+    [
+        ("halo", "single", "c", "'single' has no program in C.*rma-many-passive"),
+        ("halo", "persistent-matched", "c", "'persistent-matched' has no program in C"),
+        (
+            "halo",
+            "rma-single-active",
+            "fortran",
+            "'rma-single-active' has no program in Fortran.*persistent, part, many",
+        ),
+        ("halo", "many", "python", "'many' has no program in Python.*persistent, part"),
+        ("sweep", "many", "fortran", "sweep3d.*has no program in Fortran.*--language c"),
+        ("faces, then a list", "part", "python", "several exchanges has no program in Python"),
+    ],
+)
+def test_what_no_program_is_written_for(kind: str, key: str, language: str, said: str) -> None:
+    with pytest.raises(PreadyError, match=said):
+        written_for(kind, key, 4, language)
+
+
+def test_a_program_has_one_interface() -> None:
+    what = workload("faces, then a list")
+    ways = [BY_KEY["many"].into(2), BY_KEY["part"].into(2), BY_KEY["many"].into(2)]
+    with pytest.raises(PreadyError, match="one interface, not many, part"):
+        program(what, ways, LIBRARIES["emulated"], 1)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +268,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     out = tmp_path / "src"
     assert main(["prove", str(file), "--approach", "many:2", "--source", str(out)]) == 0
     assert {p.name for p in out.iterdir()} == {"exchange.c", "Makefile"}
+    assert "Pt2Pt many in 2 messages" in capsys.readouterr().err
+    advised = predict(load_machine("meluxina"), load_workload(str(file))).advised
     assert main(["prove", str(file), "--machine", "meluxina", "--source", str(out)]) == 0
+    assert f"({advised.name} in" in capsys.readouterr().err
+    assert main(["prove", str(file), "--approach", "part:2", "--source", str(out), "--language", "python"]) == 0
+    assert (out / "exchange.py").exists()
     capsys.readouterr()
     assert main(["prove", str(file), "--source", str(out)]) == 2
     assert "--approach many:8" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A workload's exchanges as a small C program, bulk and ported side by side: a model of the port."""
+"""A workload's exchanges as a small program, bulk and ported side by side: a model of the port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pready.calibrate.measure.exchange_plan import ExchangePlan, step_plan
-from pready.model.approach.interfaces import MANY, PART, PART_AM, Approach
+from pready.model.approach.interfaces import INTERFACES, PART_AM, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.layout import Layout, of_a_step
@@ -19,13 +19,16 @@ from pready.model.engine.ranks.pattern import Pattern
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 
-PORTABLE = (PART, PART_AM, MANY)
-"""Interfaces that a program is written for."""
-FILES = {"exchange.c": "exchange.c.jinja", "Makefile": "Makefile.jinja"}
 EXPLAINED = {
-    True: "each buffer is one partitioned send of {m} partitions, and threads say which are ready as soon as they are "
-    "(MPI_Pready)",
-    False: "each buffer goes in {m} persistent messages, started by the thread that completes them",
+    "MPI_Psend": "each buffer is one partitioned send of {m} partitions, and threads say which are ready as soon as "
+    "they are (MPI_Pready)",
+    "MPI_Send": "each buffer goes in {m} persistent messages, started by the thread that completes them",
+    "MPI_Put": "each buffer goes in {m} puts, each by the thread that completes it",
+}
+EPOCHS = {
+    "active": "MPI_Win_post and MPI_Win_wait by who receives, MPI_Win_start and MPI_Win_complete by who sends",
+    "passive": "one MPI_Win_lock_all for the whole run, MPI_Win_flush, and empty messages that say when a buffer may "
+    "be written and when it has been",
 }
 WIDTH = 116
 """Of the text in comments."""
@@ -44,33 +47,70 @@ def _environment() -> Environment:
     )
 
 
-def program(workload: Workload, approaches: Sequence[Approach], library: LibraryProfile, seed: int) -> dict[str, str]:
+LANGUAGES = {
+    "c": {"exchange.c": "exchange.c.jinja", "Makefile": "Makefile.jinja"},
+    "fortran": {"exchange.f90": "exchange.f90.jinja", "Makefile": "Makefile.jinja"},
+    "python": {"exchange.py": "exchange.py.jinja"},
+}
+"""Files by name, and their templates."""
+NAMES = {"c": "C", "fortran": "Fortran", "python": "Python"}
+
+
+def has_program(interface: Interface, language: str = "c") -> bool:
+    """Is a program written for it? Its requests or windows are set up once, and an MPI library can do it."""
+    if interface.needs or not (interface.one_sided or interface.partitioned or interface.persistent):
+        return False
+    fits = {
+        "c": True,
+        "fortran": not interface.one_sided,
+        "python": not interface.one_sided and interface.mechanism != "communicators",
+    }
+    return fits[language]
+
+
+def _refuse(workload: Workload, approaches: Sequence[Approach], language: str) -> None:
+    for approach in approaches:
+        if not has_program(approach.interface, language):
+            known = dict.fromkeys(i.key for i in INTERFACES if has_program(i, language) and not i.active_message)
+            raise PreadyError(
+                f"approach = '{approach.interface.key}' has no program in {NAMES[language]}", valid=", ".join(known)
+            )
+    keys = {a.interface.key for a in approaches}
+    if len(keys) > 1:
+        raise PreadyError(f"a program has one interface, not {', '.join(sorted(keys))}", valid="one --approach for all")
+    if any(w.thread_grid is not None for w in workload.parts):
+        raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
+    if language != "c" and (len(workload.parts) > 1 or workload.pattern == "sweep3d"):
+        what = "a step of several exchanges" if len(workload.parts) > 1 else "pattern = 'sweep3d'"
+        raise PreadyError(f"{what} has no program in {NAMES[language]}", valid="--language c")
+
+
+def program(
+    workload: Workload, approaches: Sequence[Approach], library: LibraryProfile, seed: int, language: str = "c"
+) -> dict[str, str]:
     """The program's files by name.
 
     Parameters
     ----------
     approaches
-        Of the ported half, for each exchange of the workload: "part" in all, or "many".
+        Of the ported half, for each exchange of the workload; one interface in all.
     library
         Whose settings the head names.
     seed
         Of the moments at which partitions are ready: those of rank 0's first iteration.
+    language
+        "c", "fortran" (mpi_f08) or "python" (mpi4py).
 
     Raises
     ------
     PreadyError
         An approach that no program is written for, or a workload that cannot be performed.
     """
-    for approach in approaches:
-        if approach.interface not in PORTABLE:
-            raise PreadyError(f"approach = '{approach.interface.key}' has no program", valid="part or many")
-    if any(w.thread_grid is not None for w in workload.parts):
-        raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
+    _refuse(workload, approaches, language)
     parts, plans = workload.parts, step_plan(workload, 1, seed).exchanges
-    part = approaches[0].interface.partitioned
+    interface = approaches[0].interface
     messages = [
-        w.n_partitions if a.interface is PART_AM else a.transport_partitions
-        for w, a in zip(parts, approaches, strict=True)
+        w.n_partitions if a.interface is PART_AM else a.messages for w, a in zip(parts, approaches, strict=True)
     ]
     kinds = [_kind(*one) for one in zip(parts, of_a_step(workload), plans, messages, strict=True)]
     first = plans[0]
@@ -80,17 +120,15 @@ def program(workload: Workload, approaches: Sequence[Approach], library: Library
     counts = "/".join(map(str, dict.fromkeys(messages)))
     several = len(parts) > 1
     words = _words(several, stepped=several or len(phases) > 1)
-    axes = [] if several else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
+    axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
+    many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
     fields: dict[str, Any] = {
-        "name": " ".join(workload.name.split()).replace("*/", "* /") or "a workload",
+        "language": language,
+        "name": _one_line(workload.name) or "a workload",
         "several": several,
         "version": VERSION,
-        "ported": f"{approaches[0].name}, {counts} of each buffer",
-        "explained": wrap(
-            f"A rank's {workload.threads} threads own as many partitions each of every buffer. Today all threads meet, "
-            f"then one sends each buffer in one message. Ported, {EXPLAINED[part].format(m=counts)}.",
-            WIDTH,
-        ),
+        "ported": f"{interface.name}, {counts} of each buffer",
+        "explained": wrap(_explained(workload, interface, counts), WIDTH),
         "settings": [
             *dict.fromkeys(chain(*(_settings(library, w, a) for w, a in zip(parts, approaches, strict=True))))
         ],
@@ -99,30 +137,63 @@ def program(workload: Workload, approaches: Sequence[Approach], library: Library
         "kinds": kinds,
         "partitions": max(k["partitions"] for k in kinds),
         "messages": max(messages),
-        "per": "" if part else f" * {words['M']}",
         **words,
-        "counted": any(k["partitions"] != k["messages"] for k in kinds),
+        "per": f" * {words['M']}" if many else "",
+        "counted": splits and any(k["partitions"] != k["messages"] for k in kinds),
         "most": max(*sends, *receives, 1),
         "steps": len(phases),
-        "part": part,
+        "part": interface.partitioned,
+        "many": many,
+        "own": many and interface.receivers == "threads",
+        "splits": splits,
+        "rma": interface.one_sided,
+        "active": interface.sync == "active",
+        "windows": interface.windows_per_thread,
         "sweep": first.phases[0].receives_first,
         "blocks": workload.blocks,
+        "edges": [(e.sender, e.receiver, e.tag, e.bytes) for e in kinds[0]["edges"]],
         "listed": [
             _braces([*([i] if several else []), e.sender, e.receiver, e.tag, e.bytes])
             for i, k in enumerate(kinds)
             for e in k["edges"]
         ],
         "axes": axes,
+        "steps_of_grid": kinds[0]["directions"],
         "directions": [
             _braces([*([i] if several else []), d["tag"], _braces(d["by"]), d["bytes"]])
             for i, k in enumerate(kinds)
             for d in ([] if axes else k["directions"])
         ],
         "grid": kinds[0]["grid"],
+        "wraps": kinds[0]["periodic"],
         "periodic": _braces([_braces(k["periodic"]) for k in kinds]) if several else _braces(kinds[0]["periodic"]),
         "iterations": ITERATIONS,
     }
-    return {name: _environment().get_template(template).render(fields) for name, template in FILES.items()}
+    return {
+        name: _environment().get_template(template).render(fields) for name, template in LANGUAGES[language].items()
+    }
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split()).replace("*/", "* /")
+
+
+def _explained(workload: Workload, interface: Interface, counts: str) -> str:
+    """What today's half and the ported half do."""
+    today = (
+        f"A rank's {workload.threads} threads own as many partitions each of every buffer. Today all threads meet, "
+        "then one sends each buffer in one message. Ported, "
+    )
+    if not interface.splits and not interface.partitioned:
+        return f"{today}the same with requests that are set up once (MPI_Send_init)."
+    said = f"{today}{EXPLAINED[interface.call].format(m=counts)}."
+    if interface.one_sided:
+        each = "A window for each message, and an epoch for each: " if interface.windows_per_thread else "One window: "
+        return f"{said} {each}{EPOCHS[interface.sync]}."
+    if interface.mechanism == "communicators":
+        who = "Each thread completes its own" if interface.receivers == "threads" else "One thread completes all"
+        return f"{said} {who}."
+    return said
 
 
 def _words(several: bool, *, stepped: bool) -> dict[str, Any]:
@@ -160,10 +231,11 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
     pattern = of.pattern(workload)
     on_grid = pattern.name not in ("pt2pt", "neighbours")
     return {
-        "name": " ".join(workload.name.split()).replace("*/", "* /") or "the exchange",
+        "name": _one_line(workload.name) or "the exchange",
         "partitions": workload.n_partitions,
         "messages": messages,
-        "ready": _list([f"{t:.9g}" for t in plan.ready[0, 0, 0]]),
+        "ready": _list(times := [f"{t:.9g}" for t in plan.ready[0, 0, 0]]),
+        "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,
         "periodic": [int(p and pattern.name != "sweep3d") for p in pattern.periodic],
         "directions": _directions(workload, pattern) if on_grid else [],
