@@ -122,12 +122,16 @@ def program(
     words = _words(several, stepped=several or len(phases) > 1)
     axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
     many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
+    ported = f"{interface.name}, {counts} of each buffer"
     fields: dict[str, Any] = {
         "language": language,
-        "name": _one_line(workload.name) or "a workload",
+        "title": wrap(
+            f"The exchange{'s' * several} of {_one_line(workload.name) or 'a workload'}, as today (bulk) and ported "
+            f"({ported}), side by side. Written by pready {VERSION}; the ported half is what to carry over.",
+            WIDTH,
+        ),
         "several": several,
-        "version": VERSION,
-        "ported": f"{interface.name}, {counts} of each buffer",
+        "ported": ported,
         "explained": wrap(_explained(workload, interface, counts), WIDTH),
         "settings": [
             *dict.fromkeys(chain(*(_settings(library, w, a) for w, a in zip(parts, approaches, strict=True))))
