@@ -3,6 +3,8 @@
     osu.py        OSU's tests of two ranks            mpip.py         mpiP reports
     imb.py        IMB PingPong                        benchmarks.py   the result of an importer
     netgauge.py   Netgauge LogGP                      text.py         reading and refusing a file
+    collect.py    files and folders as one            one_node.py     whether two ranks shared a node
+    pasted_tables.py   OSU's results as csv or Markdown
 
 Each has `import_x(path)` and `parse_x(bytes, source)`. Every fault of a file is an
 ImportFormatError, one line.
@@ -17,6 +19,7 @@ from pready.calibrate.importers.imb import import_imb, parse_imb
 from pready.calibrate.importers.mpip import MpiPReport, SentMessages, import_mpip, parse_mpip
 from pready.calibrate.importers.netgauge import import_netgauge, parse_netgauge
 from pready.calibrate.importers.osu import import_osu, parse_osu
+from pready.calibrate.importers.pasted_tables import as_osu
 from pready.calibrate.importers.text import ImportFormatError, Provenance, lines, read
 
 __all__ = [
@@ -46,7 +49,7 @@ _BENCHMARKS = (
 
 
 def import_benchmark(path: str | Path) -> Imported:
-    """Reads OSU, IMB or Netgauge output, told apart by its title.
+    """Reads OSU, IMB or Netgauge output, told apart by its title, or a table of sizes with times or bandwidths.
 
     Raises
     ------
@@ -58,6 +61,12 @@ def import_benchmark(path: str | Path) -> Imported:
     for mark, parse in _BENCHMARKS:
         if any(mark in line for line in text):
             return parse(data, str(path))
+    if as_osu(lines(data, str(path)))[1]:
+        return parse_osu(data, str(path))
+    if any("o_s=" in line and "o_r=" in line for line in text):
+        raise ImportFormatError(
+            "is what Netgauge printed, not its results", valid="the file that its option -o names", source=str(path)
+        )
     raise ImportFormatError(
         "is no benchmark output that can be read",
         valid="OSU, IMB PingPong or Netgauge LogGP",

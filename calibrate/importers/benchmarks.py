@@ -36,6 +36,8 @@ class Beside:
         Time per put of a window of them, by its synchronisation.
     partitioned
         Half round trips of partitioned messages.
+    both_ways
+        Time per pair of messages, one each way, of windows of them (osu_bibw).
     """
 
     pair_rates: Mapping[int, Curve] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class Beside:
     puts: Mapping[str, Curve] = field(default_factory=dict)
     put_streams: Mapping[str, Curve] = field(default_factory=dict)
     partitioned: Curve | None = None
+    both_ways: Curve | None = None
 
     def __bool__(self) -> bool:
         return any(bool(getattr(self, part.name)) for part in fields(self))
@@ -82,12 +85,15 @@ class Imported:
         File, format, version, notes.
     beside
         Measurements that the fit does not use.
+    one_node
+        Why the two ranks must have been on one node; empty if nothing says so.
     """
 
     observations: Observations
     assumed: tuple[str, ...]
     provenance: Provenance
     beside: Beside = field(default_factory=Beside)
+    one_node: str = ""
 
 
 def combine(first: Imported, *others: Imported) -> Imported:
@@ -118,7 +124,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
         observations = Observations(**values)
         assumed = undetermined(observations)
         p, q = made.provenance, other.provenance
-        formats = ", ".join(dict.fromkeys([p.format, q.format]))
+        formats = ", ".join(dict.fromkeys([*p.format.split(", "), *q.format.split(", ")]))
         kept = [note for note in (*p.notes, *q.notes) if "alone does not determine" not in note]
         provenance = Provenance(
             f"{p.source}, {q.source}",
@@ -127,7 +133,8 @@ def combine(first: Imported, *others: Imported) -> Imported:
             p.rows + q.rows,
             (*kept, *explain(assumed, formats)),
         )
-        made = Imported(observations, assumed, provenance, made.beside.joined(other.beside))
+        beside, why = made.beside.joined(other.beside), made.one_node or other.one_node
+        made = Imported(observations, assumed, provenance, beside, why)
     return made
 
 

@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 
 from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers import one_node
 from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
 from pready.calibrate.importers.text import (
     ImportFormatError,
@@ -48,17 +49,21 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
         No PingPong of two processes, no rows, or a row that is not as its header says.
     """
     version = ""
+    all_lines = lines(data, source)
+    skipped: list[str] = []
     inside = False
     title: Line | None = None
     columns: list[str] = []  # of the PingPong being read
     header: list[str] = []  # of all of them
     rows: list[tuple[Line, list[str]]] = []
-    for line in lines(data, source):
+    for line in all_lines:
         text = line.text
         if match := _VERSION.match(text):
             version = match.group(1).rstrip(".")
         elif match := _START.match(text):
             inside = match.group(1).lower() == "pingpong"
+            if not inside:
+                skipped.append(match.group(1))
             title = line if inside else title
             columns = []
         elif not inside or not text:
@@ -93,8 +98,14 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
     times = _times(header, rows)
     observations = Observations(ping_pong=Curve.of(list(times), list(times.values())))
     assumed = undetermined(observations)
-    notes = explain(assumed, "IMB PingPong")
-    return Imported(observations, assumed, Provenance(source, "IMB PingPong", version, len(rows), notes))
+    notes = list(explain(assumed, "IMB PingPong"))
+    if skipped:
+        notes.append(f"not used: {', '.join(dict.fromkeys(skipped))}")
+    if (runs := sum(1 for line, _ in rows if line.text.split()[0] == rows[0][0].text.split()[0])) > 1:
+        notes.append(f"{runs} runs of PingPong: medians, and intervals that hold all but 5 % of them")
+    provenance = Provenance(source, "IMB PingPong", version, len(rows), tuple(notes))
+    why = one_node.of_times(observations.ping_pong, one_node.said(all_lines))
+    return Imported(observations, assumed, provenance, one_node=why)
 
 
 def _times(columns: list[str], rows: list[tuple[Line, list[str]]]) -> dict[float, list[float]]:

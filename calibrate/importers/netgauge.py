@@ -73,7 +73,7 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
         )
     if not rows:
         raise header.error("no rows follow the header", ", ".join(columns))
-    table = _table(columns, rows)
+    table, notes = _table(columns, rows)
     size, n, one, many, delayed = table[:, :5].T
     others = n[0] - 1
     receive = None
@@ -87,20 +87,34 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
         receive=receive,
     )
     assumed = undetermined(observations)
-    notes = explain(assumed, "Netgauge LogGP")
-    return Imported(observations, assumed, Provenance(source, "Netgauge LogGP", "", len(table), notes))
+    provenance = Provenance(source, "Netgauge LogGP", "", len(table), (*notes, *explain(assumed, "Netgauge LogGP")))
+    return Imported(observations, assumed, provenance)
 
 
-def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Shape (sizes, columns), times in seconds, one row per size."""
+def _table(
+    columns: list[str], rows: list[tuple[Line, list[str]]]
+) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], list[str]]:
+    """Shape (sizes, columns), times in seconds, one row per size; and notes.
+
+    Netgauge prints ``-nan`` for what it computes from the rows before, which its first rows have not. Its own g and G
+    are not used, so such a row's times are; a row without a time is skipped.
+    """
+    needed = [i for i, name in enumerate(columns) if name not in ("L", "o_s", "g", "G", "lsqu(g,G)")]
+    skipped = derived = 0
     comma = uses_decimal_comma([t for _, row in rows for t in row[2:]])
     found: dict[float, list[float]] = {}
-    for line, row in rows:
-        if len(row) != len(columns):
+    for line, printed in rows:
+        if len(printed) != len(columns):
             raise line.error(
-                f"row {shown(line.text)} has {len(row)} of {len(columns)} columns",
+                f"row {shown(line.text)} has {len(printed)} of {len(columns)} columns",
                 ", ".join(columns),
             )
+        missing = [i for i, token in enumerate(printed) if token.lower().lstrip("+-") in ("nan", "nan(ind)", "inf")]
+        if any(i in needed for i in missing):
+            skipped += 1
+            continue
+        derived += bool(missing)
+        row = ["0" if i in missing else token for i, token in enumerate(printed)]
         size = float(whole(row[0], "size", line))
         n = float(whole(row[1], "n", line, least=2, largest=10**6))
         values = [
@@ -108,19 +122,23 @@ def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> np.ndarray
             for i, (t, name) in enumerate(zip(row[2:], columns[2:], strict=True))
         ]
         made = [size, n, *values]
-        _check(columns, made, line)
+        _check(columns, made, line, {columns[i] for i in missing})
         if found and next(iter(found.values()))[1] != n:
             raise line.error(f"n = {n:g}", f"{next(iter(found.values()))[1]:g} as in the first row")
         # Netgauge prints a size again when it finds a change of protocol there.
         known = found.setdefault(size, made)
         if known[:5] != made[:5]:
             raise line.error(f"size = {size:g} was measured before, with other times", "each size once")
-    return np.array(list(found.values()))
+    if not found:
+        raise rows[0][0].error("no row has a time: all are nan", ", ".join(columns))
+    notes = [f"-nan in {derived} rows' g and G was skipped; these are not used"] if derived else []
+    notes += [f"{skipped} rows with -nan in their times were skipped"] if skipped else []
+    return np.array(list(found.values())), notes
 
 
-def _check(columns: list[str], row: list[float], line: Line) -> None:
+def _check(columns: list[str], row: list[float], line: Line, missing: set[str]) -> None:
     _, n, one, _, delayed = row[:5]
-    if "o_s" in columns:
+    if "o_s" in columns and "o_s" not in missing:
         o_s = row[columns.index("o_s")]
         formula = (delayed - one) / (n - 1) - one
         if abs(o_s - formula) > 1e-3 * one + 2e-12:

@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers import one_node
 from pready.calibrate.importers.benchmarks import Beside, Imported, explain, undetermined
+from pready.calibrate.importers.pasted_tables import as_osu
 from pready.calibrate.importers.text import (
     ImportFormatError,
     Line,
@@ -44,6 +46,7 @@ TITLE = re.compile(
 TESTS = {
     "latency": "osu_latency",
     "bandwidth": "osu_bw",
+    "bi-directional bandwidth": "osu_bibw",
     "multiple bandwidth / message rate": "osu_mbw_mr",
     "multi-threaded latency": "osu_latency_mt",
     "partitioned latency": "osu_partitioned_latency",
@@ -61,8 +64,8 @@ _WANTED = {
     "osu_mbw_mr": re.compile(r"Messages/s", re.IGNORECASE),
 }
 _WANTED |= {test: _WANTED["osu_latency"] for test in TESTS.values() if test.split("_")[-1] in ("mt", "latency")}
-_WANTED["osu_put_bw"] = _WANTED["osu_bw"]
-_RATES = ("osu_bw", "osu_mbw_mr", "osu_put_bw")
+_WANTED |= dict.fromkeys(("osu_put_bw", "osu_bibw"), _WANTED["osu_bw"])
+_RATES = ("osu_bw", "osu_bibw", "osu_mbw_mr", "osu_put_bw")
 _MEDIAN = re.compile(r"P50 Tail (Lat ?\(us\)|BW ?\(MB/s\))", re.IGNORECASE)
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.IGNORECASE)
 _THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.IGNORECASE)
@@ -76,8 +79,10 @@ class _Section:
     """One test's table within a file."""
 
     test: str
+    """Empty: a test that is not supported, whose rows are skipped."""
     version: str
     title: Line
+    title_text: str = ""
     columns: list[str] = field(default_factory=list)
     pairs: int = 1
     synchronisation: str = ""
@@ -111,7 +116,18 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     ImportFormatError
         No title of a supported test, no rows, or a row that is not as its header says.
     """
-    sections, notes = _sections(lines(data, source))
+    plain = lines(data, source)
+    hint = one_node.said(plain)
+    all_lines, pasted = as_osu(plain)
+    sections, notes = _sections(all_lines)
+    if pasted:
+        notes.append(f"{pasted} rows were read from a table of comma-separated values or Markdown")
+    unsupported = list(dict.fromkeys(s.title_text for s in sections if not s.test))
+    if unsupported and all(not s.test for s in sections):
+        raise sections[0].title.error(f"test = {shown(unsupported[0])} is not supported", ", ".join(TESTS.values()))
+    if unsupported:
+        notes.append(f"not used: {', '.join(unsupported)}, which says nothing of two ranks' messages")
+    sections = [s for s in sections if s.test]
     if not sections:
         raise ImportFormatError(
             "has no title line of an OSU test",
@@ -128,7 +144,10 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
         raise sections[0].title.error("no rows follow this title", "rows of a size and a value")
     curves = {kind: Curve.of(list(values), list(values.values())) for kind, values in found.items()}
     observations = Observations(ping_pong=curves.get("latency"), stream=curves.get("stream"))
+    runs = _runs(sections)
+    notes.extend(f"{n} runs of {test}: medians, and intervals that hold all but 5 % of them" for test, n in runs)
     beside = Beside(
+        both_ways=curves.get("both_ways"),
         pair_rates=_of("pair_rates", curves),
         threaded=_of("threaded", curves),
         puts=_of("puts", curves),
@@ -143,7 +162,17 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     assumed = undetermined(observations)
     notes.extend(explain(assumed, tests))
     provenance = Provenance(source, tests, sections[0].version, used, tuple(notes))
-    return Imported(observations, assumed, provenance, beside)
+    return Imported(observations, assumed, provenance, beside, one_node.of_times(observations.ping_pong, hint))
+
+
+def _runs(sections: list[_Section]) -> list[tuple[str, int]]:
+    """Tests of which a file holds several runs, and how many."""
+    found: dict[Hashable, int] = {}
+    for section in sections:
+        if section.rows:
+            key = (_kind(section), section.test)
+            found[key] = found.get(key, 0) + 1
+    return [(str(key[1]), n) for key, n in found.items() if n > 1]  # type: ignore[index]
 
 
 def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
@@ -154,7 +183,7 @@ def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
         return value * 1e-6
     if size == 0:
         raise line.error("size = 0 has no bandwidth", "at least 1")
-    return size / (value * 1e6)
+    return (2 if section.test == "osu_bibw" else 1) * size / (value * 1e6)
 
 
 def _kind(section: _Section) -> Hashable:
@@ -163,6 +192,7 @@ def _kind(section: _Section) -> Hashable:
         return ("pair_rates", section.pairs)
     return {
         "osu_latency": "latency",
+        "osu_bibw": "both_ways",
         "osu_latency_mt": ("threaded", section.threads),
         "osu_partitioned_latency": "partitioned",
         "osu_put_latency": ("puts", section.synchronisation),
@@ -192,8 +222,9 @@ def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
         elif text.startswith("#"):
             sections.extend(_told(sections[-1], line))
         elif text[0].isdigit():
-            sections[-1].rows.append((line, text.split()))
-        elif text[0] in "+-.":
+            if sections[-1].test:
+                sections[-1].rows.append((line, text.split()))
+        elif text[0] in "+-." and sections[-1].test:
             raise line.error(f"size = {shown(text.split()[0])}", "a whole number, at least 0")
         else:
             skipped += 1
@@ -220,9 +251,7 @@ def _told(section: _Section, line: Line) -> list[_Section]:
 def _opened(title: re.Match[str], line: Line, threads: Mapping[str, int]) -> _Section:
     said = " ".join(filter(None, [title.group("call"), title.group("test")]))
     name = " ".join(said.lower().split())
-    if name not in TESTS:
-        raise line.error(f"test = {shown(said)} is not supported", ", ".join(TESTS.values()))
-    section = _Section(TESTS[name], title.group("version") or "", line)
+    section = _Section(TESTS.get(name, ""), title.group("version") or "", line, said)
     section.with_threads(threads)
     return section
 
@@ -268,7 +297,7 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
         notes.append(f"the medians (P50) of {section.test} were used, not its means")
     comma = uses_decimal_comma([t for _, row in section.rows for t in row[1:]])
     found: list[tuple[Line, float, float]] = []
-    zeros = 0
+    zeros = failed = 0
     before: Line | None = None
     for line, row in section.rows:
         if len(row) < len(section.columns):
@@ -285,9 +314,14 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
         if value == 0:
             zeros += 1
             continue
+        if "Validation" in section.columns and row[section.columns.index("Validation")].lower() == "fail":
+            failed += 1
+            continue
         if section.test == "osu_mbw_mr":
             _agree(section, line, row, size, value, comma)
         found.append((line, size, value))
+    if failed:
+        notes.append(f"{failed} rows of {section.test} whose validation failed were left out")
     if zeros:
         notes.append(f"{zeros} rows of {section.test} with a rate that was rounded to 0 were left out")
     return found

@@ -6,20 +6,26 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import Imported, ImportFormatError, combine, import_benchmark
+from pready.calibrate.importers import Beside, Imported, ImportFormatError
 from pready.calibrate.importers.beyond_messages import terms
+from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.runs import widened
+from pready.calibrate.importers.summary import lines_of
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.merge import Merged, merged, sealed
 from pready.calibrate.machine.observations_of import Probes
+from pready.calibrate.machine.protocol_borders import Border, with_border, with_rendezvous, without_negative_lines
 from pready.calibrate.machine.team_costs import BORROWED_CONTENTION
 from pready.model.approach import libraries
-from pready.model.machine.machine import Library, Machine
+from pready.model.machine.machine import Fabric, Library, Machine
+from pready.model.machine.path import NetworkPath
+from pready.model.machine.transports import SHARED_MEMORY, Transport, transport
 from pready.model.machine.writing import document
 from pready.model.toml.dotted import steps
 from pready.model.toml.reading import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
@@ -38,83 +44,155 @@ class FromFiles:
     notes: tuple[str, ...]
     origin: str
     """Which files, for the machine file's head."""
+    summary: tuple[str, ...] = ()
+    """What a person checks in ten seconds."""
 
     @property
     def text(self) -> str:
         """The machine file."""
-        head = [f"Written by pready {VERSION} calibrate from {self.origin}.", *(f"Note: {n}" for n in self.notes)]
-        return sealed(self.machine, "\n".join(head))
+        told = (*self.summary, *(f"Note: {n}" for n in self.notes))
+        return sealed(self.machine, "\n".join([f"Written by pready {VERSION} calibrate from {self.origin}.", *told]))
+
+
+class Fitted(NamedTuple):
+    """A machine from the messages alone, where its rendezvous begins, and notes."""
+
+    machine: Machine
+    border: Border
+    notes: list[str]
 
 
 def from_files(
-    paths: Sequence[Path], *, name: str, seed: int = 0, library: str | None = None, onto: Machine | None = None
+    paths: Sequence[Path],
+    *,
+    name: str,
+    seed: int = 0,
+    library: str | None = None,
+    fabric: Fabric | None = None,
+    onto: Machine | None = None,
+    intra: Sequence[Path] = (),
 ) -> FromFiles:
     """The Machine that the files describe.
 
     Parameters
     ----------
     paths
-        Output of benchmarks, one machine's.
+        Output of benchmarks between two nodes of one machine: files, or folders of them.
     name
         The machine's.
     seed
         Of intervals.
     library
         Profile of the MPI library that it was; None: the files do not say.
+    fabric
+        The network; None: the files do not say.
     onto
         A machine that the files add to; with it they need not say how long one message takes.
+    intra
+        Output of benchmarks of two ranks on one node.
 
     Raises
     ------
     ImportFormatError
-        A file that cannot be read, or none says how long one message takes; one line.
+        A file that cannot be used, or none says how long one message takes; one line.
     ThinDataError
         Not even a line can be drawn.
     PreadyError
         An unknown library.
     """
-    if library is not None:
-        libraries.library(library)
-    imported = combine(*(import_benchmark(path) for path in paths))
-    files = ", ".join(path.name for path in paths)
-    timed = imported.observations.ping_pong is not None or imported.observations.prtt_1 is not None
-    if timed:
-        day = date.fromtimestamp(max(path.stat().st_mtime for path in paths))
-        machine, notes = _fitted(imported, files, name, seed, day)
-        parts = [MESSAGES]
+    profile = None if library is None else libraries.library(library)
+    imported, notes, used = collected(paths) if paths else (None, [], [])
+    files = ", ".join(path.name for path in [*used, *intra])
+    observed = None if imported is None else imported.observations
+    timed = observed is not None and (observed.ping_pong is not None or observed.prtt_1 is not None)
+    parts: list[str] = []
+    summary: tuple[str, ...] = ()
+    if imported is not None and timed:
+        row = transport(profile, fabric)
+        machine, border, told = fitted(imported, files, name, seed, _day(used), row)
+        machine = with_fields(machine, fabric=fabric)
+        notes += told
+        parts += [MESSAGES, "progress", "sender_progress"]
     elif onto is not None:
-        machine, notes, parts = onto, list(imported.provenance.notes), []
+        machine, border, row = onto, None, None
+        notes += [] if imported is None else imported.provenance.notes
     else:
+        format = "--intra alone" if imported is None else imported.provenance.format
         raise ImportFormatError(
-            f"{imported.provenance.format} does not say how long one message takes",
+            f"{format} does not say how long one message takes between two nodes",
             valid="osu_latency's or PingPong's output beside it, or --merge MACHINE.toml to add to a machine",
             source=files,
         )
+    if fabric is not None:
+        machine = with_fields(machine, fabric=fabric)
+        parts.append("fabric")
     if library is not None:
         machine = with_fields(machine, library=Library(name=library, version=files))
         parts.append("library")
-    elif timed:
-        notes.append("the files do not say which MPI library this was: --library NAME ('pready libraries') does")
-    more = terms(imported.beside, machine, imported.observations.stream)
+    beside = Beside() if imported is None else imported.beside
+    more = terms(beside, machine, None if observed is None else observed.stream)
+    machine, parts = more.machine, [*parts, *more.parts]
+    notes += more.notes
+    if intra:
+        machine = with_fields(machine, intra=_within(intra, name, seed))
+        parts.append("intra")
     if "threads.contention" in more.parts:
         notes = [note for note in notes if not note.endswith(BORROWED_CONTENTION)]
-    notes = list(dict.fromkeys([*notes, *more.notes]))
-    return FromFiles(more.machine, (*parts, *more.parts), tuple(notes), f"{files}, seed {seed}")
+    if border is not None and row is not None:
+        summary = tuple(lines_of(machine, border, row, beside, library=profile, fabric=fabric))
+    unique = tuple(dict.fromkeys(notes))
+    return FromFiles(machine, tuple(parts), unique, f"{files}, seed {seed}", summary)
 
 
-def _fitted(imported: Imported, files: str, name: str, seed: int, day: date) -> tuple[Machine, list[str]]:
+def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row: Transport) -> Fitted:
+    """The machine that the messages show, of a transport.
+
+    Raises
+    ------
+    ThinDataError
+        Not even a line can be drawn.
+    """
     # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
-    fitted = fit(imported.observations, np.random.default_rng(seed))
+    notes: list[str] = []
+    lines = without_negative_lines(fit(imported.observations, np.random.default_rng(seed)), notes)
+    lines, border = with_rendezvous(lines, row)
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
-    described = describe(fitted, Probes(), about, name=name, when=day)
-    return described.machine, [*origin.notes, *described.notes]
+    described = describe(lines, Probes(), about, name=name, when=day)
+    machine = with_border(described.machine, border)
+    machine = with_fields(machine, progress=row.receiver, sender_progress=row.sender)
+    machine = widened(machine, imported.observations.ping_pong)
+    return Fitted(machine, border, [*origin.notes, *notes, *described.notes])
+
+
+def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
+    """The path between two ranks of one node."""
+    imported, _, used = collected(paths, one_node=True)
+    files = ", ".join(path.name for path in used)
+    if imported.observations.ping_pong is None and imported.observations.prtt_1 is None:
+        raise ImportFormatError(
+            f"{imported.provenance.format} does not say how long one message takes",
+            valid="osu_latency's or PingPong's output of two ranks on one node",
+            source=files,
+        )
+    return fitted(imported, files, name, seed, _day(used), SHARED_MEMORY).machine.inter
+
+
+def _day(paths: Sequence[Path]) -> date:
+    return date.fromtimestamp(max(path.stat().st_mtime for path in paths))
 
 
 def merge_into(
-    path: Path, files: Sequence[Path], *, seed: int, library: str | None, replacing: Collection[str]
-) -> Merged:
-    """The machine file at `path` with the files' values; see `pready.calibrate.machine.merge`.
+    path: Path,
+    files: Sequence[Path],
+    *,
+    seed: int,
+    library: str | None,
+    fabric: Fabric | None = None,
+    intra: Sequence[Path] = (),
+    replacing: Collection[str] = (),
+) -> tuple[Merged, tuple[str, ...]]:
+    """The machine file at `path` with the files' values, and the summary; see `pready.calibrate.machine.merge`.
 
     Raises
     ------
@@ -123,12 +201,18 @@ def merge_into(
     """
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))
-    found = from_files(files, name=base.name, seed=seed, library=library, onto=base)
+    found = from_files(files, name=base.name, seed=seed, library=library, fabric=fabric, onto=base, intra=intra)
     tables = document(found.machine)
-    wanted = {*replacing, *(["library"] if library is not None else [])}  # a library that is named is meant
-    done = merged(text, str(path), {part: _part(tables, part) for part in _outermost(found.parts)}, wanted)
+    named = {"library": library, "fabric": fabric, "intra": intra or None}
+    wanted = {*replacing, *(part for part, given in named.items() if given is not None)}  # what is named is meant
+    done = merged(text, str(path), _wanted_parts(tables, found.parts), wanted)
     validated(Machine, parsed_toml(done.text.encode(), str(path)), f"{path} with {found.origin}")
-    return Merged(done.text, (*(f"note: {note}" for note in found.notes), *done.told))
+    return Merged(done.text, (*(f"note: {note}" for note in found.notes), *done.told)), found.summary
+
+
+def _wanted_parts(tables: Any, parts: Collection[str]) -> dict[str, Any]:
+    """Parts by name; one that the machine does not have is none."""
+    return {part: _part(tables, part) for part in _outermost(parts) if part != "sender_progress" or part in tables}
 
 
 def _outermost(parts: Collection[str]) -> list[str]:

@@ -42,6 +42,9 @@ class Segment(Strict):
     O_r_beyond: Value[units.TimePerByte] | None = None
     """O_r of the bytes that a rank receives in an exchange beyond the cache of `[memory]`; absent: O_r."""
     handshake: Value[units.Time] | None = None
+    begins: Value[units.Size] | None = None
+    """`from`, where that is known to an interval only: the sizes between which this protocol begins; absent: exactly
+    there."""
 
     @model_validator(mode="after")
     def _handshake_iff_rendezvous(self) -> Segment:
@@ -50,6 +53,8 @@ class Segment(Strict):
                 f"protocol = {shown(self.protocol)}, handshake = {self.handshake and self.handshake.value}",
                 valid="a handshake for rendezvous, none for short and bcopy",
             )
+        if self.begins is not None and self.begins.value != self.from_:
+            raise PreadyError(f"begins = {self.begins.value:g} B", valid=f"the segment's from, {self.from_:g} B")
         if self.G.value <= 0:
             raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
         if self.handshake is not None and self.handshake.value <= 0:

@@ -7,10 +7,10 @@ machine was measured with. Read in the sources named; a size that a library comp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from pready.model.approach.libraries import LIBRARIES, LibraryProfile
+from pready.model.approach.libraries import LibraryProfile, library
 from pready.model.common import units
 from pready.model.common.units import SI
 from pready.model.machine.machine import Fabric, Machine, Progress
@@ -232,6 +232,12 @@ ANY = Transport(
     _progress("on-call", "assumed", "most transports match a rendezvous request in software"),
 )
 
+SHARED_MEMORY = Transport(
+    "shared memory",
+    _from(8 * KIB, 4 * KIB, 64 * KIB, "assumed", "Open MPI: btl_sm 4 KiB, 32 KiB with single copy; others alike"),
+    _progress("on-call", "assumed", "the receiver copies in MPI calls"),
+)
+
 SAYS: Mapping[Puts, str] = {
     "adapter": "the adapter moves them",
     "processor": "active messages: the target's processor takes them in",
@@ -255,12 +261,17 @@ def known(profile: LibraryProfile, fabric: Fabric | None) -> Transport | None:
 
 
 def transport(profile: LibraryProfile | None, fabric: Fabric | None) -> Transport:
-    """The same; of a library that may be any, what the fabric's libraries have; else `ANY`."""
+    """The same; of a library that may be any, what the fabric's libraries have, whichever it is; else `ANY`."""
     found = None if profile is None else known(profile, fabric)
-    if found is not None:
-        return found
-    any_library = profile is None or profile.family == "any"
-    return next((row for (_, over), row in KNOWN.items() if any_library and over == fabric), ANY)
+    if found is not None or (profile is not None and profile.family != "any"):
+        return found or ANY
+    rows = [row for (_, over), row in KNOWN.items() if over == fabric]
+    if not rows:
+        return ANY
+    border = rows[0].rendezvous
+    spans = [row.rendezvous.interval or (row.rendezvous.value, row.rendezvous.value) for row in rows]
+    span = min(low for low, _ in spans), max(high for _, high in spans)
+    return replace(rows[0], rendezvous=border.model_copy(update={"interval": span}))
 
 
 def with_puts(machine: Machine, profile: LibraryProfile) -> Machine:
@@ -270,7 +281,7 @@ def with_puts(machine: Machine, profile: LibraryProfile) -> Machine:
     one on this fabric. A machine without a fabric, or a library that may be any, leaves all as it is.
     """
     row = known(profile, machine.fabric)
-    mine = LIBRARIES[machine.library.name].family == profile.family
+    mine = library(machine.library.name).family == profile.family
     if row is None or row.puts is None or (mine and machine.one_sided.puts is not None):
         return machine
     return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"puts": row.puts})})

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -30,6 +31,7 @@ from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
+from pready.model.machine.machine import Fabric
 from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, progress, status
@@ -274,10 +276,18 @@ def _warn(done: Calibration) -> None:
 
 
 @calibrate.command(name="import")
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("files", type=click.Path(path_type=Path), metavar="FILE|FOLDER...", nargs=-1)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
-@options.library("MPI library profile of the results ('pready libraries').")
+@options.library("MPI library of the results ('pready libraries').")
+@click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network of the results.")
+@click.option(
+    "--intra",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE|FOLDER",
+    help="Results of two ranks on one node: the path within a node.",
+)
 @click.option(
     "--merge",
     type=click.Path(path_type=Path),
@@ -297,12 +307,21 @@ def import_(
     output: Path,
     name: str | None,
     library: str | None,
+    fabric: Fabric | None,
+    intra: tuple[Path, ...],
     merge: Path | None,
     replacing: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Make a machine file from output of OSU, IMB PingPong or Netgauge LogGP, or add to one."""
+    """Make a machine file from results of OSU, IMB PingPong or Netgauge LogGP between two nodes, or add to one.
+
+    Of a folder, all files that can be used are; the others are named with the reason.
+    """
     check_writable(output, (".toml",))
+    if not files and not (intra and merge):
+        raise PreadyError(
+            "no file is named", valid="results between two nodes; or --intra FILE with --merge MACHINE.toml"
+        )
     if merge is None and replacing:
         raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml")
     if merge is not None and name is not None:
@@ -310,15 +329,21 @@ def import_(
     try:
         with status("fitting"):
             if merge is None:
-                made = from_files(files, name=name or output.stem, seed=seed, library=library)
-                text, told = made.text, tuple(f"note: {note}" for note in made.notes)
+                made = from_files(
+                    files, name=name or output.stem, seed=seed, library=library, fabric=fabric, intra=intra
+                )
+                text, told, summary = made.text, tuple(f"note: {note}" for note in made.notes), made.summary
             else:
-                text, told = merge_into(merge, files, seed=seed, library=library, replacing=replacing)
+                (text, told), summary = merge_into(
+                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, replacing=replacing
+                )
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
     write_text(output, text)
     for line in told:
         click.echo(f"  {line}", err=True)
+    for line in summary:
+        click.echo(line, err=True)
     click.echo(_written(output, seed), err=True)
 
 

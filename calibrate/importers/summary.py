@@ -1,0 +1,89 @@
+"""What an import found, in a few lines that a person checks in ten seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.machine.protocol_borders import Border
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.common.units import format_bandwidth, format_size, format_time
+from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.transports import ANSWERS, ANY, Transport
+
+
+def lines_of(
+    machine: Machine,
+    border: Border,
+    row: Transport,
+    beside: Beside,
+    *,
+    library: LibraryProfile | None,
+    fabric: Fabric | None,
+) -> Iterator[str]:
+    """Messages, rendezvous, what is assumed, and what of that decides a verdict.
+
+    Parameters
+    ----------
+    machine, border
+        As they will be written.
+    row
+        What the library does over the fabric by default.
+    beside
+        Measurements of more than one message.
+    library, fabric
+        As the user named them; None: not named.
+    """
+    s = machine.inter.segments[0]
+    small = s.o_s.value + s.L.value + s.o_r.value
+    both = _both_ways(beside)
+    yield (
+        f"{format_time(small)} for a small message, {format_bandwidth(machine.bandwidth)} for a large one, "
+        f"{format_bandwidth(machine.inter.link_bandwidth.value)} for many{both}"
+    )
+    yield f"eager to {format_size(border.at)}, {border.words}"
+    who = ANSWERS[machine.progress.value]
+    yield f"a rendezvous moves while {who} ({machine.progress.source}: {row.name})"
+    yield f"assumed: {', '.join(_assumed(machine))}"
+    yield f"these decide your verdict: {', '.join(_decide(machine, border, row))}"
+    if row is ANY or library is None or fabric is None:
+        missing = [o for o, given in (("--library", library), ("--fabric", fabric)) if given is None]
+        yield (
+            f"say {' and '.join(missing)}: from which size a rendezvous and who answers it is a matter of both "
+            "('pready libraries')"
+        )
+
+
+def _both_ways(beside: Beside) -> str:
+    if beside.both_ways is None:
+        return ""
+    rates = 2 * beside.both_ways.at / np.array([float(np.median(r)) for r in beside.both_ways.repeats])
+    return f", {format_bandwidth(float(rates.max()))} both ways"
+
+
+def _assumed(machine: Machine) -> list[str]:
+    """Names of what no file said, the sizes' own together."""
+    names = []
+    for name, item in machine.values():
+        if item.source == "assumed":
+            last = name.split(".")[-1]
+            names.append(last if "segments" in name else name.split(".")[0] if last != "contention" else "contention")
+    told = [n for n in dict.fromkeys(names) if n not in ("O_s", "O_r", "begins", "matching", "begin", "requests")]
+    return ["RMA" if n == "one_sided" else n for n in told]
+
+
+def _decide(machine: Machine, border: Border, row: Transport) -> list[str]:
+    out = []
+    if not border.seen:
+        out.append(f"the size of a rendezvous ({format_size(border.low)} to {format_size(border.high)})")
+    if machine.progress.source == "assumed" or row is ANY:
+        out.append("who answers a rendezvous")
+    if machine.inter.segments[0].o_s.source == "assumed":
+        out.append("o_s")
+    if machine.threads.contention.source == "assumed":
+        out.append("contention of threads")
+    if machine.one_sided.put is None or machine.one_sided.put.source == "assumed":
+        out.append("puts and epochs of RMA")
+    return out or ["nothing assumed"]

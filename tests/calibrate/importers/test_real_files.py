@@ -1,0 +1,106 @@
+"""Public results of real clusters, where they are beside the repository: imported, or refused for the right reason.
+
+Rendezvous: the size that shows, or that the library is known to have, within one size; sources in the folder's README.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit.observations import Curve
+from pready.calibrate.importers import Imported, ImportFormatError
+from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.to_machine import fitted, from_files
+from pready.model.approach.libraries import library
+from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.transports import transport
+
+FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no results of real clusters in {FOLDER}")
+
+CLUSTERS: dict[str, tuple[Sequence[str], str, Fabric, int]] = {
+    "alaska-ib": (["alaska/alaska-ib-gcc9-openmpi4-ucx"], "openmpi-4", "infiniband", 16 << 10),
+    "alaska-roce": (["alaska/alaska-roce-gcc9-openmpi4-ucx"], "openmpi-4", "roce", 8 << 10),
+    "alaska-impi": (["alaska/alaska-ib-gcc9-impi-verbs"], "intel-mpi", "infiniband", 256 << 10),
+    "alps": (["alps"], "mpich-release", "slingshot", 8 << 10),
+    "archer2": (["archer2"], "cray-mpich", "slingshot-10", 512 << 10),
+    "hpc6a": (["aws"], "openmpi-4", "efa", 128 << 10),
+    "fugaku": (["fugaku/fugaku_latency.txt"], "fujitsu-mpi", "tofu", 16 << 10),
+    "fugaku-csv": (["fugaku/riken_imb_pingpong.csv"], "fujitsu-mpi", "tofu", 16 << 10),
+    "pinnacles": (["pinnacles"], "mpich-release", "infiniband", 23553),
+}
+"""Files or folders, library, fabric, and the first size that is a rendezvous."""
+MEDIAN = 0.10
+
+
+def paths(names: Sequence[str]) -> list[Path]:
+    return [FOLDER / name for name in names]
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_the_rendezvous_is_found_within_one_size(name: str) -> None:
+    files, lib, fabric, known = CLUSTERS[name]
+    machine = from_files(paths(files), name=name, library=lib, fabric=fabric).machine
+    first = next(s for s in machine.inter.segments if s.protocol == "rendezvous")
+    assert known / 2 <= first.from_ <= known * 2
+    assert all(s.protocol == "rendezvous" for s in machine.inter.segments if s.from_ >= first.from_)
+    for s in machine.inter.segments:
+        assert s.L.value >= 0
+        assert s.L.interval is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("peta4/IMB_PingPong_2nodes_IMPI193_201906110502.out", "on one node"),
+     ("pinnacles/stdout-RDMA-netgauge_run_2347.stdout", "what Netgauge printed"),
+     ("hawk/hawk_digitised.csv", "no benchmark output"), ("niagara/bcast-linear-16-ranks.csv", "no benchmark output"),
+     ("niagara/pbcast-linear-16-ranks.csv", "no benchmark output"),
+     ("summit/summit-mult_pong.350011.out", "no benchmark output"),
+     ("alps/mpich-point-to-point-bandwidth-cpu-to-cpu-memory-intra-node-communication-bw.txt", "one node")],
+)  # fmt: skip
+def test_others_are_refused_for_the_right_reason(name: str, why: str) -> None:
+    with pytest.raises(ImportFormatError, match=why):
+        collected(paths([name]))
+
+
+def half(read: Imported, begin: int) -> Imported:
+    """Every second size."""
+
+    def part(curve: Curve | None) -> Curve | None:
+        return None if curve is None else curve.only(curve.at[begin::2])
+
+    o = read.observations
+    kept = replace(o, ping_pong=part(o.ping_pong), stream=part(o.stream), prtt_1=part(o.prtt_1))
+    return replace(read, observations=kept)
+
+
+def one_way(machine: Machine, size: float) -> float:
+    s = machine.inter.segment(size)
+    return s.o_s.value + s.L.value + s.o_r.value + (s.handshake.value if s.handshake else 0.0) + s.G.value * size
+
+
+def gap(machine: Machine, size: float) -> float:
+    s = machine.inter.segment(size)
+    return s.g.value + (s.G_link or s.G).value * size
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.parametrize("begin", [0, 1])
+def test_half_of_the_sizes_predict_the_other_half(name: str, begin: int) -> None:
+    files, lib, fabric, _ = CLUSTERS[name]
+    read = collected(paths(files))[0]
+    made = fitted(half(read, begin), name, name, 0, date(2026, 1, 1), transport(library(lib), fabric))
+    left_out = half(read, 1 - begin).observations
+    checks = [(left_out.ping_pong, one_way, 1.0), (left_out.prtt_1, one_way, 0.5), (left_out.stream, gap, 1.0)]
+    for curve, predicted, share in checks:
+        if curve is not None:
+            times = [share * float(np.median(r)) for r in curve.repeats]
+            off = [predicted(made.machine, float(s)) / t - 1 for s, t in zip(curve.at, times, strict=True)]
+            assert np.median(np.abs(off)) < MEDIAN

@@ -1,0 +1,330 @@
+"""Imports of made-up results in the shapes that real clusters' have: no step in time, unsupported tests, one node.
+
+The figures are ours. UCX's shape: t(s) = 1.0 us + 0.33 ns/B, from 16 KiB on 3.8 us + 0.1 ns/B, which is 6.4 us on the
+one line and 5.4 us on the other: no step up shows, as with libraries that switch where both take equally long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pready.calibrate.importers import ImportFormatError, parse_imb, parse_netgauge, parse_osu
+from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.to_machine import FromFiles, from_files
+from pready.cli import main
+from pready.model.advice.predict import predict
+from pready.model.machine.machine import Fabric, load
+from pready.model.machine.path import Segment
+from pready.model.machine.writing import dumps
+from pready.model.workload.workload import Workload
+
+SIZES = (0, *(1 << k for k in range(23)))
+Time = Callable[[int], float]
+
+
+def ucx(size: int) -> float:
+    """Half a round trip in us; rendezvous from 16 KiB."""
+    return 1.0 + 0.33e-3 * size if size < 16384 else 3.8 + 0.1e-3 * size
+
+
+def segmented(size: int) -> float:
+    """Segmented and reassembled from 16 KiB on, as ofi_rxm does; rendezvous from 256 KiB, with a step."""
+    if size < 16384:
+        return 1.5 + 0.38e-3 * size
+    return 5.8 + 0.137e-3 * size if size < 262144 else 36.0 + 0.14e-3 * size
+
+
+def straight(size: int) -> float:
+    """One line: no border shows."""
+    return 1.0 + 0.09e-3 * size
+
+
+def latency(time: Time, sizes: Sequence[int] = SIZES) -> str:
+    rows = [f"{s:<10d}{time(s):>18.2f}" for s in sizes]
+    return "\n".join(["# OSU MPI Latency Test v7.3", "# Size          Latency (us)", *rows, ""])
+
+
+def bandwidth(gap: Time, title: str = "Bandwidth", both: int = 1) -> str:
+    rows = [f"{s:<10d}{both * s / gap(s):>18.2f}" for s in SIZES[1:]]
+    return "\n".join([f"# OSU MPI {title} Test v7.3", "# Size      Bandwidth (MB/s)", *rows, ""])
+
+
+def imported(
+    tmp_path: Path, *texts: str, library: str | None = "openmpi-4", fabric: Fabric | None = "infiniband"
+) -> FromFiles:
+    paths = [tmp_path / f"{i}.txt" for i in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return from_files(paths, name="m", library=library, fabric=fabric)
+
+
+def rendezvous(made: FromFiles) -> Segment:
+    """The first segment that is one."""
+    return next(s for s in made.machine.inter.segments if s.protocol == "rendezvous")
+
+
+# --- protocol borders ---------------------------------------------------------------------------------
+
+
+def test_a_rendezvous_without_a_step_in_time_is_seen(tmp_path: Path) -> None:
+    """t(0) grows by 2.8 us and the slope falls: RTS and CTS, within the sizes where UCX switches."""
+    made = imported(tmp_path, latency(ucx), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
+    first = rendezvous(made)
+    assert first.from_ == 16384
+    assert first.begins is not None
+    assert first.begins.source == "measured"
+    assert first.handshake is not None
+    assert first.handshake.value == pytest.approx(2.8e-6 + 0.33e-6, rel=0.25)  # what is above the smallest one's L
+    whole = first.o_s.value + first.L.value + first.o_r.value + first.handshake.value + first.G.value * 65536
+    assert whole == pytest.approx(ucx(65536) * 1e-6, rel=0.03)
+
+
+def test_halo3d_has_the_verdict_of_the_machine_with_the_rendezvous_set_by_hand(tmp_path: Path) -> None:
+    """Importing as if all were eager promised what nobody gets; control: with `short` segments, partitions win."""
+    made = imported(tmp_path, latency(ucx), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
+    path = tmp_path / "by_hand.toml"
+    path.write_text(dumps(made.machine).replace('protocol = "rendezvous"', 'protocol = "short"'))
+    lines = [line for line in path.read_text().splitlines() if not line.startswith(("handshake", "begins"))]
+    path.write_text("\n".join(lines))
+    eager = load(path)
+    assert all(s.protocol == "short" for s in eager.inter.segments)
+    halo = Workload.model_validate(
+        {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing",
+         "compute": {"time": "2 ms"}, "arrivals": {"model": "gaussian", "spread": "1 %"}}
+    )  # fmt: skip
+
+    def part(machine: object) -> float:
+        rows = predict(machine, halo, library="openmpi-persist", draws=0).approaches  # type: ignore[arg-type]
+        return min(r.time_s for r in rows if r.approach.interface.key == "part")
+
+    assert part(eager) < 0.5 * part(made.machine)
+
+
+@pytest.mark.parametrize(
+    ("library", "fabric", "expected"),
+    [("intel-mpi", "infiniband", 262144), ("cray-mpich", "slingshot-10", 262144), (None, None, 262144)],
+)
+def test_segmenting_is_no_rendezvous(library: str | None, fabric: Fabric | None, expected: int, tmp_path: Path) -> None:
+    """From 16 KiB on the line bends as with a rendezvous; the step at 256 KiB is far clearer."""
+    assert rendezvous(imported(tmp_path, latency(segmented), library=library, fabric=fabric)).from_ == expected
+
+
+@pytest.mark.parametrize(
+    ("library", "fabric", "border"),
+    [("openmpi-4", "infiniband", 16384), ("cray-mpich", "slingshot", 16384), ("openmpi-4", "efa", 65537),
+     ("intel-mpi", "omni-path", 64000), ("fujitsu-mpi", "tofu", 16384)],
+)  # fmt: skip
+def test_where_nothing_shows_the_librarys_default_holds(
+    library: str, fabric: Fabric, border: int, tmp_path: Path
+) -> None:
+    made = imported(tmp_path, latency(straight), library=library, fabric=fabric)
+    first = rendezvous(made)
+    assert first.from_ == border
+    assert first.begins is not None
+    assert first.begins.interval is not None
+    assert first.begins.source == "assumed"
+    assert first.begins.interval[0] < border < first.begins.interval[1]
+    assert any("not seen" in line for line in made.summary)
+    assert made.machine.inter.segment(1 << 20).protocol == "rendezvous"
+    # Wherever the handshake lies within t(0), their sum is what was measured.
+    for size in (border, 1 << 20):
+        s = made.machine.inter.segment(size)
+        fixed = s.o_s.value + s.L.value + s.o_r.value + (s.handshake.value if s.handshake else 0.0)
+        assert fixed + s.G.value * size == pytest.approx(straight(size) * 1e-6, rel=0.02)
+
+
+def test_the_adapter_answers_on_slingshot(tmp_path: Path) -> None:
+    assert (
+        imported(tmp_path, latency(ucx), library="cray-mpich", fabric="slingshot").machine.progress.value == "hardware"
+    )
+    assert imported(tmp_path, latency(ucx)).machine.progress.value == "on-call"
+
+
+def test_library_and_fabric_are_asked_for_where_they_decide(tmp_path: Path) -> None:
+    unknown = imported(tmp_path, latency(straight), library=None, fabric=None)
+    assert "--library and --fabric" in unknown.summary[-1]
+    assert not any("--library" in line for line in imported(tmp_path, latency(straight)).summary)
+
+
+def test_a_bandwidth_plateau_shows_a_rendezvous(tmp_path: Path) -> None:
+    """Twice the size, hardly more bandwidth, far from the link's: 16 KiB wait for their handshakes."""
+    gap = {16384: 1.6}
+    made = imported(tmp_path, latency(straight), bandwidth(lambda s: gap.get(s, 0.5 + 0.042e-3 * s)))
+    assert rendezvous(made).from_ == 16384
+    assert any("plateau" in line for line in made.summary)
+
+
+def test_netgauge_shows_a_rendezvous_where_o_s_jumps(tmp_path: Path) -> None:
+    """o_s grows from 0.3 to 5 us at 24 KiB while one message's time falls."""
+    rows = []
+    for size in (1, *range(2049, 65536, 2048)):
+        one = 2 * (1.1 + 0.2e-3 * size if size < 24576 else 3.4 + 0.05e-3 * size)
+        o_s, gap = (0.3, 0.35) if size < 24576 else (5.0, 5.2)
+        gap += 0.04e-3 * size
+        delayed = one + 9 * (o_s + one)
+        nan = "-nan -nan -nan" if size == 1 else "0.3 0.0001 -nan" if size == 2049 else "0.3 0.0001 0.1"
+        rows.append(f"{size} 10 {one:.6f} {one + 9 * gap:.6f} {delayed:.6f} {one / 2:.6f} {o_s:.6f} 0.3 {nan}")
+    text = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n" + "\n".join(rows) + "\n"
+    notes = parse_netgauge(text.encode()).provenance.notes
+    assert "-nan in 2 rows' g and G was skipped; these are not used" in notes
+    made = imported(tmp_path, text)
+    assert 22529 < rendezvous(made).from_ <= 26625
+    assert any("o_s grows" in line for line in made.summary)
+
+
+def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> None:
+    head = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
+    lost = "1 10 -nan 13 49 2 -nan .5 -nan -nan -nan\n"
+    kept = "2 10 4 13 49 2 1 .5 1 0 0\n"
+    notes = parse_netgauge((head + lost + kept).encode()).provenance.notes
+    assert "1 rows with -nan in their times were skipped" in notes
+    with pytest.raises(ImportFormatError, match="all are nan"):
+        parse_netgauge((head + lost).encode())
+
+
+# --- files of several tests, runs and formats -------------------------------------------------------
+
+
+def test_an_unsupported_test_in_a_file_is_named_and_the_others_are_read() -> None:
+    text = latency(ucx) + "# OSU MPI Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 -12.0\n8 20.00\n"
+    read = parse_osu(text.encode())
+    assert read.provenance.rows == len(SIZES)
+    assert any("Allreduce Latency" in note for note in read.provenance.notes)
+
+
+def test_both_ways_are_read_and_said(tmp_path: Path) -> None:
+    made = imported(
+        tmp_path, latency(ucx), bandwidth(lambda s: 0.13 + 0.08e-3 * s),
+        bandwidth(lambda s: 0.13 + 0.08e-3 * s, "Bi-Directional Bandwidth", both=2),
+    )  # fmt: skip
+    assert "25 GB/s both ways" in made.summary[0]
+
+
+def test_several_runs_become_medians_with_intervals_that_hold_them(tmp_path: Path) -> None:
+    """28 pairs of nodes, 12 to 16 us apart: the interval is theirs, not that of their median."""
+    starts = np.linspace(12, 16, 28)
+    text = "".join(latency(lambda s, t=t: t + 0.1e-3 * s, SIZES[:18]) for t in starts)  # type: ignore[misc]
+    made = imported(tmp_path, text, fabric="efa")
+    first = made.machine.inter.segments[0]
+    total = first.o_s.value + first.L.value + first.o_r.value
+    assert total == pytest.approx(14e-6, rel=0.02)
+    assert first.L.interval is not None
+    low, high = (end - first.L.value + total for end in first.L.interval)
+    assert low < 12.3e-6
+    assert high > 15.7e-6
+    assert any("28 runs of osu_latency" in note for note in made.notes)
+
+
+MARKDOWN = "\n".join(
+    ["Results:", "", "| Size | Avg Latency(us) |", "| ---: | ---: |", *(f"| {s} | {ucx(s):.2f} |" for s in SIZES), ""]
+)
+CSV = "\n".join(
+    ["size (bytes),time (seconds),throughput (MB/s)", *(f"{s},{ucx(s) * 1e-6:.4E},{s / ucx(s):.0f}" for s in SIZES), ""]
+)
+
+
+@pytest.mark.parametrize("text", [MARKDOWN, CSV, CSV.replace("size (bytes),time (seconds)", "Size,Latency (s)")])
+def test_pasted_tables_are_read(text: str, tmp_path: Path) -> None:
+    made = imported(tmp_path, text)
+    assert rendezvous(made).from_ == 16384
+    s = made.machine.inter.segment(1 << 20)
+    assert 1 / s.G.value == pytest.approx(10e9, rel=0.02)
+
+
+def test_a_pasted_table_under_a_title_is_that_test() -> None:
+    rows = "".join(f"| {s} | {s / (0.1 + 1e-4 * s):.2f} |\n" for s in SIZES[1:])
+    read = parse_osu(f"# OSU MPI Bandwidth Test v7.3\n| Size | Bandwidth (MB/s) |\n|---|---|\n{rows}".encode())
+    assert read.observations.stream is not None
+    assert read.observations.stream.repeats[-1][0] == pytest.approx(1e-6 * (0.1 + 1e-4 * SIZES[-1]), rel=1e-3)
+
+
+def test_columns_of_other_things_are_no_table_of_messages(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("Size,Median,Mean,STD\n128,10.2,8.9,120.3\n512,10.8,9.0,42.5\n")
+    with pytest.raises(ImportFormatError, match="no benchmark output"):
+        collected([path])
+
+
+def test_a_folder_gives_what_can_be_used_and_names_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "latency.out").write_text(latency(ucx))
+    (tmp_path / "README.md").write_text("# About\n")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "within.out").write_text(latency(lambda s: 0.3 + 0.1e-3 * s))
+    read, notes, used = collected([tmp_path])
+    assert [path.name for path in used] == ["latency.out"]
+    assert read.provenance.rows == len(SIZES)
+    told = " ".join(notes)
+    assert "README.md (is no benchmark output" in told
+    assert "more/" in told
+    assert "within.out (two ranks on one node; --intra takes it)" in told
+    (tmp_path / "latency.out").unlink()
+    with pytest.raises(ImportFormatError, match="no file in it can be used"):
+        collected([tmp_path])
+
+
+# --- one node ------------------------------------------------------------------------------------------
+
+
+def within(size: int) -> float:
+    """Shared memory; a cache of 1 MiB overflows, and the line of the largest begins at -170 us."""
+    return 0.38 + 0.13e-3 * size if size <= 1 << 20 else -170 + 0.29e-3 * size
+
+
+def imb(time: Time, waiting: int = 0) -> str:
+    note = [f"# ( {waiting} additional processes waiting in MPI_Barrier)"] if waiting else []
+    rows = [f"{s:>13d}{1000:>13d}{time(s):>13.2f}{s / time(s):>13.2f}" for s in SIZES]
+    head = ["# Benchmarking PingPong", "# #processes = 2", *note, " #bytes #repetitions t[usec] Mbytes/sec"]
+    return "\n".join([*head, *rows, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(imb(within, 62), "62 more processes waited"), (latency(within), "0.38 us"),
+     ("$ srun -N1 -n2 ./osu_latency\n" + latency(ucx), "asks for one node")],
+)  # fmt: skip
+def test_two_ranks_on_one_node_are_refused_as_a_network(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ImportFormatError, match=why) as caught:
+        imported(tmp_path, text)
+    assert "--intra" in str(caught.value)
+
+
+def test_processes_that_wait_do_not_make_a_slow_message_local() -> None:
+    """Ranks placed in turn on two nodes wait, too; 2 us tell that there is a network between them."""
+    assert parse_imb(imb(lambda s: 2.0 + 1e-4 * s, 62).encode()).one_node == ""
+    assert parse_osu(("$ srun -N2 -n2 ./osu_latency\n" + latency(ucx)).encode()).one_node == ""
+
+
+def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
+    between.write_text(latency(ucx))
+    inside.write_text(imb(within, 62))
+    words = ["--library", "openmpi-4", "--fabric", "infiniband", "-o", str(out)]
+    assert main(["calibrate", "import", str(between), "--intra", str(inside), *words]) == 0
+    assert "16 KiB" in capsys.readouterr().err
+    machine = load(out)
+    assert machine.intra is not None
+    small = machine.intra.segments[0]
+    assert small.o_s.value + small.L.value + small.o_r.value == pytest.approx(0.38e-6, rel=0.1)
+    for s in machine.intra.segments:  # no line from below 0 for a cache that overflows
+        assert s.L.interval is not None
+        assert s.L.value >= s.L.interval[0]
+        assert s.L.interval[1] >= 0
+        assert s.L.value > -1e-6
+    large = machine.intra.segment(4 << 20)
+    assert 1 / large.G.value == pytest.approx((4 << 20) / within(4 << 20) * 1e6, rel=0.1)
+
+
+def test_intra_is_added_to_a_machine(tmp_path: Path) -> None:
+    between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
+    between.write_text(latency(ucx))
+    inside.write_text(imb(within, 62))
+    assert main(["calibrate", "import", str(between), "--fabric", "roce", "-o", str(out)]) == 0
+    assert load(out).intra is None
+    assert main(["calibrate", "import", "--intra", str(inside), "--merge", str(out), "-o", str(out)]) == 0
+    assert load(out).intra is not None
+    assert load(out).fabric == "roce"
+    assert main(["calibrate", "import", "--intra", str(inside), "-o", str(out)]) == 2
