@@ -15,6 +15,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.exchange_numbers import Exchange, message_numbers, prices, steps, tables
 from pready.model.engine.ranks.mapping import Mapping, mapped
+from pready.model.engine.ranks.nodes import adapters_of
 from pready.model.engine.ranks.pattern import KINDS, Pattern
 from pready.model.engine.ready_numbers import ready_numbers
 from pready.model.machine.machine import Machine
@@ -192,7 +193,7 @@ def priced(
         mapping,
         x.transports,
         pattern.exchanges(blocks),
-        _pattern_numbers(pattern, blocks) | own,
+        _pattern_numbers(pattern, blocks, 1 if machine.adapter is None else machine.adapter.rails.value) | own,
     )
     return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
 
@@ -226,7 +227,7 @@ def _number(dtype: str, value: float | np.generic) -> Row:
 
 
 @lru_cache(maxsize=4)  # as many as a step has exchanges, most often; lists of a million ranks are large
-def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
+def _pattern_numbers(pattern: Pattern, blocks: int, rails: int) -> Numbers:
     """Who talks to whom, the same for hundreds of plans."""
     numbers: dict[str, object] = {
         "ranks": pattern.ranks,
@@ -240,7 +241,7 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
         "placed": pattern.rank_profile is not None,
         "rank_profile": [0] if pattern.rank_profile is None else pattern.rank_profile,
         "direction_class": pattern.classes,
-        **_nodes(pattern),
+        **_nodes(pattern, rails),
         "out_start": pattern.out_start,
         "out_rank": pattern.out_rank,
         "in_start": pattern.in_start,
@@ -255,11 +256,12 @@ def _pattern_numbers(pattern: Pattern, blocks: int) -> Numbers:
     return {name: _row(name, value) for name, value in numbers.items()}
 
 
-def _nodes(pattern: Pattern) -> dict[str, object]:
-    """The ranks of each node."""
+def _nodes(pattern: Pattern, rails: int) -> dict[str, object]:
+    """The ranks of each adapter of the nodes."""
     inside = [kind.inside for kind in pattern.kinds]
     if pattern.node is None:
         return {"nodes": 0, "node_start": [0], "node_rank": np.zeros(0, np.int64), "inside": inside}
-    order = np.argsort(pattern.node, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(pattern.node))])
+    adapter = adapters_of(pattern.node, rails)
+    order = np.argsort(adapter, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(adapter))])
     return {"nodes": len(starts) - 1, "node_start": starts, "node_rank": order, "inside": inside}

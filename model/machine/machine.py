@@ -21,6 +21,7 @@ from pydantic import Field, model_validator
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, did_you_mean, shown
+from pready.model.machine.adapter import Adapter
 from pready.model.machine.path import NetworkPath, PathName, SendCompletes, SizeCurve
 from pready.model.machine.rma import OneSided
 from pready.model.machine.threads import TeamTimes, Threads
@@ -163,6 +164,8 @@ class Machine(Strict):
     matching: Matching
     one_sided: OneSided
     memory: Memory
+    adapter: Adapter | None = None
+    """What ranks of a node share; absent: one rank's link bandwidth and gap g."""
     requests: Requests | None = None
     """What persistent requests save; absent: nothing."""
     begin: Begin | None = None

@@ -60,6 +60,8 @@ class Costs:
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
     gap: Array
     """g: between two messages of one adapter."""
+    shared: Array
+    """Between two messages of one adapter of a node, whichever of its ranks send them."""
     stream: Array
     """G m: one message alone."""
     link: Array
@@ -175,6 +177,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         put=_put(sampler, workload, path, size, alike["copy"]),
         handshake=fitted["handshake"],
         gap=fitted["g"],
+        shared=_shared(sampler, size, fitted["g"] + link),
         stream=stream,
         link=link,
         wire=wire,
@@ -232,6 +235,15 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     if segment.G_link is not None:
         fitted["G_link"] = sampler(f"{label}.G_link", segment.G_link)
     return fitted
+
+
+def _shared(sampler: Sampler, size: float, own: Array) -> Array:
+    """How long a message keeps an adapter that ranks share; `own`: a rank's own, where no more is known."""
+    adapter = sampler.machine.adapter
+    if adapter is None:
+        return own
+    rate, gap = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
+    return np.asarray(gap + size * adapter.rails.value / rate)
 
 
 def _completes(path: NetworkPath, size: float) -> Completes:

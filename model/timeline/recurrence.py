@@ -67,6 +67,8 @@ class Kind:
     """Of a handshake; 0 where none is needed."""
     busy: float
     """The NIC, until the next message may leave."""
+    shared: float
+    """A NIC that ranks of a node share, until the next message of any of them may leave."""
     stream: float
     """From its first byte to its last, alone."""
     wire: float
@@ -110,7 +112,7 @@ class Ranks:
     issuers
         With `needs`: how many threads share each VCI.
     node
-        Of each rank, whose NIC they share; absent, every rank has its own.
+        Of each rank, the NIC of its node that it shares with others; absent, every rank has its own.
     inside
         By class: does it stay within a node?
     sources
@@ -186,6 +188,7 @@ class Ranks:
             hold=float(holding(c, self.approach)),
             half=float(c.half_shake(interface)),
             busy=float(c.gap + c.link),
+            shared=float(c.shared),
             stream=float(c.stream),
             wire=float(c.wire),
             service=service,
@@ -362,7 +365,7 @@ class Ranks:
         return free
 
     def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
-        """What leaves a node goes through its NIC, in whole picoseconds, then by rank, then as each rank has it."""
+        """What leaves a node goes through a NIC of it, in whole picoseconds, then by rank, then as each rank has it."""
         assert self.node is not None
         lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
         for rank, n in enumerate(self.node):
@@ -374,7 +377,7 @@ class Ranks:
         for n, line in lines.items():
             for _, rank, _, m in sorted(line, key=lambda each: each[:3]):
                 m.left = max(m.goes, state.adapters[n])
-                state.adapters[n] = m.left + self.kinds[rank][m.direction].busy
+                state.adapters[n] = m.left + self.kinds[rank][m.direction].shared
         for rank, out in enumerate(sent):
             self._land(rank, out)
 

@@ -187,6 +187,16 @@ TERMS: tuple[Term, ...] = (
         steps=("NIC",),
     ),
     Term(
+        name="the adapter that ranks of a node share",
+        symbol="g_a + m/β_a",
+        latex=r"g_\mathrm{a} + m / \beta_\mathrm{a}",
+        says="how long a message keeps an adapter of its node busy, whichever rank sends it",
+        costs=("shared",),
+        values={"adapter.gap": Unit.TIME, "adapter.rate": Unit.BANDWIDTH},
+        steps=("NIC",),
+        bulk_alike=True,
+    ),
+    Term(
         name="bandwidth",
         symbol="m/β_link",
         latex=r"m / \beta_\mathrm{link}",
@@ -328,6 +338,8 @@ NO_COSTS: Mapping[str, Unit | None] = {
     "contexts": None,
     "memory.caches": None,
     "one_sided.puts": None,
+    "path.segments[].begins": Unit.SIZE,
+    "adapter.rails": None,
 }
 """Values of a machine file that select a rule and take no time themselves."""
 

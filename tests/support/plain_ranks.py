@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 
 from pready.model.engine.plan import Plan
+from pready.model.engine.ranks.nodes import adapters_of
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.messages import Sent, State
@@ -27,6 +28,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
     kinds = [classes[0 if profile is None else profile[r]] for r in range(pattern.ranks)]
     wavefront = pattern.name == "sweep3d"
     to = [[None, None]] * pattern.ranks if wavefront else [pattern.neighbours(r) for r in range(pattern.ranks)]
+    rails = 1 if machine.adapter is None else machine.adapter.rails.value
     made = Ranks(
         plan.approach,
         setting_of(machine, plan.workload),
@@ -37,7 +39,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
         needs=None if mapping is None else mapping.partitions,
         members=plan.members,
         issuers=None if mapping is None else mapping.issuers,
-        node=None if pattern.node is None else pattern.node.tolist(),
+        node=None if pattern.node is None else adapters_of(pattern.node, rails).tolist(),
         inside=[kind.inside for kind in pattern.kinds],
         wavefront=wavefront,
     )

@@ -63,8 +63,11 @@ def overheads(machine: Machine, factor: float) -> Machine:
 
 
 def bandwidth(machine: Machine, factor: float) -> Machine:
-    """β multiplied: of one message alone, and of many in flight."""
-    return machine.model_copy(update=_segments(machine, lambda s: _times(s, 1 / factor, "G", "G_link"), factor))
+    """β multiplied: of one message alone, of many in flight, and of all ranks of a node."""
+    update: dict[str, Any] = _segments(machine, lambda s: _times(s, 1 / factor, "G", "G_link"), factor)
+    if machine.adapter is not None:
+        update["adapter"] = _times(machine.adapter, factor, "rate")
+    return machine.model_copy(update=update)
 
 
 def contention(machine: Machine, factor: float) -> Machine:

@@ -1,4 +1,4 @@
-"""Which ranks share a node, and its adapter."""
+"""Which ranks share a node, and which of them an adapter of it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,18 @@ def nodes_of(grid: Sequence[int], ranks_per_node: int, node_grid: Sequence[int] 
         out += everyone // stride % n // b * nodes
         stride, nodes = stride * n, nodes * (n // b)
     return out
+
+
+def adapters_of(node: Wholes, rails: int) -> Wholes:
+    """The adapter of each rank, shape (ranks,): those of a node use its `rails` in turn."""
+    if rails == 1:
+        return node
+    order = np.argsort(node, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(node))])
+    place = np.empty(len(node), np.int64)
+    place[order] = np.arange(len(node)) - starts[node[order]]
+    numbers: Wholes = np.unique(node * rails + place % rails, return_inverse=True)[1]
+    return numbers
 
 
 def as_grid(grid: Sequence[int], ranks_per_node: int) -> tuple[int, int, int] | None:

@@ -20,6 +20,7 @@ from pready.model.engine.ranks.layout import layout, part
 from pready.model.engine.ranks.nodes import as_grid, nodes_of
 from pready.model.engine.simulate import prepared, run
 from pready.model.machine import machine as machines
+from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -281,3 +282,39 @@ def test_a_shared_adapter_bounds_the_iteration() -> None:
     for row in shared.approaches:
         assert row.iteration_s > 0.99 * 24 * face  # what is left to send counts for the next
     assert alone.bulk.iteration_s < 12 * face
+
+
+def with_adapter(machine: Machine, rate: str, gap: str = "0 ns", rails: int = 1) -> Machine:
+    def value(x: object) -> dict[str, object]:
+        return {"value": x, "source": "measured", "why": "made up"}
+
+    adapter = Adapter.model_validate({"rate": value(rate), "gap": value(gap), "rails": value(rails)})
+    return machine.model_copy(update={"adapter": adapter})
+
+
+SLOW_RANKS = ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10)
+
+
+@pytest.mark.parametrize(("rate", "rails", "as_many"), [("10 GB/s", 1, 8), ("20 GB/s", 1, 4.5), ("20 GB/s", 2, 4)])
+def test_what_ranks_share_of_the_adapter_is_its_own_rate(rate: str, rails: int, as_many: float) -> None:
+    """A rank's 10 GB/s for each of eight through 20 GB/s: the last leaves after 7/2 messages and takes a whole one; on
+    two rails of 10 GB/s four ranks each take four messages' time."""
+    machine = with_adapter(with_nodes(SLOW_RANKS), rate, rails=rails)
+    one, eight = (across(machine, BULK, n) for n in (None, 8))
+    assert eight == pytest.approx(as_many * one, rel=0.01)
+
+
+def test_small_messages_of_many_ranks_are_the_adapters_gap_apart() -> None:
+    machine = with_adapter(with_nodes(ideal(L=1e-6, g=1e-9, G=1e-12, link=1e12)), "1 TB/s", gap="3 us")
+    one, eight = (across(machine, BULK, n) for n in (None, 8))
+    assert eight - one == pytest.approx(7 * (3e-6 + (1 << 20) / 1e12), rel=1e-2)
+
+
+@pytest.mark.parametrize("rails", [1, 2, 3])
+@pytest.mark.parametrize("key", ["many", "part", "rma-many-active"])
+def test_rails_and_gaps_equal_the_plain_recurrence(key: str, rails: int) -> None:
+    machine = with_adapter(with_nodes(machines.load("meluxina")), "30 GB/s", "200 ns", rails)
+    w = workload(arrivals=NOISY, compute={"time": "1 ms"})
+    approach = BY_KEY[key].into(4)
+    plan = prepared(machine, w, approach, grid=(4, 2, 2), ranks_per_node=4)
+    equals_plain(machine, plan, 3)

@@ -108,7 +108,7 @@ inline void share_adapter(const Plan& p, const State& state, const Window& windo
         double* record = record_at(window, m.rank);
         const std::int32_t c = class_of(p, p.rank_profile[m.rank], p.slot_direction[m.slot]);
         const double left = larger(record[m.slot], free);
-        free = left + p.service[c];
+        free = left + p.shared[c];
         land(p, record, record[m.slot], c, left);
     }
     state.adapter[node] = free;
