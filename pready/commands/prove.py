@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -19,7 +20,6 @@ from pready.calibrate.rig.namespaces import Rig
 from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
 from pready.commands import options
 from pready.commands.doctor import tried_first
-from pready.files.extra import need
 from pready.files.writing import check_writable, write_text
 from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach
@@ -39,10 +39,11 @@ from pready.show.terminal.terminal import console, print_json, progress
 from pready.validate.prove import Prover, Told
 from pready.validate.prove import prove as proved
 from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.decision_page import html
+from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
 from pready.validate.prove.placement import nodes_of
 from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import LANGUAGES, has_program, program
-from pready.validate.report.page import html
 from pready.validate.result import Report
 
 Ways = tuple[Approach, ...]
@@ -81,6 +82,7 @@ DEFAULT_BUDGET = "3 min"
 )
 @options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
 @click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
+@click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
 @options.min_gain()
 @options.as_json()
@@ -118,6 +120,7 @@ def prove(
     named: tuple[str, ...],
     ranks: tuple[int, ...] | None,
     budget: str,
+    rounds: int,
     seed: int,
     min_gain: float,
     as_json: bool,
@@ -127,7 +130,8 @@ def prove(
 ) -> None:
     """Run WORKLOAD's exchange with real MPI, bulk and the best approaches, and compare with the prediction.
 
-    Exit status: 0 if the verdict was kept, 1 if not, 2 for bad input or if nothing could be measured.
+    Exit status: 0 if it was measured, 1 if the measurement clearly contradicts the prediction, 2 for bad input or if
+    nothing could be measured.
     """
     what = workloads.load(workload)
     what = what if ranks is None else what.changed(grid=ranks)
@@ -138,8 +142,9 @@ def prove(
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")
-    need("matplotlib", f"{PAGE} with its pictures")
     budget_s = parse(budget, Unit.TIME, "--budget")
+    if rounds < FEWEST_ROUNDS:
+        raise PreadyError(f"--rounds {rounds}", valid=f"at least {FEWEST_ROUNDS}")
     _make_folder(output)
     with _launched(what, launcher, rig, nodes, prefix) as (started, home):
         built = built_for(home, mpicc)
@@ -156,19 +161,20 @@ def prove(
                 library=library,
                 approaches=approaches,
                 min_gain=min_gain,
+                rounds=rounds,
                 on_progress=told,
+                on_note=lambda note: click.echo(f"note: {note}", err=True),
             )
     report = Report(VERSION, seed, _about(), comparisons=(done.comparison,))
-    write_text(output / PAGE, html(report, report.about["command"]))
-    data = report_data(report)
+    write_text(output / PAGE, html(done, report.about))
+    data = {"decision": done.decision, "judged": asdict(done.judged), **report_data(report)}
     write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     if as_json:
-        said = {"predicted": done.predicted, "measured": done.measured, "kept": done.kept, "regret": done.regret}
-        print_json({**said, "failures": dict(done.failures), **data})
+        print_json({"failures": dict(done.failures), **data})
     else:
         console().print(proof_view(done))
     click.echo(f"wrote {output / PAGE} and {output / DATA} (seed {seed})", err=True)
-    context.exit(0 if done.kept else 1)
+    context.exit(1 if done.judged.contradicted else 0)
 
 
 def _write_source(
@@ -230,9 +236,15 @@ def _launched(
         )
     check_nodes(nodes, rig)
     if launcher is not None:
-        yield Launcher.parse(launcher), prefix
+        started = Launcher.parse(launcher)
+        yield started, prefix or home_of(started)
         return
     count, each = ranks_of(workload), workload.ranks_of_a_node or 1
+    if each >= count:
+        raise PreadyError(
+            f"--rig for a workload whose {count} ranks share a node (ranks_per_node = {each}): it joins nodes",
+            valid=f'--launcher "mpiexec -n {count}" on this machine, or a workload without ranks_per_node',
+        )
     if nodes not in (None, count // each):
         raise PreadyError(
             f"--nodes {nodes} for a workload of {count} ranks, {each} per node", valid=f"{count // each}; or --ranks"
@@ -246,6 +258,12 @@ def _launched(
             yield made.openmpi(home, crowded=count > 2, per_node=each), home
         else:
             yield made.mpich(home, per_node=each), home
+
+
+def home_of(launcher: Launcher) -> Path | None:
+    """The MPI's home, if the launcher is named by its path and the compiler lies beside it."""
+    first = Path(launcher.prefix[0])
+    return first.parent.parent if "/" in launcher.prefix[0] and (first.parent / "mpicc").exists() else None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from machines import ideal
 from pready.model.approach.interfaces import BULK, MANY, PART
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
-from pready.validate.prove.cores import shared_cores
+from pready.validate.prove.cores import shared_before, shared_cores
 from pready.validate.prove.expected import Expected, left_alone
 from pready.validate.prove.performed import Performed, of_records
 
@@ -26,8 +26,16 @@ def test_ranks_that_share_cores_are_not_judged() -> None:
     some = [performed(200e-6, 50e-6, 4), performed(400e-6, 100e-6, 4, steps=8), performed(50e-3, 20e-3, 4)]
     said = shared_cores(some)
     assert said is not None
-    assert said.startswith("not judged: 4 ranks share 2 cores, and of an exchange each waits 100 us (25%) for a core")
+    assert said.startswith("4 ranks share 2 cores, and of an exchange each waits 100 us (25%) for a core")
     assert shared_cores([performed(200e-6, 0.0, 2)]) is None
+
+
+def test_shared_cores_are_known_before_measuring() -> None:
+    assert shared_before({"hosts": ["a", "b", "a"], "cores_online": 2}) is None
+    assert shared_before({"hosts": ["a", "b"]}) is None  # not known
+    said = shared_before({"hosts": ["a", "b", "a", "a"], "cores_online": 2})
+    assert said is not None
+    assert said.startswith("3 ranks share 2 cores: the result will be undecided")
 
 
 def test_records_tell_who_shares_cores() -> None:

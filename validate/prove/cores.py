@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,19 @@ def shared_cores(performed: Iterable[Performed]) -> str | None:
     wait = float(np.median(waits))
     share = float(np.median([w / np.median(p.communication_s) for w, p in zip(waits, shared, strict=True)]))
     return (
-        f"not judged: {ranks} ranks share {cores} core{'s' * (cores > 1)}, and of an exchange each waits "
-        f"{format_time(wait)} ({share:.0%}) for a core, which the model leaves out"
+        f"{_sharing(ranks, cores)}, and of an exchange each waits {format_time(wait)} ({share:.0%}) for a core, which "
+        "the model leaves out"
     )
+
+
+def shared_before(about: Mapping[str, Any]) -> str | None:
+    """What to say of ranks that share cores before they are measured; None: each has its own, or it is not known."""
+    hosts, cores = about.get("hosts", ()), int(about.get("cores_online") or 0)
+    ranks = max(Counter(hosts).values(), default=0)
+    if not cores or ranks <= cores:
+        return None
+    return f"{_sharing(ranks, cores)}: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
+
+
+def _sharing(ranks: int, cores: int) -> str:
+    return f"{ranks} ranks share {cores} core{'s' * (cores > 1)}"

@@ -21,8 +21,10 @@ from pready.model.workload.workload import Workload
 
 MOST_ADVISED = 3
 """Approaches beside bulk, if nobody names them."""
-ROUNDS = 3
+ROUNDS = 5
 """How often each is measured, far apart in time: their spread is the measurement's own."""
+FEWEST_ROUNDS = 4
+"""Fewer say nothing of how well a measurement repeats."""
 WARM_UP = 3
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 FEWEST, MOST = 8, 100
@@ -148,19 +150,19 @@ def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Inte
     return found
 
 
-def iterations(iteration_s: float, ways: int, budget_s: float, steps: int) -> tuple[int, int]:
+def iterations(iteration_s: float, ways: int, budget_s: float, steps: int, rounds: int = ROUNDS) -> tuple[int, int]:
     """Iterations that go before, and that count, so that all rounds of all ways fit into the budget.
 
     Rounded to two powers of two a step, so that a prediction that moves a little leaves the plan, and what was
     measured of it, alone.
     """
     first = -(-WARM_UP // steps)
-    affordable = (budget_s / (ROUNDS * ways) - START_S) / iteration_s - first
+    affordable = (budget_s / (rounds * ways) - START_S) / iteration_s - first
     steps_of_two = math.floor(2 * math.log2(affordable)) if affordable > FEWEST else 0
     return first, int(np.clip(round(2 ** (steps_of_two / 2)), FEWEST, MOST))
 
 
-def order(ways: Iterable[Way], seed: int) -> list[tuple[Way, int]]:
+def order(ways: Iterable[Way], seed: int, rounds: int = ROUNDS) -> list[tuple[Way, int]]:
     """Rounds after each other, the ways of each in an order of its own: slow drift falls on all of them alike."""
     listed, rng = list(ways), np.random.default_rng([seed, 3])
-    return [(listed[i], r) for r in range(ROUNDS) for i in rng.permutation(len(listed))]
+    return [(listed[i], r) for r in range(rounds) for i in rng.permutation(len(listed))]

@@ -38,7 +38,7 @@ from pready.validate.live.design import LONGEST_TRANSFER
 from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, failed, nice
 from pready.validate.prove import design as proving
 from pready.validate.prove.cores import shared_cores
-from pready.validate.prove.design import ROUNDS, Way, way_of
+from pready.validate.prove.design import Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.many_checks import STEADY, Judged, checks, compared, described
 from pready.validate.prove.performed import performed_in
@@ -61,6 +61,8 @@ FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
 """One of them per workload. With a window per thread, all threads of a rank poll until the epoch ends; threads that
 share cores would show time slices."""
+ROUNDS = 3
+"""How often each way is measured."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
 POINT_BUDGET_S = 0.4
@@ -310,7 +312,7 @@ def concluded(
     ]
     notes += [said] if (said := as_printed(clear(compared(found)))) else []
     performed = (
-        performed_in(content, way, key, plan, s.first, s.steps)
+        performed_in(content, way, key, plan, s.first, s.steps, ROUNDS)
         for s, plan in zip(listed, plans, strict=True)
         for way in s.ways
     )
@@ -369,7 +371,9 @@ def judged(
     """
     out, (machine, _) = [], with_library(machine)
     for scene, plan in zip(listed, plans, strict=True):
-        every = ((way, performed_in(content, way, environment, plan, scene.first, scene.steps)) for way in scene.ways)
+        every = (
+            (way, performed_in(content, way, environment, plan, scene.first, scene.steps, ROUNDS)) for way in scene.ways
+        )
         seen = {way: found for way, found in every if found is not None}
         if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
             continue

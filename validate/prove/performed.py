@@ -122,11 +122,11 @@ def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def performed_in(
-    content: Content, way: design.Way, environment: str, plan: str, first: int, steps: int
+    content: Content, way: design.Way, environment: str, plan: str, first: int, steps: int, rounds: int = design.ROUNDS
 ) -> Performed | None:
     """All rounds of a way in a file of raw records; None if one is missing."""
-    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(design.ROUNDS)]
+    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(rounds)]
     records = [content.points[key]["record"] for key in keys if key in content.points]
-    if len(records) < design.ROUNDS or not all("lists" in r for r in records):
+    if len(records) < rounds or not all("lists" in r for r in records):
         return None
     return of_records(records, first, steps, len(way.each))

@@ -22,19 +22,19 @@ from pready.model.engine.ranks.layout import of_a_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
-from pready.model.result.prediction import Verdict
-from pready.model.result.verdict import MIN_GAIN, verdict
+from pready.model.result.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
-from pready.validate.limits import at_least, at_most, of_means, percentile
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.cores import shared_cores
+from pready.validate.prove.cores import shared_before, shared_cores
+from pready.validate.prove.decision import between, decision, percent, why
 from pready.validate.prove.design import Way
 from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
 from pready.validate.prove.expected import Expectation, Expected, ExpectedStep
+from pready.validate.prove.judgement import Judgement, Saving, judge, saving_of
 from pready.validate.prove.performed import Performed, performed_in
 from pready.validate.result import CaseResult, Comparison
 
@@ -77,10 +77,17 @@ class Case:
     performed: Performed
     result: CaseResult
 
+    measured_saving: Saving
+    """Of the baseline's iteration."""
+    why: str
+    """Why predicted and measured iteration differ; empty: they do not."""
+
     @property
-    def saving(self) -> float:
-        """Share of bulk's iteration, as measured."""
-        return self.result.saving_measured
+    def words(self) -> str:
+        """The way in words."""
+        vcis = f" on {self.way.vcis} VCIs" if self.way.vcis > 1 else ""
+        several = any(a.transport_partitions > 1 for a in self.way.approaches)
+        return f"{self.way.interface.name}{f' in {self.way.transports}' if several else ''}{vcis}"
 
     @property
     def iteration_s(self) -> float:
@@ -96,11 +103,12 @@ class Proof:
     machine: Machine
     advised: Way
     cases: tuple[Case, ...]
-    predicted: Verdict
-    measured: Verdict
-    kept: bool
-    regret: float
-    """How much longer the advised way's iteration is than the shortest measured one."""
+    judged: Judgement
+    """Of the advised way."""
+    decision: str
+    """The result in words."""
+    below: tuple[str, ...]
+    """What else a decision takes into account."""
     failures: Mapping[str, str]
     """Why a way could not be measured, by its name."""
     comparison: Comparison
@@ -117,7 +125,9 @@ def prove(
     library: str | None = None,
     approaches: Sequence[Sequence[Approach]] = (),
     min_gain: float = MIN_GAIN,
+    rounds: int = design.ROUNDS,
     on_progress: Callable[[Told], object] = lambda _: None,
+    on_note: Callable[[str], object] = lambda _: None,
 ) -> Proof:
     """Measure a workload's exchange and compare the prediction with it.
 
@@ -131,6 +141,10 @@ def prove(
         Of raw records, plans and the machine.
     approaches
         Beside bulk, one for each exchange of the workload; empty: the advised ones and the best of the next interfaces.
+    rounds
+        How often each way is measured.
+    on_note
+        Receives what to know before measuring: ranks that share cores.
 
     Raises
     ------
@@ -145,6 +159,8 @@ def prove(
             f"the launcher starts {prover.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
         )
     _check_nodes(workload, given, prover)
+    if (crowded := shared_before(environment_of(prover.launcher, prover.built))) is not None:
+        on_note(crowded)
     on = given if given is not None else _calibrated(workload, prover, folder, budget_s, seed, on_progress)
     on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
@@ -155,11 +171,13 @@ def prove(
     wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
-    first, count = design.iterations(prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)))
+    first, count = design.iterations(
+        prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)), rounds
+    )
     plan = step_plan(workload, first + count, seed)
     name = plan.write(folder / PLANS)
     environments, failures = _measure(
-        ways, name, prover, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, on_progress
+        ways, name, prover, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, rounds, on_progress
     )
     content = read(folder / RAW)
     unsupported = content.unsupported()
@@ -167,7 +185,7 @@ def prove(
     seen = {
         way: found
         for way in ways
-        if (found := performed_in(content, way, environments[way.vcis], name, first, steps)) is not None
+        if (found := performed_in(content, way, environments[way.vcis], name, first, steps, rounds)) is not None
     }
     if baseline not in seen or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
@@ -177,7 +195,9 @@ def prove(
     kind = Expected if workload.exchanges is None else ExpectedStep
     expected = kind(on, workload, seed, first, count, all(p.threads_wait for p in seen.values()))
     cases = cases_of(workload, expected, seen, profile.name)
-    return _concluded(workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder)
+    return _concluded(
+        workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder, budget_s
+    )
 
 
 def ranks_of(workload: Workload) -> int:
@@ -244,6 +264,7 @@ def _measure(
     budget_s: float,
     seed: int,
     round_s: float,
+    rounds: int,
     on_progress: Callable[[Told], object],
 ) -> tuple[dict[int, str], dict[str, str]]:
     """All rounds of all ways.
@@ -252,7 +273,7 @@ def _measure(
     -------
     The environment's key by VCIs, and why a way could not be measured.
     """
-    listed = design.order(ways, seed)
+    listed = design.order(ways, seed, rounds)
     total, done = len(listed), 0
     environments: dict[int, str] = {}
     failures: dict[str, str] = {}
@@ -294,7 +315,7 @@ def cases_of(
 ) -> tuple[Case, ...]:
     """Each way, predicted and measured; bulk is among `seen`."""
     bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
-    cases = []
+    cases: list[Case] = []
     for way, performed in seen.items():
         here = expected.of(way.approaches) if isinstance(expected, ExpectedStep) else expected.of(way.approach)
         result = CaseResult(
@@ -326,7 +347,18 @@ def cases_of(
             suspected = suspect_in_step(result)
         else:
             suspected = suspect(expected, way.approach, result)
-        cases.append(Case(way, here, performed, replace(result, suspect=suspected)))
+        computed = here.iteration_s - performed.steps * here.time_s
+        spent = float(np.median(performed.iteration_s)) - performed.steps * result.measured_s
+        explained = why(
+            here.iteration_s,
+            float(np.median(performed.iteration_s)),
+            spent - computed,
+            performed.steps,
+            result.measured_s - here.time_s,
+            suspected,
+        )
+        saving = saving_of(performed.iteration_s, bulk.iteration_s)
+        cases.append(Case(way, here, performed, replace(result, suspect=suspected), saving, explained))
     return tuple(cases)
 
 
@@ -342,37 +374,26 @@ def _concluded(
     min_gain: float,
     seed: int,
     folder: Path,
+    budget_s: float,
 ) -> Proof:
-    """Verdicts, regret and checks; no checks where ranks share cores."""
+    """The decision, from the advised way's saving; undecided where ranks share cores."""
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
-    predicted = verdict(chosen.expected.saving, chosen.expected.saving_low, min_gain)
-    measured = verdict(chosen.saving, chosen.result.saving_measured_low, min_gain)
-    kept = (chosen.expected.saving >= min_gain) == (chosen.saving >= min_gain)
-    follows = next(c for c in cases if c.way.approach == workload.baseline) if predicted == "do not port" else chosen
-    regret = follows.iteration_s / min(c.iteration_s for c in cases) - 1
-    errors = [abs(c.result.error) for c in cases]
-    eta_errors = [abs(c.result.eta_error) for c in fine]
-    shared = shared_cores(c.performed for c in cases)
-    checks = (
-        at_most("error of communication, median", percentile(errors, 50), 0.10, len(errors)),
-        of_means([c.result for c in cases], 0.10),
-        at_most("error of η, median", percentile(eta_errors, 50), 0.07, len(eta_errors)),
-        at_least("verdict kept", float(kept), 1.0, 1, f"predicted {predicted}, measured {measured}"),
-        at_most("regret, of the iteration", regret, 0.03, len(cases)),
-    )
+    e, shared = chosen.expected, shared_cores(c.performed for c in cases)
+    judged = judge((e.saving, e.saving_low, e.saving_high), chosen.measured_saving, min_gain, shared=shared is not None)
+    rounds = judged.saving.rounds
+    more = judged.rounds or rounds
+    options = f"--rounds {more} --budget '{math.ceil(budget_s * more / rounds)} s'"
     about = list(content.environments.values())[-1]
-    steady = max(c.performed.spread for c in cases)
-    said = [
+    hosts = set(about.get("hosts", ()))
+    noted = [
         *notes,
-        f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, "
-        f"{design.ROUNDS} rounds; communication repeats itself within {steady:.1%}",
-        *([shared] if shared else []),
+        f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, {rounds} "
+        f"rounds side by side; communication repeats within {max(c.performed.spread for c in cases):.1%}",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
-    hosts = set(about.get("hosts", ()))
     if not prover.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
-        said.append(
+        noted.append(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"
         )
@@ -380,8 +401,8 @@ def _concluded(
         source="prove",
         title=f"{workload.name}: {prover.launcher.name}",
         cases=tuple(c.result for c in cases),
-        checks=() if shared else checks,
-        notes=tuple(said),
+        checks=(),
+        notes=tuple(noted),
         about={
             "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
             "launcher": prover.launcher.name,
@@ -393,4 +414,23 @@ def _concluded(
             "raw": str(folder / RAW),
         },
     )
-    return Proof(workload, on, chosen.way, cases, predicted, measured, kept, regret, failures, comparison)
+    return Proof(
+        workload,
+        on,
+        chosen.way,
+        cases,
+        judged,
+        decision(chosen.words, judged, shared, options),
+        (*_better(chosen, fine), *([f"{chosen.words}: {chosen.why}"] if chosen.why else [])),
+        failures,
+        comparison,
+    )
+
+
+def _better(chosen: Case, others: Sequence[Case]) -> list[str]:
+    """A way that measured clearly better than the advised one."""
+    best = max(others, key=lambda c: c.measured_saving.value)
+    if best is chosen or best.measured_saving.low <= chosen.measured_saving.high:
+        return []
+    s = best.measured_saving
+    return [f"measured best: {best.words} saved {percent(s.value)} of an iteration ({between(s.low, s.high)})"]

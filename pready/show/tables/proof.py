@@ -11,32 +11,29 @@ from rich.text import Text
 
 from pready.model.common.units import format_size, format_time
 from pready.model.workload.workload import Workload
-from pready.show.tables.prediction import VERDICT_STYLE
 from pready.validate.prove import Proof
 from pready.validate.prove.session import Case
 from pready.validate.report.summary import signed
 
+STYLE = {"Port": "bold green", "Do not port": "bold", "Undecided": "bold yellow", "Too noisy to judge": "bold yellow"}
+
 
 def proof_view(proof: Proof) -> RenderableType:
-    """The table, the verdict, and the suspected terms where the two differ."""
+    """The decision in words, then predicted beside measured, then why they differ."""
     w = proof.workload
+    head, _, rest = proof.decision.partition(": ")
+    first = Text(head, style="bold red" if proof.judged.contradicted else STYLE[head])
+    lines = [first.append(f": {rest}", style="default not bold"), *map(Text, proof.below)]
     table = _table(
         f"{w.name} on {proof.machine.name}: {_what(w)}",
         ("approach", "", "iteration\n(change)", "communication\n(95 %, rounds)", "η\n(95 %, rounds)"),
     )
     for case in proof.cases:
         _add(table, proof, case)
-    lines = [_verdict(proof)]
-    for check in proof.comparison.checks:
-        if not check.ok and check.name != "verdict kept":
-            lines.append(Text(f"{check.name}: {check.value:.1%}, more than {check.limit:.0%}", style="yellow"))
-    lines += [
-        Text(f"{c.way.interface.name}, {c.way.transports} parts: suspected term: {c.result.suspect}")
-        for c in proof.cases
-        if c.result.suspect
-    ]
-    lines += [Text(f"note: {note}", style="dim") for note in proof.comparison.notes]
-    return Group(table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *lines)
+    told = {line.partition(": ")[2] for line in proof.below}
+    notes = [Text(f"{c.words}: {c.why}") for c in proof.cases if c.why and c.why not in told]
+    notes += [Text(f"note: {note}", style="dim") for note in proof.comparison.notes]
+    return Group(*lines, table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *notes)
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
@@ -77,7 +74,7 @@ def _add(table: Table, proof: Proof, case: Case) -> None:
     table.add_row(
         "",
         "measured",
-        _changed(case.iteration_s, None if baseline else case.saving),
+        _changed(case.iteration_s, None if baseline else case.measured_saving.value),
         f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
         "" if baseline else f"{r.eta_measured:.2f}×\n({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
         style="bold" if case.way == proof.advised else "",
@@ -107,10 +104,3 @@ def _what(w: Workload) -> str:
     if w.exchanges is None:
         return f"{format_size(w.buffer)} per peer, {patterns}"
     return f"{len(w.parts)} exchanges, up to {format_size(w.buffer)} per peer, {patterns}"
-
-
-def _verdict(proof: Proof) -> Text:
-    line = Text(f"verdict {'kept' if proof.kept else 'NOT kept'}", style="bold green" if proof.kept else "bold red")
-    line.append(": predicted ", style="default not bold").append(proof.predicted, style=VERDICT_STYLE[proof.predicted])
-    line.append(", measured ", style="default not bold").append(proof.measured, style=VERDICT_STYLE[proof.measured])
-    return line.append(f"; regret {proof.regret:.1%} of an iteration", style="default not bold")

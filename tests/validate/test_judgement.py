@@ -1,0 +1,107 @@
+"""A decision from noisy rounds: known answers, and no contradiction that a rerun would take back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pready.validate.prove.decision import decision, why
+from pready.validate.prove.judgement import Finding, Judgement, judge, rounds_to_tell, saving_of
+
+LEAST = 0.01
+PROMISED = (0.10, 0.08, 0.12)
+"""The predicted saving, and its interval."""
+
+
+def rounds(*savings: float) -> Judgement:
+    """Judged against `PROMISED`: rounds whose baseline takes 1 s, then 2 s, as a machine that slows down does."""
+    today = np.linspace(1.0, 2.0, len(savings))
+    return judge(PROMISED, saving_of(today * (1 - np.array(savings)), today), LEAST)
+
+
+def test_the_interval_is_student_s_and_drift_cancels() -> None:
+    saving = saving_of(np.array([0.9, 1.8, 2.7, 3.52]), np.array([1.0, 2.0, 3.0, 4.0]))
+    assert saving.value == pytest.approx((0.1 + 0.1 + 0.1 + 0.12) / 4)
+    assert saving.deviation == pytest.approx(0.01)
+    assert saving.half == pytest.approx(3.182 * 0.01 / 4**0.5, rel=0.01)  # t of 3 degrees of freedom
+
+
+@pytest.mark.parametrize(
+    ("savings", "finding"),
+    [
+        ((0.099, 0.101, 0.100, 0.100), "kept"),
+        ((0.039, 0.041, 0.040, 0.040), "saves less"),  # pays, but less than half of 10 %
+        ((0.051, 0.049, 0.052, 0.050), "kept"),
+        ((-0.02, -0.021, -0.019, -0.02), "not kept"),
+        ((0.12, -0.11, 0.05, -0.02), "too noisy to judge"),
+        ((0.0099, 0.0101, 0.01, 0.0102), "undecided"),  # known well: as much as is asked for
+    ],
+)
+def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
+    judged = rounds(*savings)
+    assert judged.finding == finding
+    assert judged.contradicted == (finding == "not kept")
+
+
+def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
+    steady = saving_of(np.array([0.9, 0.901, 0.899, 0.9]), np.ones(4))
+    assert judge((0.02, -0.01, 0.05), steady, LEAST).finding == "decided by measuring"
+    # the opposite verdicts, and intervals that overlap
+    assert judge((0.0, -0.11, 0.009), saving_of(np.array([0.993, 0.985, 0.988, 0.99]), np.ones(4)), LEAST).finding in (
+        "decided by measuring",
+        "too noisy to judge",
+    )
+
+
+def test_shared_cores_are_not_judged() -> None:
+    steady = saving_of(np.array([1.1, 1.1, 1.1]), np.ones(3))
+    assert judge(PROMISED, steady, LEAST, shared=True).finding == "undecided"
+
+
+def test_how_many_rounds_would_tell() -> None:
+    # deviation 0.02 and 0.02 above what is asked for: t(n - 1) / sqrt(n) < 1 from n = 7 on, where t = 2.447
+    noisy = saving_of(1 - np.array([0.03 - 0.02, 0.03, 0.03 + 0.02]), np.ones(3))
+    assert noisy.deviation == pytest.approx(0.02)
+    assert rounds_to_tell(noisy, LEAST) == 7
+    # enough are never asked for: the distance is a hundredth of the deviation
+    assert rounds_to_tell(saving_of(1 - np.array([0.0102 - 0.02, 0.0102, 0.0102 + 0.02]), np.ones(3)), LEAST) is None
+
+
+def test_no_contradiction_that_a_rerun_takes_back() -> None:
+    """Of the same truth, each of 200 runs with noise of ±5 % a round: none says "not kept" of what is kept."""
+    rng = np.random.default_rng(1)
+
+    def run(truth: float) -> Finding:
+        today = 1 + 0.05 * rng.standard_normal(5)
+        ported = (1 - truth) * (1 + 0.05 * rng.standard_normal(5))
+        return judge(PROMISED, saving_of(ported, today), LEAST).finding
+
+    kept = [run(0.10) for _ in range(200)]
+    assert "not kept" not in kept
+    assert "too noisy to judge" in kept
+    # Negative control: a truth that is the opposite is told from noise.
+    assert [run(-0.5) for _ in range(20)].count("not kept") >= 19
+
+
+def test_the_words() -> None:
+    def said(judged: Judgement, shared: str | None = None) -> str:
+        return decision("Pt2Pt many in 8", judged, shared, "--rounds 9")
+
+    assert said(rounds(0.1, 0.1, 0.1, 0.1)) == (
+        "Port: Pt2Pt many in 8 saved 10.0 % of an iteration (10.0 to 10.0 over 4 rounds); 10.0 % predicted (8.0 to "
+        "12.0); 1 % is asked for. The prediction is confirmed."
+    )
+    assert "less than half of what was predicted" in said(rounds(0.04, 0.04, 0.04, 0.041))
+    assert said(rounds(-0.02, -0.02, -0.02, -0.021)).startswith("Do not port: Pt2Pt many in 8 lost 2.0 % of an ")
+    noisy = said(rounds(0.12, -0.02, 0.05, 0.03))
+    assert noisy.startswith("Too noisy to judge: ")
+    assert "more rounds would tell: --rounds 9" in noisy
+    assert said(rounds(0.1, 0.1, 0.1, 0.1), "4 ranks share 2 cores").startswith("Undecided: 4 ranks share 2 cores. ")
+
+
+def test_why_an_iteration_takes_longer() -> None:
+    assert why(1.0, 1.02, 0.02, 1, 0.0, "") == ""
+    assert why(1.0, 1.5, 0.1, 2, 0.2, "bandwidth") == (
+        "an iteration is 500 ms longer than predicted: 100 ms more computing, 400 ms more communication; bandwidth"
+    )
+    assert why(1.0, 0.8, 0.0, 1, -0.2, "") == "an iteration is 200 ms shorter than predicted: 200 ms less communication"

@@ -1,0 +1,99 @@
+"""A proof in words: the decision first, then why predicted and measured differ."""
+
+from __future__ import annotations
+
+import math
+
+from pready.model.common.units import format_time
+from pready.validate.prove.judgement import Judgement, Saving
+
+DIFFERS = 0.05
+"""Of an iteration: smaller differences are not explained."""
+
+
+def percent(share: float) -> str:
+    """With one digit; a minus where an iteration gets longer."""
+    return f"{100 * share + 0.0:.1f} %"
+
+
+def between(low: float, high: float) -> str:
+    """An interval in per cent."""
+    return f"{100 * low:.1f} to {100 * high:.1f}"
+
+
+def _saved(saving: Saving) -> str:
+    verb = "saved" if saving.value >= 0 else "lost"
+    low, high = (saving.low, saving.high) if saving.value >= 0 else (-saving.high, -saving.low)
+    told = f" ({between(low, high)} over {saving.rounds} rounds)" if math.isfinite(saving.half) else ""
+    return f"{verb} {percent(abs(saving.value))} of an iteration{told}"
+
+
+def _more(rounds: int) -> str:
+    return f"{rounds} more round{'s' * (rounds > 1)}"
+
+
+def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
+    """The first line: what to do, what was measured and what was predicted.
+
+    Parameters
+    ----------
+    way
+        The advised way in words.
+    shared
+        Why nothing is judged: ranks share cores; None: each has its own.
+    more
+        Options that measure the rounds that would tell.
+    """
+    value, low, high = judged.expected
+    asked = f"{100 * judged.least:g} % is asked for"
+    predicted = f"{percent(value)} predicted ({between(low, high)})"
+    measured = f"{way} {_saved(judged.saving)}; {predicted}"
+    if shared is not None:
+        return f"Undecided: {shared}. {measured}."
+    if judged.finding == "too noisy to judge":
+        tells = (
+            f"{_more(judged.rounds - judged.saving.rounds)} would tell: {more}"
+            if judged.rounds is not None
+            else "more rounds would not tell: the saving is too close to that for this machine's noise"
+        )
+        less = " It is clearly less than predicted." if judged.saving.high < low else ""
+        return f"Too noisy to judge: {measured}, {asked}.{less} {tells}."
+    if judged.finding == "undecided":
+        return f"Undecided: {measured}; as much as is asked for, {100 * judged.least:g} %."
+    head = "Port" if judged.measured == "port" else "Do not port"
+    confirmed = {
+        "kept": "The prediction is confirmed.",
+        "saves less": "It pays, but with less than half of what was predicted: the prediction is not confirmed.",
+        "decided by measuring": f"The prediction alone did not tell ({judged.predicted}).",
+        "not kept": f"The prediction said {judged.predicted}: it is wrong here.",
+    }
+    return f"{head}: {measured}; {asked}. {confirmed[judged.finding]}"
+
+
+def why(predicted_s: float, measured_s: float, computing_s: float, steps: int, time_s: float, suspect: str) -> str:
+    """Why an iteration takes another time than predicted; empty where it does not.
+
+    Parameters
+    ----------
+    predicted_s, measured_s
+        Of an iteration.
+    computing_s
+        Measured minus predicted, until the last partition is ready.
+    steps
+        Exchanges of an iteration.
+    time_s
+        Measured minus predicted communication of one exchange.
+    suspect
+        The term of the model that the error points at; empty: none.
+    """
+    off = measured_s - predicted_s
+    if abs(off) < DIFFERS * predicted_s:
+        return ""
+    longer = "longer" if off > 0 else "shorter"
+    parts = [
+        f"{format_time(abs(each))} {'more' if each > 0 else 'less'} {what}"
+        for each, what in ((computing_s, "computing"), (steps * time_s, "communication"))
+        if abs(each) > 0.1 * abs(off)
+    ]
+    told = f"an iteration is {format_time(abs(off))} {longer} than predicted: {', '.join(parts)}"
+    return f"{told}; {suspect}" if suspect else told

@@ -1,0 +1,122 @@
+"""What measuring says about a prediction: a decision, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pready.model.common.arrays import Array
+from pready.model.common.normal import student95
+from pready.model.result.prediction import Verdict
+
+Finding = Literal["kept", "saves less", "decided by measuring", "not kept", "too noisy to judge", "undecided"]
+MOST_ROUNDS = 100
+"""More are not asked for."""
+PROMISED = 0.5
+"""Share of the predicted saving below which a verdict does not count as kept."""
+SHARP = 0.5
+"""Half-width of an interval over the saving that is asked for, below which a saving is close to it instead of noisy."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Share of today's iteration that a way saves: the mean over rounds, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    rounds: int
+    deviation: float
+    """Standard deviation of a round."""
+
+    @property
+    def half(self) -> float:
+        """Half the interval's width."""
+        return (self.high - self.low) / 2
+
+
+def saving_of(iterations: Array, today: Array) -> Saving:
+    """Of rounds that were measured side by side.
+
+    Parameters
+    ----------
+    iterations, today
+        Shape (rounds,): seconds of an iteration. Round i of both ran next to each other, so slow drift cancels.
+
+    Returns
+    -------
+    The interval is that of Student's t over the rounds; one round alone tells nothing.
+    """
+    each = np.asarray(1 - iterations / today)
+    n, value = len(each), float(each.mean())
+    deviation = float(each.std(ddof=1)) if n > 1 else float("inf")
+    half = _factor(n) * deviation if n > 1 else float("inf")
+    return Saving(value, value - half, value + half, n, deviation)
+
+
+def _factor(rounds: int) -> float:
+    return student95(rounds - 1) / float(np.sqrt(rounds))
+
+
+def rounds_to_tell(saving: Saving, least: float) -> int | None:
+    """Rounds after which the interval would leave the threshold out; None: more than `MOST_ROUNDS`."""
+    distance = abs(saving.value - least)
+    enough = (n for n in range(max(saving.rounds + 1, 3), MOST_ROUNDS + 1) if _factor(n) * saving.deviation < distance)
+    return next(enough, None)
+
+
+def verdict_between(low: float, high: float, least: float) -> Verdict:
+    """Port if the whole interval of the saving reaches what is asked for, do not port if none of it does."""
+    return "port" if low >= least else "do not port" if high < least else "undecided"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The findings on one way: what was predicted, what was measured, and whether one confirms the other."""
+
+    finding: Finding
+    predicted: Verdict
+    measured: Verdict
+    saving: Saving
+    expected: tuple[float, float, float]
+    """The predicted saving and its interval."""
+    least: float
+    rounds: int | None = None
+    """Rounds that would tell, where it was too noisy; None: no affordable number."""
+
+    @property
+    def contradicted(self) -> bool:
+        """Does the measurement clearly say the opposite?"""
+        return self.finding == "not kept"
+
+
+def judge(expected: tuple[float, float, float], saving: Saving, least: float, *, shared: bool = False) -> Judgement:
+    """Compare the predicted saving of the advised way with the measured one.
+
+    Parameters
+    ----------
+    expected
+        The saving, and the ends of its interval; shares of an iteration, like `least`, what is asked for.
+    shared
+        Ranks shared cores: nothing is judged.
+    """
+    value, low, high = expected
+    predicted, measured = verdict_between(low, high, least), verdict_between(saving.low, saving.high, least)
+
+    def found(finding: Finding, rounds: int | None = None) -> Judgement:
+        return Judgement(finding, predicted, measured, saving, expected, least, rounds)
+
+    if shared:
+        return found("undecided")
+    if measured == "undecided":
+        if saving.half > SHARP * least:
+            return found("too noisy to judge", rounds_to_tell(saving, least))
+        return found("undecided")
+    if predicted == "undecided":
+        return found("decided by measuring")
+    if predicted != measured:
+        apart = saving.high < low or saving.low > high
+        return found("not kept" if apart else "decided by measuring")
+    return found("saves less" if measured == "port" and saving.value < PROMISED * value else "kept")
