@@ -76,8 +76,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "prove": (
         'pready prove halo.toml --launcher "srun -N 8 -n 64 -c 8" --ranks 4,4,4 --machine mymachine.toml -o p/',
         'pready prove halo.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
-        "pready prove halo.toml --rig 50Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --approach part -o proof/",
-        "pready prove halo.toml --rig 100Mbit --library mpich-release --seed 1 --min-gain '5 %' --rounds 8 --json -o proof/",
+        "pready prove halo.toml --rig 50Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --rounds 8 -o proof/",
+        "pready prove halo.toml --rig 100Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
         "pready prove halo.toml --approach many:8 --source ported/ --language fortran",
     ),
     "simulate": (
