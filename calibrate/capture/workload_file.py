@@ -119,10 +119,11 @@ class Writer:
         found = named(exchange.times, self.seed) if self.arrivals == "auto" and exchange.region else None
         compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
         if not exchange.region:
+            spread = self.spread if exchange.compute_s > 0 else None
             compute.add("time", format_exact(exchange.compute_s, Unit.TIME))
-            arrivals.add("model", "normal" if self.spread else "none")
-            if self.spread:
-                arrivals.add("spread", self.spread)
+            arrivals.add("model", "normal" if spread else "none")
+            if spread:
+                arrivals.add("spread", spread)
             return compute, arrivals
         file = f"{self.stem}-arrivals{f'-{number}' if number else ''}.npy"
         self.beside(file, _npy(exchange.times))

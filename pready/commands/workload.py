@@ -9,16 +9,19 @@ from pathlib import Path
 import click
 
 from pready.calibrate.capture.files import Run, read_run
+from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.from_mpip import text_from_mpip
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
+from pready.calibrate.importers.goal import read_goal
 from pready.calibrate.importers.mpip import import_mpip
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
 from pready.model.version import VERSION
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import load
@@ -46,6 +49,9 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 @click.option(
     "--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P) instead of RUN."
 )
+@click.option(
+    "--from-goal", type=click.Path(path_type=Path), metavar="FILE", help="GOAL text (LogGOPSim, ATLAHS) instead of RUN."
+)
 @click.option("--threads", type=click.IntRange(1), help="Threads per rank, if not in the input.")
 @click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: the pattern of messages.")
 @click.option("--iterations", type=click.IntRange(1), help="Steps of the run, if not in the input.")
@@ -60,6 +66,7 @@ def workload(
     report: Path | None,
     from_mpip: Path | None,
     from_otf2: Path | None,
+    from_goal: Path | None,
     threads: int | None,
     pattern: Pattern | None,
     iterations: int | None,
@@ -69,10 +76,10 @@ def workload(
     """Find the step of a captured RUN: exchanges, pattern, sizes, threads and when they finish."""
     if output is not None:
         check_writable(output, (".toml",))
-    if [run, from_mpip, from_otf2].count(None) != 2:
+    if [run, from_mpip, from_otf2, from_goal].count(None) != 3:
         raise PreadyError(
             "nothing to read, or more than one thing",
-            valid="one of RUN (a captured run), --from-mpip (a report) or --from-otf2 (a trace)",
+            valid="one of RUN (a captured run), --from-mpip (a report), --from-otf2 or --from-goal (a trace)",
         )
     if pattern is not None and from_mpip is None:
         raise PreadyError("--pattern without --from-mpip", valid="no --pattern: it is found from the messages")
@@ -93,6 +100,22 @@ def workload(
         )
         _checked(output, text)
         click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
+        return
+    if from_goal is not None:
+        if output is None:
+            raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
+        with status("reading the trace"):
+            of_goal = step_of_goal(
+                read_goal(from_goal), str(from_goal), threads=threads, steps=iterations, spread=spread
+            )
+        for exchange in of_goal.exchanges:
+            computing = format_time(exchange.compute_s)
+            click.echo(
+                f"{exchange.name or 'exchange'}: {exchange.pattern.said}, after {computing} of computing", err=True
+            )
+        for line in of_goal.notes:
+            click.echo(f"note: {line}", err=True)
+        _write(output, f"of {from_goal}", of_goal, name, "auto", seed, spread)
         return
     if trace is not None:
         check_writable(trace, (".json",))
@@ -118,7 +141,9 @@ def workload(
     assert step is not None
     console().print(step_view(step))
     if output is not None:
-        _write(output, captured, step, name, arrivals, seed, spread)
+        lead = captured.ranks[0]
+        of = f"of a run of\n  {lead.command}\nwith {lead.library.splitlines()[0]}"
+        _write(output, of, step, name, arrivals, seed, spread)
 
 
 def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:
@@ -137,9 +162,7 @@ def _found(finding: Callable[[], Step]) -> tuple[Step | None, PreadyError | None
         return None, error
 
 
-def _write(
-    output: Path, captured: Run, step: Step, name: str | None, arrivals: str, seed: int, spread: str | None
-) -> None:
+def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, seed: int, spread: str | None) -> None:
     folder = output.parent
 
     def beside(file: str, content: bytes) -> None:
@@ -148,10 +171,7 @@ def _write(
 
     written: list[str] = []
     writer = Writer(output.stem, beside, arrivals, seed, spread)
-    lead = captured.ranks[0]
-    comment = (
-        f"By pready {VERSION} workload, seed {seed}, of a run of\n  {lead.command}\nwith {lead.library.splitlines()[0]}"
-    )
+    comment = f"By pready {VERSION} workload, seed {seed}, {of}"
     _checked(output, writer.text(step, name or output.stem, comment))
     for line in writer.said:
         click.echo(f"  {line}", err=True)
