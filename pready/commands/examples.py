@@ -113,6 +113,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready sweep examples/halo3d.toml --over seed=0:9:1 --machine bebop --library emulated --seed 1 --json",
         'pready sweep examples/halo3d.toml --over buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet --overwrite '
         "--plot s.svg",
+        "pready sweep examples/halo3d.toml --over buffer=64KiB:4MiB:2x --over seed=0:4:1 -o for-extrap.jsonl",
         "pready sweep examples/halo3d.toml --over threads=4,8,16 --dask tcp://login1:8786 -o s.csv",
     ),
     "validate": (
@@ -129,6 +130,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
         "pready workload run/ --report run.html --trace run.json",
         "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
+        "pready workload --from-goal lulesh.goal --threads 8 --spread '4 %' -o lulesh.toml",
+        "pready workload --from-caliper p.json --threads 8 --pattern halo3d --iterations 50 --spread '4 %' "
+        "--compute '2 ms' -o app.toml",
         "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",
     ),
 }

@@ -12,12 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from pready.commands import options
 from pready.files import rows as files
 from pready.files.rows import csv_text
-from pready.files.writing import check_writable
+from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
+from pready.whatif import extrap
 from pready.whatif.executors import from_command_line
 from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept
@@ -70,8 +71,8 @@ def output() -> Option:
         "-o",
         "--output",
         type=click.Path(path_type=Path),
-        metavar="FILE.csv|.parquet|-",
-        help="Write rows, with finished points beside the file; - is standard output.",
+        metavar="FILE.csv|.parquet|.jsonl|-",
+        help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
     )
 
 
@@ -102,6 +103,8 @@ def run(
         raise PreadyError("--dask and --cores: the cluster's workers are not of this machine", valid="one of them")
     if output is not None and to_file:
         files.check(output)
+        if output.suffix.lower() == extrap.SUFFIX:
+            extrap.split_fields({a.field: list(a.values) for a in axes})
     if picture is not None:
         picture_files.check(picture)
     kept = Kept(output) if output is not None and to_file else None
@@ -167,12 +170,15 @@ def _show(table: Table, output: Path | None, *, as_json: bool, as_csv: bool, ove
 
 def _write(output: Path, table: Table, *, overwrite: bool) -> None:
     """Write the rows, unless the file holds others."""
-    rows = flat(table)
+    rows, suffix = flat(table), output.suffix.lower()
+    text = csv_text(rows) if suffix == ".csv" else extrap.json_lines(table) if suffix == extrap.SUFFIX else None
     if output.exists() and not overwrite:
         check_writable(output)
-        same = output.suffix.lower() == ".csv" and output.read_bytes() == csv_text(rows).encode()
-        if not same:
+        if text is None or output.read_bytes() != text.encode():
             raise PreadyError(
                 "is there already, with other rows", valid="another name, or --overwrite", source=str(output)
             )
-    files.write(output, rows)
+    if text is None:
+        files.write(output, rows)
+    else:
+        write_text(output, text)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pready.calibrate.capture.files import Run, read_run
+from pready.calibrate.capture.from_caliper import text_from_caliper
 from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.from_mpip import text_from_mpip
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
+from pready.calibrate.importers.caliper import read_caliper
 from pready.calibrate.importers.goal import read_goal
 from pready.calibrate.importers.mpip import import_mpip
 from pready.commands import options
@@ -52,10 +55,14 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 @click.option(
     "--from-goal", type=click.Path(path_type=Path), metavar="FILE", help="GOAL text (LogGOPSim, ATLAHS) instead of RUN."
 )
+@click.option(
+    "--from-caliper", type=click.Path(path_type=Path), metavar="FILE.json", help="Caliper's comm.stats instead of RUN."
+)
 @click.option("--threads", type=click.IntRange(1), help="Threads per rank, if not in the input.")
-@click.option("--pattern", type=click.Choice(PATTERNS), help="With --from-mpip: the pattern of messages.")
+@click.option("--pattern", type=click.Choice(PATTERNS), help="Of --from-mpip and --from-caliper: that of messages.")
 @click.option("--iterations", type=click.IntRange(1), help="Steps of the run, if not in the input.")
 @click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, if not in the input.")
+@click.option("--compute", metavar="TIME", help="Of --from-caliper: what a thread computes in a step, such as '2 ms'.")
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,
@@ -67,43 +74,46 @@ def workload(
     from_mpip: Path | None,
     from_otf2: Path | None,
     from_goal: Path | None,
+    from_caliper: Path | None,
     threads: int | None,
     pattern: Pattern | None,
     iterations: int | None,
     spread: str | None,
+    compute: str | None,
     seed: int,
 ) -> None:
     """Find the step of a captured RUN: exchanges, pattern, sizes, threads and when they finish."""
     if output is not None:
         check_writable(output, (".toml",))
-    if [run, from_mpip, from_otf2, from_goal].count(None) != 3:
+    if [run, from_mpip, from_otf2, from_goal, from_caliper].count(None) != 4:
         raise PreadyError(
             "nothing to read, or more than one thing",
-            valid="one of RUN (a captured run), --from-mpip (a report), --from-otf2 or --from-goal (a trace)",
+            valid="one of RUN (a captured run), --from-mpip, --from-caliper, --from-otf2 and --from-goal",
         )
-    if pattern is not None and from_mpip is None:
-        raise PreadyError("--pattern without --from-mpip", valid="no --pattern: it is found from the messages")
+    if pattern is not None and from_mpip is None and from_caliper is None:
+        raise PreadyError(
+            "--pattern without --from-mpip or --from-caliper", valid="no --pattern: it is found from the messages"
+        )
+    if compute is not None and from_caliper is None:
+        raise PreadyError("--compute without --from-caliper", valid="no --compute: it is in the input")
     for option, value in {"--threads": threads, "--iterations": iterations, "--spread": spread}.items():
         if value is not None and run is not None:
             raise PreadyError(f"{option} of a captured run", valid=f"no {option}: it is found from the run")
-    if from_mpip is not None:
-        if output is None:
-            raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
-        text = text_from_mpip(
-            import_mpip(from_mpip),
-            name or output.stem,
-            threads=threads,
-            pattern=pattern,
-            iterations=iterations,
-            spread=spread,
-            source=str(from_mpip),
-        )
+    if run is None and from_otf2 is None and output is None:
+        raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
+    if output is not None and (from_mpip is not None or from_caliper is not None):
+        given: dict[str, Any] = {"threads": threads, "pattern": pattern, "iterations": iterations, "spread": spread}
+        called = name or output.stem
+        if from_mpip is not None:
+            text = text_from_mpip(import_mpip(from_mpip), called, source=str(from_mpip), **given)
+        else:
+            assert from_caliper is not None
+            regions = read_caliper(from_caliper)
+            text = text_from_caliper(regions, called, compute=compute, source=str(from_caliper), **given)
         _checked(output, text)
         click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
         return
-    if from_goal is not None:
-        if output is None:
-            raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
+    if from_goal is not None and output is not None:
         with status("reading the trace"):
             of_goal = step_of_goal(
                 read_goal(from_goal), str(from_goal), threads=threads, steps=iterations, spread=spread

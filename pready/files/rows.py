@@ -10,7 +10,7 @@ from typing import Any
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 
-SUFFIXES = (".csv", ".parquet")
+SUFFIXES = (".csv", ".parquet", ".jsonl")
 
 
 def csv_text(rows: list[dict[str, Any]]) -> str:
@@ -28,7 +28,7 @@ def check(path: Path) -> None:
     Raises
     ------
     PreadyError
-        A path that cannot be written, another suffix than ``.csv`` and ``.parquet``, or Parquet without PyArrow.
+        A path that cannot be written, another suffix than `SUFFIXES`, or Parquet without PyArrow.
     """
     check_writable(path, SUFFIXES)
     if path.suffix.lower() == ".parquet":

@@ -151,7 +151,7 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("sweep", HALO, "--over", "threads=0", "-o", "x.csv"), "threads = 0; valid: "),
         (("sweep", HALO, "--over", "transport_partitions=3", "-o", "x.csv"), "does not divide 32 user partitions"),
         (("sweep", HALO, "--over", "threads=1", "--over", "threads=2", "-o", "x.csv"), "valid: each field once"),
-        (("sweep", HALO, "--over", "threads=1", "-o", "x.txt"), "suffix = '.txt'; valid: .csv, .parquet"),
+        (("sweep", HALO, "--over", "threads=1", "-o", "x.txt"), "suffix = '.txt'; valid: .csv, .parquet, .jsonl"),
         (("sweep", HALO, "--over", "threads=1", "-o", "examples"), "examples: suffix = ''"),
         (("machines", "nowhere"), "machine = 'nowhere' is unknown"),
     ],

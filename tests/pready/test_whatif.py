@@ -421,3 +421,25 @@ def test_a_comparisons_table_names_what_differs(
     assert "worth porting with buffers" in " ".join(text.split())
     assert [line.split()[0] for line in text.splitlines() if re.search(r"\d× \(", line)] == ["meluxina", "hpc3"]
     assert "iteration shorter by" in Path(out).read_text(encoding="utf-8")
+
+
+def test_lines_for_extra_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "s.jsonl"
+    over = ("--over", "buffer=4MiB,8MiB", "--over", "seed=0,1", "--over", "machine=meluxina,niagara")
+    assert sweep(*over, "-o", str(out)) == 0
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    capsys.readouterr()
+    assert sweep(*over, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert len(lines) == 3 * len(rows) == 24
+    for row, some in zip(rows, zip(*[iter(lines)] * 3, strict=True), strict=True):
+        assert {line["metric"]: line["value"] for line in some} == {
+            "communication_s": row["time_s"],
+            "iteration_s": row["iteration_s"],
+            "eta": row["eta"],
+        }
+        assert all(line["params"] == {"buffer": row["buffer_bytes"]} for line in some)
+        assert all(line["callpath"] == f"{row['machine'].lower()}->{row['name']}" for line in some)
+    assert sweep(*over, "-o", str(out)) == 0
+    assert sweep("--over", "machine=meluxina,niagara", "-o", str(tmp_path / "t.jsonl")) == 2
+    assert "Extra-P models numbers, and none of machine is a parameter" in capsys.readouterr().err

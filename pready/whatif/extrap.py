@@ -1,0 +1,53 @@
+"""A sweep as JSON Lines for Extra-P: a measurement per point, approach and metric.
+
+The format is Extra-P's own ("JSON Lines", https://github.com/extra-p/extrap/blob/master/docs/file-formats.md):
+``params`` with numbers, ``callpath``, ``metric``, ``value``. Fields with numbers are parameters, in SI; machines,
+libraries and other names are the call path, with the approach behind them; values of ``seed`` are repetitions.
+"""
+
+from __future__ import annotations
+
+import json
+
+from pready.model.common.errors import PreadyError
+from pready.whatif.fields import magnitude
+from pready.whatif.table import Table
+
+SUFFIX = ".jsonl"
+METRICS = {"communication_s": "time_s", "iteration_s": "iteration_s", "eta": "eta"}
+"""Metrics by name, and their columns."""
+
+
+def json_lines(table: Table) -> str:
+    """The text of a file.
+
+    Raises
+    ------
+    PreadyError
+        No varied field has numbers, so that there is nothing to model.
+    """
+    numbers, names = parameters(table)
+    lines = []
+    for row in table:
+        path = "->".join([*(str(row[n]) for n in names), str(row["name"]).replace("->", " ")])
+        params = {name: magnitude(row[name]) for name in numbers}
+        for metric, column in METRICS.items():
+            line = {"params": params, "callpath": path, "metric": metric, "value": row[column]}
+            lines.append(json.dumps(line, allow_nan=False))
+    return "\n".join(lines) + "\n"
+
+
+def parameters(table: Table) -> tuple[list[str], list[str]]:
+    """The varied fields that are parameters, and those that are parts of the call path."""
+    return split_fields({name: [row[name] for row in table] for name in table.varied})
+
+
+def split_fields(varied: dict[str, list[object]]) -> tuple[list[str], list[str]]:
+    """Fields with numbers, and those with names; raises as `json_lines`."""
+    numbers = [n for n, values in varied.items() if n != "seed" and all(magnitude(v) is not None for v in values)]
+    if not numbers:
+        raise PreadyError(
+            f"Extra-P models numbers, and none of {', '.join(varied)} is a parameter",
+            valid="a field with numbers, such as --over buffer=64KiB:4MiB:2x",
+        )
+    return numbers, [n for n in varied if n not in (*numbers, "seed")]
