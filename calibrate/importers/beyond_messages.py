@@ -12,7 +12,8 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import Beside
-from pready.calibrate.machine.estimates import BANDWIDTH, SHORTEST_S, TIME, exact, size_curve, value, with_fields
+from pready.calibrate.importers.shared_node import adapter_of
+from pready.calibrate.machine.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine, load
@@ -60,16 +61,14 @@ def terms(beside: Beside, machine: Machine, stream: Curve | None = None) -> Term
 
 
 def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
-    """Processes of one node have a context each: if together they are faster than one, the adapter has several."""
+    """What processes of a node share of its adapter. They have a context each: if together they are faster than one,
+    the adapter has several."""
     if not beside.pair_rates:
         return found
     machine, most = found.machine, max(beside.pair_rates)
     rates = _at(beside.pair_rates[most])
-    fastest = max(size * rate for size, rate in rates.items())
-    if fastest > machine.inter.link_bandwidth.value:
-        link = exact(BANDWIDTH, fastest, f"osu_mbw_mr: {most} pairs together", "measured")
-        machine = with_fields(machine, inter=with_fields(machine.inter, link_bandwidth=link))
-        found = found.joined(machine, "inter.link_bandwidth")
+    machine = with_fields(machine, adapter=adapter_of(machine, beside, stream))
+    found = found.joined(machine, "adapter")
     alone = {} if stream is None else _at(stream)
     common = [size for size in rates if size in alone and size > 0]
     if not common:

@@ -63,15 +63,19 @@ def _both_ways(beside: Beside) -> str:
     return f", {format_bandwidth(float(rates.max()))} both ways"
 
 
+WORDS = {"one_sided": "RMA", "intra": "within a node", "adapter": "what ranks of a node share", "threads": "barrier"}
+LEFT_OUT = ("O_s", "O_r", "begins", "matching", "begin", "requests", "memory")
+
+
 def _assumed(machine: Machine) -> list[str]:
-    """Names of what no file said, the sizes' own together."""
+    """Names of what no file said, those of all sizes together."""
     names = []
-    for name, item in machine.values():
-        if item.source == "assumed":
-            last = name.split(".")[-1]
-            names.append(last if "segments" in name else name.split(".")[0] if last != "contention" else "contention")
-    told = [n for n in dict.fromkeys(names) if n not in ("O_s", "O_r", "begins", "matching", "begin", "requests")]
-    return ["RMA" if n == "one_sided" else n for n in told]
+    for label, item in machine.values():
+        table, last = label.split(".")[0], label.split(".")[-1]
+        if item.source == "assumed" and not {table, last} & {*LEFT_OUT}:
+            own = last if table == "inter" or last == "contention" else table
+            names.append(WORDS.get(own, own))
+    return list(dict.fromkeys(names))
 
 
 def _decide(machine: Machine, border: Border, row: Transport) -> list[str]:

@@ -15,6 +15,7 @@ from pready.calibrate.importers import Beside, Imported, ImportFormatError
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.runs import widened
+from pready.calibrate.importers.shared_node import adapter_of, assumed_path, with_overheads_of_streams
 from pready.calibrate.importers.summary import lines_of
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields
@@ -110,7 +111,8 @@ def from_files(
     if imported is not None and timed:
         row = transport(profile, fabric)
         machine, border, told = fitted(imported, files, name, seed, _day(used), row)
-        machine = with_fields(machine, fabric=fabric)
+        machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
+        machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None), intra=assumed_path())
         notes += told
         parts += [MESSAGES, "progress", "sender_progress"]
     elif onto is not None:

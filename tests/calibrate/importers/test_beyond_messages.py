@@ -9,9 +9,11 @@ import pytest
 from pready.calibrate.importers import ImportFormatError, combine, import_osu, parse_osu
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.beyond_messages import terms
+from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.estimates import with_fields
 from pready.model.common.errors import PreadyError
+from pready.model.common.units import SI
 from pready.model.machine.machine import Library, load
 from pready.model.machine.threads import Contention
 from pready.model.machine.writing import dumps
@@ -19,6 +21,14 @@ from pready.model.machine.writing import dumps
 DATA = Path(__file__).parents[2] / "data" / "importers"
 MACHINE = load("meluxina")
 FIRST = MACHINE.inter.segments[0]
+FIRST_AS_IMPORTED = with_fields(
+    FIRST,
+    from_=SI(0.0),
+    g=with_fields(FIRST.g, value=SI(200e-9), interval=None, source="measured"),
+    o_s=with_fields(FIRST.o_s, value=SI(FIRST.o_s.value), interval=None, source="assumed"),
+    o_r=with_fields(FIRST.o_r, value=SI(400e-9), interval=None, source="assumed"),
+    L=with_fields(FIRST.L, value=SI(FIRST.L.value + FIRST.o_r.value - 400e-9), interval=None),
+)
 ALONE = FIRST.o_s.value + FIRST.L.value + FIRST.o_r.value
 
 
@@ -107,22 +117,56 @@ def test_each_run_of_a_file_has_its_own_threads() -> None:
     )
 
 
-def test_pairs_show_contexts_and_the_link() -> None:
+def of_pairs(pairs: int, rates: dict[int, float]) -> str:
+    rows = "".join(f"{s} {s * r / 1e6:.2f} {r:.2f}\n" for s, r in rates.items())
+    said = f"# [ pairs: {pairs} ] [ window size: 64 ]\n# Size                  MB/s        Messages/s\n"
+    return f"# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n{said}{rows}"
+
+
+def test_pairs_show_contexts_and_the_adapter() -> None:
     """Four pairs send 4 times as fast as one: a context each. As fast as one: none to be seen."""
-
-    def text(pairs: int, rates: dict[int, float]) -> str:
-        rows = "".join(f"{s} {s * r / 1e6:.2f} {r:.2f}\n" for s, r in rates.items())
-        said = f"# [ pairs: {pairs} ] [ window size: 64 ]\n# Size                  MB/s        Messages/s\n"
-        return f"# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n{said}{rows}"
-
+    text = of_pairs
     one = parse_osu(text(1, {8: 1e6, 1 << 20: 10_000.0}).encode())
     assert one.observations.stream is not None
     for rate, contexts in ((4e6, 4), (1.1e6, 1)):
         four = parse_osu(text(4, {8: rate, 1 << 20: 50_000.0}).encode())
         found = terms(four.beside, MACHINE, one.observations.stream)
         assert found.machine.contexts.value == contexts
-        assert found.machine.inter.link_bandwidth.value == pytest.approx(50_000 * (1 << 20))
-    assert terms(four.beside, MACHINE).parts == ("inter.link_bandwidth",)
+        assert found.machine.adapter is not None
+        assert found.machine.adapter.rate.value == pytest.approx(50_000 * (1 << 20), rel=0.5)  # of the largest sizes
+        assert found.machine.inter == MACHINE.inter
+    assert terms(four.beside, MACHINE).parts == ("adapter",)
+
+
+def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
+    """Each rank sends a message every 130 ns, the adapter one every 12 ns and 12.3 GB/s: 32 ranks show its gap, 2 do
+    not."""
+    own, gap, rate = 130e-9, 12e-9, 12.3e9
+    sizes = [1 << k for k in range(23)]
+
+    def rates(k: int) -> dict[int, float]:
+        return {s: min(k / own, 1 / (gap + s / rate)) for s in sizes}
+
+    for pairs, known in (((2, 32), True), ((2,), False)):
+        read = combine(*(parse_osu(of_pairs(k, rates(k)).encode()) for k in pairs))
+        adapter = adapter_of(MACHINE, read.beside, None)
+        assert adapter.rate.value == pytest.approx(rate, rel=0.01)
+        assert adapter.gap.source == ("measured" if known else "assumed")
+        assert adapter.gap.interval is not None
+        low, high = adapter.gap.interval
+        assert low <= gap <= high
+        if known:
+            assert adapter.gap.value == pytest.approx(gap, rel=0.15)
+
+
+def test_a_stream_bounds_the_overheads_of_its_ranks() -> None:
+    """o_s is a stream's gap, o_r at most that; L changes by as much, so that a message takes what it took."""
+    machine = with_fields(MACHINE, inter=with_fields(MACHINE.inter, segments=(FIRST_AS_IMPORTED,)))
+    changed = with_overheads_of_streams(machine).inter.segments[0]
+    assert changed.o_s.value == pytest.approx(200e-9)
+    assert changed.o_r.value == pytest.approx(200e-9)
+    assert changed.o_s.value + changed.L.value + changed.o_r.value == pytest.approx(ALONE)
+    assert with_overheads_of_streams(MACHINE) == MACHINE  # whose gap nobody measured
 
 
 def test_partitions_count_where_they_wait_for_each_other() -> None:

@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 
 from pready.calibrate.fit.observations import Curve
-from pready.calibrate.importers import Imported, ImportFormatError
+from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
+from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
+from pready.model.engine import simulate
 from pready.model.machine.machine import Fabric, Machine
 from pready.model.machine.transports import transport
+from pready.model.workload.workload import Workload
 
 FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no results of real clusters in {FOLDER}")
@@ -104,3 +107,31 @@ def test_half_of_the_sizes_predict_the_other_half(name: str, begin: int) -> None
             times = [share * float(np.median(r)) for r in curve.repeats]
             off = [predicted(made.machine, float(s)) / t - 1 for s, t in zip(curve.at, times, strict=True)]
             assert np.median(np.abs(off)) < MEDIAN
+
+
+ALASKA = {
+    "alaska-ib-gcc9-openmpi4-ucx": ("openmpi-4", "infiniband"),
+    "alaska-roce-gcc9-openmpi4-ucx": ("openmpi-4", "roce"),
+    "alaska-ib-gcc9-impi-verbs": ("intel-mpi", "infiniband"),
+}
+
+
+@pytest.mark.parametrize("name", ALASKA)
+@pytest.mark.parametrize("which", ["16", "1_0"])
+def test_many_pairs_are_predicted_from_the_fewest(name: str, which: str) -> None:
+    """Windows of 64 messages of 8 and of 32 pairs, from latency, bandwidth and the 2 pairs of ``mbw_mr_4``."""
+    lib, fabric = ALASKA[name]
+    known = [FOLDER / "alaska" / name / f"Osu_{test}.out" for test in ("latency", "bw", "mbw_mr_4")]
+    machine = from_files(known, name=name, library=lib, fabric=fabric).machine  # type: ignore[arg-type]
+    ((pairs, rates),) = import_benchmark(FOLDER / "alaska" / name / f"Osu_mbw_mr_{which}.out").beside.pair_rates.items()
+    off = []
+    for size, rate in zip(rates.at, rates.repeats, strict=True):
+        to = [[q + pairs] for q in range(pairs)] + [[] for _ in range(pairs)]
+        fields = {"threads": 1, "partitions_per_thread": 64, "buffer": f"{64 * int(size)} B"}
+        workload = Workload.model_validate(fields | {"pattern": "neighbours", "neighbour_list": to})
+        done = simulate(
+            machine, workload, BY_KEY["many"].into(64), grid=(2 * pairs,), neighbours=to, iterations=1,
+            ranks_per_node=pairs,
+        )  # fmt: skip
+        off.append(64 * pairs / done.time_s / float(np.median(rate)) - 1)
+    assert np.median(np.abs(off)) < 0.15

@@ -20,6 +20,7 @@ from pready.model.advice.predict import predict
 from pready.model.machine.machine import Fabric, load
 from pready.model.machine.path import Segment
 from pready.model.machine.writing import dumps
+from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
 
 SIZES = (0, *(1 << k for k in range(23)))
@@ -318,13 +319,20 @@ def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: pytes
     assert 1 / large.G.value == pytest.approx((4 << 20) / within(4 << 20) * 1e6, rel=0.1)
 
 
+def within_of(path: Path) -> Value[float]:
+    """The time per byte within a node."""
+    intra = load(path).intra
+    assert intra is not None
+    return intra.segments[-1].G
+
+
 def test_intra_is_added_to_a_machine(tmp_path: Path) -> None:
     between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
     between.write_text(latency(ucx))
     inside.write_text(imb(within, 62))
     assert main(["calibrate", "import", str(between), "--fabric", "roce", "-o", str(out)]) == 0
-    assert load(out).intra is None
+    assert within_of(out).source == "assumed"
     assert main(["calibrate", "import", "--intra", str(inside), "--merge", str(out), "-o", str(out)]) == 0
-    assert load(out).intra is not None
+    assert within_of(out).source == "measured"
     assert load(out).fabric == "roce"
     assert main(["calibrate", "import", "--intra", str(inside), "-o", str(out)]) == 2

@@ -1,0 +1,150 @@
+"""What the ranks of a node share: its adapter, from pairs of processes that send at once, and their path within it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pready.calibrate.fit import Curve, Estimate
+from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.machine.estimates import (
+    BANDWIDTH,
+    PER_BYTE,
+    SIGNED_TIME,
+    TIME,
+    assumed,
+    exact,
+    value,
+    with_fields,
+)
+from pready.model.common.units import SI
+from pready.model.machine.adapter import Adapter
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import NetworkPath, Segment
+from pready.model.machine.transports import SHARED_MEMORY
+from pready.model.toml.provenance import Value
+
+SMALL = 64
+"""Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
+LARGE = 3
+"""Of the largest sizes: their bandwidth is the adapter's."""
+FULL = 0.75
+"""Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
+GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
+"""Between messages of one adapter, where no pairs were measured: 17 to 200 million messages a second."""
+
+
+def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapter:
+    """The adapter of a node, as pairs of processes show it; without them, one rank's bandwidth and a gap of its kind.
+
+    Parameters
+    ----------
+    machine
+        Known from one pair of ranks.
+    beside, stream
+        Pairs' message rates; time per message of one pair.
+    """
+    pairs = {k: dict(zip(c.at, map(np.median, c.repeats), strict=True)) for k, c in beside.pair_rates.items()}
+    rails = Value[int](value=1, source="assumed", why="adapters of a node that ranks use in turn: one, or all as one")
+    if not pairs:
+        link = machine.inter.link_bandwidth.value
+        why = "what one rank reaches; several may reach more"
+        rate = value(BANDWIDTH, Estimate(link, 0.9 * link, 2 * link), why, "assumed")
+        return Adapter(rate=rate, gap=_unknown_gap(np.inf), rails=rails)
+    return Adapter(rate=_rate(pairs), gap=_gap(pairs, stream), rails=rails)
+
+
+def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
+    each = {k: float(np.median([s * r[s] for s in sorted(r)[-LARGE:]])) for k, r in pairs.items()}
+    most = max(each.values())
+    why = f"osu_mbw_mr: {', '.join(map(str, sorted(each)))} pairs of processes together"
+    return value(BANDWIDTH, Estimate(most, min(each.values()), most), why)
+
+
+def _gap(pairs: Mapping[int, Mapping[float, float]], stream: Curve | None) -> Value[float]:
+    small = {
+        k: float(np.median([r[s] for s in r if s <= SMALL])) for k, r in pairs.items() if any(s <= SMALL for s in r)
+    }
+    if not small:
+        return _unknown_gap(np.inf)
+    fewest, most = min(small), max(small, key=lambda k: small[k])
+    alone = small[fewest] / fewest
+    if stream is not None:
+        times = [np.median(t) for s, t in zip(stream.at, stream.repeats, strict=True) if s <= SMALL]
+        alone = 1 / float(np.median(times)) if times else alone
+    between = 1 / small[most]
+    if small[most] < FULL * most * alone:
+        why = f"osu_mbw_mr: {most} pairs of processes send {small[most] / alone:.2g}x as many messages as one"
+        return value(TIME, Estimate(between, 0.8 * between, 1.25 * between), why)
+    return _unknown_gap(between)
+
+
+def _unknown_gap(most: float) -> Value[float]:
+    """A gap that no measurement shows, below that of the fastest messages seen."""
+    why = "no rate of messages that only the adapter limits was measured: 17 to 200 million a second are usual"
+    middle, high = min(GAP_S, most), min(GAP_MOST, most)
+    return value(TIME, Estimate(middle, min(GAP_LEAST, middle), high), why, "assumed")
+
+
+def with_overheads_of_streams(machine: Machine) -> Machine:
+    """The machine with unmeasured overheads as streams of small messages bound them.
+
+    A small message of a stream waits for its sender's processor, since several processes of a node send several times
+    as many: o_s is the gap. Its receiver keeps up: o_r is at most the gap. L changes by as much, since the sum was
+    measured.
+    """
+    first = machine.inter.segments[0]
+    gap = first.g.value
+    if first.o_s.source != "assumed" or first.o_r.source != "assumed" or first.g.source == "assumed" or gap <= 0:
+        return machine
+    segments = tuple(_with_overheads(s, gap) for s in machine.inter.segments)
+    return with_fields(machine, inter=with_fields(machine.inter, segments=segments))
+
+
+def _with_overheads(s: Segment, gap: float) -> Segment:
+    o_r = min(s.o_r.value, gap)
+    free = s.o_s.value + s.L.value + s.o_r.value - o_r
+    o_s = min(gap, 0.9 * free) if s.L.value > 0 else s.o_s.value
+    latency = free - o_s
+    low, high = s.L.interval or (s.L.value, s.L.value)
+    low, high = (end + latency - s.L.value for end in (low, high))
+    if s.from_ == 0:
+        low, high = max(low, 0.0), max(high, latency)
+    sender = "as a small message of a stream, which waits for its sender's processor"
+    receiver = "at most as a small message of a stream, with which its receiver keeps up"
+    return with_fields(
+        s,
+        from_=SI(s.from_),
+        o_s=value(TIME, Estimate(o_s, o_s / 2, o_s), sender, "assumed"),
+        o_r=value(TIME, Estimate(o_r, o_r / 4, o_r), receiver, "assumed"),
+        L=with_fields(s.L, value=SI(latency), interval=(SI(min(low, latency)), SI(max(high, latency)))),
+    )
+
+
+def assumed_path() -> NetworkPath:
+    """Between two ranks of a node where nothing was measured: shared memory of today's nodes."""
+    why = (
+        "not measured: shared memory of today's nodes takes 0.3 to 0.7 us (Peta4 0.37 us, hpc-uk/archer-benchmarks "
+        "@f644ea4) and copies at 4 to 20 GB/s (Alps 13 GB/s, eth-cscs/cscs-docs @5d74d59)"
+    )
+    per_byte = assumed(PER_BYTE, 1e-10, why, 2.5)
+    border = SHARED_MEMORY.rendezvous
+
+    def segment(begins: float, handshake: float | None) -> Segment:
+        return Segment(
+            from_=SI(begins),
+            protocol="short" if handshake is None else "rendezvous",
+            L=value(SIGNED_TIME, Estimate(2e-7, 1e-7, 5e-7), why, "assumed"),
+            o_s=assumed(TIME, 8e-8, why, 2.0),
+            o_r=assumed(TIME, 1.2e-7, why, 2.0),
+            g=assumed(TIME, 5e-8, why, 2.0),
+            G=per_byte,
+            O_s=exact(PER_BYTE, 0.0, "contained in G"),
+            O_r=exact(PER_BYTE, 0.0, "contained in G"),
+            handshake=None if handshake is None else assumed(TIME, handshake, why, 2.5),
+            begins=None if handshake is None else SHARED_MEMORY.rendezvous,
+        )
+
+    link = assumed(BANDWIDTH, 1e10, why, 2.5)
+    return NetworkPath(segments=(segment(0.0, None), segment(border.value, 4e-7)), link_bandwidth=link)
