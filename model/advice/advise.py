@@ -182,8 +182,7 @@ def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> l
     if not two_sided:
         return []
     row = max(two_sided, key=lambda p: p.eta)
-    progress = evaluation.machine.progress.model_copy(update={"value": "thread"})
-    helped = evaluation.on(evaluation.machine.model_copy(update={"progress": progress}))
+    helped = evaluation.on(evaluation.machine.progressing("thread"))
     helped.prepare([helped.workload.baseline, *(p.approach for p in two_sided)])
     alternatives = [(helped.mean_time(p.approach), p.approach) for p in two_sided]
     time, same = min(alternatives, key=lambda c: c[0])

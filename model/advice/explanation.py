@@ -397,7 +397,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         terms += term("epoch_peer" if i.sync == "active" else "flush_peer", windows * setting.peers)
         terms += term("window", windows - 1)
         terms += term("control")
-    if i.receivers == "threads":
+    if i.completes == "threads":
         finish.append("the threads meet, each having completed its own messages")
         terms += term("barrier")
     finish.append("not before the sender's threads have met")
@@ -416,11 +416,12 @@ def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment:
     if not costs.asks(i):
         return f"none: {segment.protocol} messages go at once", []
     said = "active message: the receiver fetches its data" if i.opens else "rendezvous: RTS and CTS"
-    if answers_inside(i, setting.progress) and evaluation.workload.receiver == "computing":
-        said += "; no CTS before the receiver enters MPI"
-    if setting.sender_progress == "on-call" and i.sender_returns:
+    first = "one of its threads is through and waits in MPI" if i.completes == "threads" else "its threads have joined"
+    if answers_inside(costs, i, setting) and evaluation.workload.receiver == "computing":
+        said += f"; no CTS before the receiver is in MPI: {first}"
+    if setting.sender_progress == "on-call" and i.completes == "master":
         said += "; the sender sees the CTS once its threads have joined"
-    elif setting.sender_progress == "on-call" and i.splits and setting.partitions_per_thread > 1:
+    elif setting.sender_progress == "on-call" and setting.partitions_per_thread > 1:
         said += "; the sender sees the CTS once the first of its threads waits in MPI"
     shake = BY_COST["handshake"]
     return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]

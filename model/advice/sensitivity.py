@@ -19,7 +19,8 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.normal import Z95
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations import metrics
-from pready.model.machine.machine import Machine, Progress
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import Progress
 from pready.model.result.prediction import Lever
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
@@ -196,7 +197,7 @@ def steps(
         yield THREADS, halves, more
     here = machine.progress
     first, second = (p for p in get_args(Progress) if p != here.value)
-    a, b = (machine.model_copy(update={"progress": here.model_copy(update={"value": p})}) for p in (first, second))
+    a, b = (machine.progressing(p) for p in (first, second))
     yield f"progress ({here.value})", (first, second), ((a, workload, approach), (b, workload, approach))
 
 

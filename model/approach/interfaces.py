@@ -44,8 +44,9 @@ class Interface:
     """Every user partition is marked ready (MPI_Pready, or a user's counter)."""
     matches: bool = False
     """The receiver searches a queue for each message."""
-    receivers: Literal["master", "threads", "none"] = "none"
-    """Who completes messages: one thread for all VCIs, each thread its own, or the adapter."""
+    completes: Literal["master", "threads"] = "master"
+    """Who completes messages, and so is in MPI (gillis2023 Tables 1-2): one thread all of them, after the threads have
+    joined, or each thread its own, as soon as it is through."""
     mechanism: Mechanism = "none"
     """How parallelism is exposed to the library."""
     sync: Sync = "none"
@@ -55,9 +56,6 @@ class Interface:
     """Sent as an active message: copied on both sides, after a clear-to-send per iteration."""
     fetched_from: float = math.inf
     """Bytes from which on the receiver, in MPI, fetches the data of an active message."""
-    sender_returns: bool = False
-    """The call that hands a message over returns at once: no thread of the sender is in MPI until the threads have
-    joined. Otherwise a thread waits there for its message."""
     two_sided_rendezvous: bool = False
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
@@ -113,9 +111,7 @@ PART = Interface(
     splits=True,
     counts=True,
     matches=True,
-    receivers="master",
     mechanism="tags",
-    sender_returns=True,
     motif="partitioned",
 )
 # The active-message path of released MPICH (gillis2023 3.1): the data go once the clear-to-send of this iteration is
@@ -129,7 +125,6 @@ PART_AM = Interface(
     splits=False,
     joins=True,
     counts=True,
-    receivers="master",
     active_message=True,
     fetched_from=16 * 1024,
 )
@@ -140,7 +135,6 @@ SINGLE = Interface(
     splits=False,
     joins=True,
     matches=True,
-    receivers="master",
     motif="bulk",
 )
 # The smallest port.
@@ -154,11 +148,13 @@ MANY = Interface(
     splits=True,
     persistent=True,
     matches=True,
-    receivers="threads",
+    completes="threads",
     mechanism="communicators",
     motif="many",
 )
-# A code whose threads each send their own part.
+# Threads start their messages and go on; the master waits for all of them, as it did before the port.
+MANY_JOINED = replace(MANY, key="many-joined", name="Pt2Pt many, one waits", completes="master", motif=None)
+# A code whose threads each send their own part, and wait for it.
 PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False, motif=None)
 RMA_SINGLE_ACTIVE = Interface(
     key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
@@ -201,6 +197,7 @@ INTERFACES: tuple[Interface, ...] = (
     PART,
     PART_AM,
     MANY,
+    MANY_JOINED,
     RMA_SINGLE_ACTIVE,
     RMA_MANY_ACTIVE,
     RMA_SINGLE_PASSIVE,

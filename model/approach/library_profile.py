@@ -162,7 +162,9 @@ class LibraryProfile:
         elif interface is PERSISTENT:
             out.append("MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it")
         elif interface.splits:
-            out.append(f"one persistent send per transport partition ({t}), started by the thread that completes it")
+            own = interface.completes == "threads"
+            waits = "and waits for them once it is through" if own else "one thread waits for all, after the join"
+            out.append(f"one persistent send per transport partition ({t}): each thread starts its own, {waits}")
         if approach.vcis > 1:
             out += self._vci_settings(approach, threads)
         return out

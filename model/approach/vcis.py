@@ -37,6 +37,14 @@ def vci_members(approach: Approach, threads: int, contexts: int) -> list[list[in
     return [members[v] for v in sorted(members)]
 
 
+def waiting_threads(members: list[int], transports: int, threads: int) -> list[int]:
+    """The threads that wait in MPI for messages of a VCI where each completes its own: those that receive one of them.
+
+    A message is received by the thread that owns its first user partition.
+    """
+    return sorted({t * threads // transports for t in members})
+
+
 def issuing_threads(members: list[int], transports: int, threads: int, partitions_per_thread: int) -> int:
     """How many threads can contend for a VCI: k of the contention curve.
 

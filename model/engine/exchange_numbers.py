@@ -32,6 +32,7 @@ from pready.model.timeline.rules import (
     latest_by_thread,
     marked_by_threads,
     receivers,
+    serving,
     taken_in,
 )
 from pready.model.workload.workload import Workload
@@ -123,9 +124,17 @@ class Exchange:
         return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @property
-    def answers_at_join(self) -> bool:
-        """Is a request answered only when its receiver's threads have met?"""
-        return answers_inside(self.interface, self.setting.progress) and self.computing and not self.sweeps
+    def answered_in_mpi(self) -> NDArray[np.bool_]:
+        """Is a request answered only when a thread of its receiver is in MPI, by class?"""
+        if not self.computing or self.sweeps:
+            return np.zeros_like(self.asks)
+        return self.asks & [bool(answers_inside(c, self.interface, self.setting).any()) for c in self.by_class]
+
+    @cached_property
+    def serving(self) -> list[list[int]]:
+        """The threads that make progress, of all VCIs or VCI by VCI."""
+        waiting = None if self.mapping is None else self.mapping.waiting
+        return serving(self.approach, self.setting, self.members, waiting)
 
     @property
     def sees(self) -> int:
@@ -133,10 +142,10 @@ class Exchange:
         interface = self.interface
         if self.setting.sender_progress != "on-call":
             return AT_ONCE
-        if interface.sender_returns:
+        if interface.completes == "master":
             return JOINED
         # A thread with further partitions goes on computing; one that is through waits in MPI.
-        return IN_MPI if interface.splits and self.workload.partitions_per_thread > 1 else AT_ONCE
+        return IN_MPI if self.workload.partitions_per_thread > 1 else AT_ONCE
 
     @cached_property
     def completes(self) -> Array:
@@ -204,6 +213,8 @@ def message_numbers(x: Exchange) -> dict[str, object]:
         "classes": len(x.by_class),
         "transports": x.transports,
         "threads": x.workload.threads,
+        "own_threads": x.interface.completes == "threads",
+        **_groups(x.serving, x.workload.threads),
         "theta": x.workload.partitions_per_thread,
         "per_bin": x.workload.n_partitions // x.transports,
         "mapped": x.mapping is not None,
@@ -230,13 +241,10 @@ def steps(x: Exchange) -> dict[str, object]:
         "two_sided": interface.two_sided_rendezvous,
         "one_by_one": interface.one_by_one,
         "asks": x.asks,
-        "gate_is_join": asks and x.answers_at_join,
+        "answered_in_mpi": x.answered_in_mpi,
         "sees": x.sees,
         "delivered": x.delivered,
-        "delivered_at_join": bool(x.delivered.any())
-        and x.setting.progress != "thread"
-        and x.computing
-        and not x.sweeps,
+        "delivered_in_mpi": bool(x.delivered.any()) and x.setting.progress != "thread" and x.computing and not x.sweeps,
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
@@ -315,6 +323,17 @@ def _contentions(x: Exchange) -> Array:
     return np.broadcast_to(curve, (x.rows, len(sharing)))
 
 
+def _groups(serving: list[list[int]], threads: int) -> dict[str, object]:
+    """For each thread the groups of those that make progress which it is in."""
+    mine = [[g for g, those in enumerate(serving) if thread in those] for thread in range(threads)]
+    starts = np.concatenate([[0], np.cumsum([len(groups) for groups in mine])])
+    return {
+        "groups": len(serving),
+        "serve_start": starts,
+        "serve_group": np.array([g for groups in mine for g in groups], np.int64),
+    }
+
+
 def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
     """For each user partition the messages that wait for it."""
     if mapping is None:
@@ -331,13 +350,13 @@ def tables(x: Exchange, fixed: dict[str, object]) -> Array:
     """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
     times = np.asarray(fixed["table"])
     if not x.interface.counts:
-        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 4 + x.jobs))
+        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 3 + len(x.serving) + x.jobs))
     return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
 
 
 def _table(times: Array, x: Exchange, pready: float) -> Array:
-    """Per row of ready times: first, last, marked, the first thread's last mark, when each transport
-    partition is ready."""
+    """Per row of ready times: first, last, marked, the last mark of the first thread of each group, when each
+    transport partition is ready."""
     setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
     last = times.max(axis=1, keepdims=True)
     marked = times
@@ -347,6 +366,7 @@ def _table(times: Array, x: Exchange, pready: float) -> Array:
         starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
     else:
         starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
-    in_mpi = latest_by_thread(marked, setting).min(axis=1)
-    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), in_mpi]
+    ends = latest_by_thread(marked, setting)
+    in_mpi = [ends[:, threads].min(axis=1, initial=np.inf) for threads in x.serving]
+    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), *in_mpi]
     return np.concatenate([np.stack(head, axis=1), starts], axis=1)

@@ -111,7 +111,7 @@ class _Reader:
         plan, numbers = self.plan, self.plan.numbers
         start, join, done = (rows[:, HEAD[name]] for name in ("start", "join", "done"))
         if end is None:  # of a sweep's step
-            met = float(plan.costs[0].barrier) if plan.approach.interface.receivers == "threads" else 0.0
+            met = float(plan.costs[0].barrier) if plan.approach.interface.completes == "threads" else 0.0
             end = np.maximum(join, done + met)
         to = plan.pattern.receivers if plan.steps == 1 else downstream(plan.pattern, step, plan.steps)
         there = to >= 0

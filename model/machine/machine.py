@@ -22,13 +22,12 @@ from pydantic import Field, model_validator
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.machine.adapter import Adapter
-from pready.model.machine.path import NetworkPath, PathName, SendCompletes, SizeCurve
+from pready.model.machine.path import NetworkPath, PathName, Progress, SendCompletes, SizeCurve
 from pready.model.machine.rma import OneSided
 from pready.model.machine.threads import TeamTimes, Threads
 from pready.model.toml.provenance import Provenance, Strict, Value
 from pready.model.toml.reading import read_toml, validated
 
-Progress = Literal["hardware", "thread", "on-call"]
 Fabric = Literal["infiniband", "roce", "slingshot", "slingshot-10", "omni-path", "efa", "tofu", "aries", "tcp"]
 
 FORMAT = 1
@@ -136,6 +135,8 @@ class Library(Strict):
     name: str
     early_send: Value[bool] | None = None
     """Measured: does MPI_Pready send before the last partition is ready?"""
+    global_progress: Value[bool] | None = None
+    """Does a thread in MPI make progress for all VCIs? Absent: as the library's profile says."""
     version: str | None = None
 
 
@@ -153,7 +154,8 @@ class Machine(Strict):
     """The network; with the library it says what the transport does by default (`pready.model.machine.transports`).
     ``slingshot`` has Cassini adapters (200 Gbit/s), ``slingshot-10`` ConnectX-5 (100 Gbit/s)."""
     progress: Value[Progress]
-    """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls."""
+    """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls. A segment may say otherwise
+    for its sizes."""
     sender_progress: Value[Progress] | None = None
     """When the sender's half of a rendezvous moves; absent: without the sender (the receiver reads)."""
     contexts: Value[Annotated[int, Field(ge=1)]]
@@ -207,6 +209,21 @@ class Machine(Strict):
                 '(--launcher "srun -N 1 -n 2") into the same file',
             )
         return self.intra
+
+    def progressing(self, who: Progress) -> Machine:
+        """The same machine if this were who answers a rendezvous of any size."""
+
+        def without(path: NetworkPath | None) -> NetworkPath | None:
+            if path is None or all(s.progress is None for s in path.segments):
+                return path
+            return path.model_copy(
+                update={"segments": tuple(s.model_copy(update={"progress": None}) for s in path.segments)}
+            )
+
+        progress = self.progress.model_copy(update={"value": who})
+        return self.model_copy(
+            update={"progress": progress, "inter": without(self.inter), "intra": without(self.intra)}
+        )
 
     @property
     def bandwidth(self) -> float:

@@ -16,6 +16,8 @@ from pready.model.toml.provenance import Provenance, Strict, Value
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
 PathName = Literal["inter", "intra"]
+Progress = Literal["hardware", "thread", "on-call"]
+"""Who moves a rendezvous on: the adapter, a progress thread, or the ranks' threads in their MPI calls."""
 
 
 class Segment(Strict):
@@ -45,6 +47,8 @@ class Segment(Strict):
     begins: Value[units.Size] | None = None
     """`from`, where that is known to an interval only: the sizes between which this protocol begins; absent: exactly
     there."""
+    progress: Value[Progress] | None = None
+    """Who answers the rendezvous of these sizes at the receiver; absent: as the machine's `progress` says."""
 
     @model_validator(mode="after")
     def _handshake_iff_rendezvous(self) -> Segment:
@@ -55,6 +59,11 @@ class Segment(Strict):
             )
         if self.begins is not None and self.begins.value != self.from_:
             raise PreadyError(f"begins = {self.begins.value:g} B", valid=f"the segment's from, {self.from_:g} B")
+        if self.progress is not None and self.handshake is None:
+            raise PreadyError(
+                f"progress = {shown(self.progress.value)} beside protocol = {shown(self.protocol)}",
+                valid="only with protocol = 'rendezvous': nobody answers another message",
+            )
         if self.G.value <= 0:
             raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
         if self.handshake is not None and self.handshake.value <= 0:

@@ -72,6 +72,8 @@ class Costs:
     """L of a message without payload, such as an acknowledgement."""
     completes: NDArray[np.int64]
     """When a send is complete: one of `Completes`."""
+    on_call: BoolArray
+    """Is a rendezvous answered only by a thread in MPI?"""
     cold: Array
     """What the first message after computing takes longer."""
     active: Array
@@ -182,6 +184,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         link=link,
         wire=wire,
         completes=np.asarray(_completes(path, size)),
+        on_call=np.asarray((segment.progress or m.progress).value == "on-call"),
         cold=sampler.curve("cold", m.cold, size),
         active=sampler.curve("active_message", m.active_message, size),
         receive=unmatched + alike["matching"],

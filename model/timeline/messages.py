@@ -60,8 +60,9 @@ class Ready:
     last: float
     marked: float
     """The last partition is marked."""
-    through: float
-    """The first thread has marked all of its partitions."""
+    through: list[float]
+    """By VCI, where each thread completes its own messages: the first of those that make progress for it has marked all
+    of its partitions."""
 
 
 @dataclass

@@ -30,15 +30,17 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
     ready = [ranks.ready(t) for t in times]
     posted = list(state.start)
     joins = [state.start[r] + ready[r].marked + ranks.barrier for r in every]
-    enters = joins if ranks.computing else posted
-    sent = [ranks.send(r, ready[r], state, ranks.to[r], posted, enters) for r in every]
+    stays = [
+        ranks.in_mpi(state.start[r], ready[r]) if ranks.computing else [posted[r]] * len(ranks.members) for r in every
+    ]
+    sent = [ranks.send(r, ready[r], state, ranks.to[r], posted, stays) for r in every]
     if ranks.node is not None:
         ranks.leave_nodes(sent, state)
     out = []
     for r, sources in enumerate(ranks.from_):
-        floor = joins[r] if ranks.computing and ranks.setting.progress != "thread" else posted[r]
+        floors = [posted[r]] * len(ranks.members) if ranks.setting.progress == "thread" else stays[r]
         mine = [(q, sent[q], d) for q, d in sources]
-        received, last = ranks.receive(mine, floor) if mine else (floor, (NEVER,) * 4)
+        received, last = ranks.receive(mine, floors) if mine else (min(floors), (NEVER,) * 4)
         received = ranks.told(received, mine) if mine else received + ranks.meeting
         end = max(received, sent[r].join, sent[r].done + ranks.meeting)
         received = max(received, joins[r]) if ranks.computing else received
@@ -84,15 +86,16 @@ def sweep(
         sent: dict[int, Sent] = {}
         steps.append(sent)
         free = list(state.start)
+        in_mpi = [[at] * len(ranks.members) for at in free]
         for r in sorted(range(x * y), key=lambda r: (sy * (r // x), sx * (r % x))):
             i, j = r % x, r // x
             beside, above = 0 <= i - sx < x, 0 <= j - sy < y
             upstream = [(q, sent[q], d) for q, d, there in ((r - sx, 0, beside), (r - sy * x, 1, above)) if there]
             downstream = [r + sx if 0 <= i + sx < x else None, r + sy * x if 0 <= j + sy < y else None]
-            received, last = ranks.receive(upstream, free[r]) if upstream else (free[r], (NEVER,) * 4)
+            received, last = ranks.receive(upstream, in_mpi[r]) if upstream else (free[r], (NEVER,) * 4)
             begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
             state.start[r] = begun
-            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), state, downstream, free, free)
+            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), state, downstream, free, in_mpi)
             state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
             for name, time in attributed(last, free[r], begun).items():
                 waited[r][name] += time
@@ -145,16 +148,21 @@ def alone(
     kinds = [min(d, len(costs) - 1) for d in peers]
     to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
     ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing)
-    if receiver_times is not None:
-        receiver_join = ranks.ready(receiver_times).marked + ranks.barrier
+    vcis = len(ranks.members)
     # Counted from the last partition, so that a long computation before it costs no digits.
     last = max(times)
     state, ready = State.at_rest(2), ranks.ready([t - last for t in times])
-    enters = -last if receiver_join is None else receiver_join - last
-    sent = ranks.send(0, ready, state, to[0], [-last, -last], [-last, enters])
+    idle = [-last] * vcis
+    enters, met = idle, -last
+    if receiver_times is not None:
+        theirs = ranks.ready(receiver_times)
+        enters, met = ranks.in_mpi(-last, theirs), theirs.marked + ranks.barrier - last
+    elif receiver_join is not None:
+        enters, met = [receiver_join - last] * vcis, receiver_join - last
+    sent = ranks.send(0, ready, state, to[0], [-last, -last], [idle, enters])
     mine = [(0, sent, d) for d in peers]
-    received, _ = ranks.receive(mine, -last if setting.progress == "thread" else enters)
-    end = max(ranks.told(received, mine), sent.join, enters)
+    received, _ = ranks.receive(mine, idle if setting.progress == "thread" else enters)
+    end = max(ranks.told(received, mine), sent.join, met)
     if setting.two_way:
         end = max(end, sent.done + ranks.meeting)
     streams = [ranks.kinds[0][d].stream for d in peers]

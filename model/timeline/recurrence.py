@@ -11,7 +11,8 @@ end_i = max(arrival_i, end_(i-1)) + h_i, so that no event queue is needed:
    that finds it taken pays c(k) more, k threads sharing the VCI: end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where
    every rank receives as it sends, as many messages are received under the lock before the next partition.
 3. **Protocol** (`Ranks.allowed`). A rendezvous asks (RTS) and is answered (CTS), half a handshake each; nobody answers
-   or sees the answer outside MPI, unless hardware or a progress thread does.
+   or sees the answer outside MPI, unless hardware or a progress thread does. Where each thread completes its own
+   messages, the first that is through is in MPI for all VCIs, or for its own; else the threads' join comes first.
 4. **NIC** (`Ranks.leave_nodes`, `Ranks.send`). Messages leave in order, g + G_link m apart.
 5. **Wire** (`Kind.travel`). G m for the last byte of one message alone, and L.
 6. **Receive** (`Ranks.receive`). The receiver's port, if several send to it, as slow as the one they left by; matching,
@@ -43,6 +44,7 @@ from pready.model.timeline.rules import (
     holding,
     late_puts,
     receivers,
+    serving,
     taken_in,
 )
 
@@ -80,6 +82,8 @@ class Kind:
     """From its arrival until its sender knows that it is there."""
     asks: bool
     """Does it wait for its receiver's answer?"""
+    inside_mpi: bool
+    """Which comes only in MPI?"""
     completes: Completes
     """When its send is complete."""
     inside: bool = False
@@ -109,8 +113,8 @@ class Ranks:
     needs, members
         User partitions that each job at a VCI waits for, and the jobs of each VCI; absent, transport partitions, each
         of which goes to all neighbours. Given, a job is one message, number m going in direction m modulo directions.
-    issuers
-        With `needs`: how many threads share each VCI.
+    issuers, waiting
+        With `needs`: how many threads share each VCI, and which wait for its messages.
     node
         Of each rank, the NIC of its node that it shares with others; absent, every rank has its own.
     inside
@@ -134,6 +138,7 @@ class Ranks:
         needs: Sequence[Sequence[int]] | None = None,
         members: Sequence[Sequence[int]] | None = None,
         issuers: Sequence[int] | None = None,
+        waiting: Sequence[Sequence[int]] | None = None,
         node: Sequence[int] | None = None,
         inside: Sequence[bool] | None = None,
         sources: Sequence[Sequence[tuple[int, int]]] | None = None,
@@ -146,6 +151,9 @@ class Ranks:
         each = n // approach.messages
         self.needs = needs or [range(i * each, (i + 1) * each) for i in range(approach.messages)]
         self.members = members or vci_members(approach, setting.threads, setting.contexts)
+        self.own_threads = self.interface.completes == "threads"
+        groups = serving(approach, setting, self.members, waiting)
+        self.serving = groups * len(self.members) if len(groups) == 1 else groups
         self.directions = max(map(len, to))
         self.from_ = sources or self.senders()
         self.sources = 2 if wavefront else max(map(len, self.from_))
@@ -168,7 +176,7 @@ class Ranks:
         down = self._counted_down()
         self.counter = [self.pready * d for d in down]
         # Threads that have each completed their own messages meet once more.
-        self.meeting = self.barrier if self.interface.receivers == "threads" else 0.0
+        self.meeting = self.barrier if self.own_threads else 0.0
         self.receivers = receivers(self.interface, setting)
         self.handshakes = any(k.asks for k in self.kinds_of)
 
@@ -195,6 +203,7 @@ class Ranks:
             returned=float(taken_in(c, interface, setting) + acknowledgement(c, interface, setting)),
             ack=float(acknowledgement(c, interface, setting)),
             asks=asks,
+            inside_mpi=asks and bool(answers_inside(c, interface, setting)),
             completes=completes,
         )
 
@@ -228,7 +237,14 @@ class Ranks:
                     free = marked[p] = max(times[p], free) + self.pready
         jobs = [max(marked[p] for p in parts) + c for parts, c in zip(self.needs, self.counter, strict=True)]
         ends = [max(marked[begin : begin + theta]) for begin in range(0, len(times), theta)]
-        return Ready(jobs, min(times), max(times), max(marked), min(ends))
+        through = [min((ends[thread] for thread in threads), default=NEVER) for threads in self.serving]
+        return Ready(jobs, min(times), max(times), max(marked), through)
+
+    def in_mpi(self, start: float, ready: Ready) -> list[float]:
+        """From when on a rank that computes is in MPI to stay, by VCI, if it began at `start`."""
+        if self.own_threads:
+            return [start + through for through in ready.through]
+        return [start + (ready.marked + self.barrier)] * len(self.members)
 
     def queued(self, rank: int, ready: Ready, grants: dict[int, float]) -> list[float]:
         """When each job queues for its VCI; `grants`: by direction, when the receiver has let it, after the start."""
@@ -256,11 +272,14 @@ class Ranks:
         state: State,
         to: Sequence[int | None],
         posted: Sequence[float],
-        enters: Sequence[float],
+        enters: Sequence[Sequence[float]],
     ) -> Sent:
-        """What a rank sends: its receivers post their receives at `posted`, and are in MPI to stay from `enters` on."""
+        """What a rank sends: its receivers post their receives at `posted`, and are in MPI to stay from `enters` on, by
+        VCI."""
         start, kinds, interface = state.start[rank], self.kinds[rank], self.interface
-        posts, entered = ({d: x[r] - start for d, r in enumerate(to) if r is not None} for x in (posted, enters))
+        there = [(d, r) for d, r in enumerate(to) if r is not None]
+        posts = {d: posted[r] - start for d, r in there}
+        entered = {d: [at - start for at in enters[r]] for d, r in there}
         grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
         jobs = self.queued(rank, ready, grants)
         join = ready.marked + self.barrier
@@ -280,7 +299,7 @@ class Ranks:
                     at += kind.hold
                     mine = max(at, grants[d] + held) if interface.active_message and not self.mapped else at
                     free = max(free, mine)
-                    goes = self.allowed(kind, mine, posts[d], entered[d], join, ready.through)
+                    goes = self.allowed(kind, mine, posts[d], entered[d][vci], join, ready.through[vci])
                     m = Message(d, job, vci, time, mine, goes)
                     order.append((goes, nth * self.directions + d, m))
                     if interface.one_by_one:
@@ -293,9 +312,9 @@ class Ranks:
         for _, _, m in order:
             m.ready, m.issued, m.goes, m.left = (start + t for t in (m.ready, m.issued, m.goes, m.left))
         out.messages = [m for *_, m in order]
-        for d in posts:  # the receiver says so when it is in MPI
+        for d, at in posts.items():  # the receiver says so when it is in MPI
             if kinds[d].completes is Completes.DELIVERED:
-                out.done = max(out.done, start + self._says(posts[d], entered[d]) + kinds[d].returned)
+                out.done = max(out.done, start + self._says(at, entered[d]) + kinds[d].returned)
         if self.node is None:
             self._land(rank, out)
         return out
@@ -320,23 +339,22 @@ class Ranks:
     # 3. Protocol.
 
     def allowed(self, kind: Kind, issued: float, posted: float, enters: float, join: float, through: float) -> float:
-        """When the payload of a message issued then may go; a thread of the sender waits in MPI from `through` on."""
+        """When the payload of a message issued then may go, of whose VCI the receiver's thread enters MPI at `enters`
+        and the sender's at `through`."""
         interface, setting = self.interface, self.setting
         if interface.two_sided_rendezvous:  # whoever comes second starts the transfer
             return max(issued, posted + kind.wire)
         if not kind.asks:
             return issued
         request = issued + kind.half
-        if answers_inside(interface, setting.progress):
-            # In MPI, as it posts its receives, or from when it enters for good.
-            answered = posted if request < posted else max(request, enters)
-        else:
-            answered = max(request, posted)
+        answered = max(request, posted)  # as it posts its receives, or from then on
+        if kind.inside_mpi and request >= posted:
+            answered = max(request, enters)
         seen = answered + kind.half
         if setting.sender_progress == "on-call":
-            if interface.sender_returns:
+            if not self.own_threads:
                 seen = max(seen, join)
-            elif interface.splits and setting.partitions_per_thread > 1:
+            elif setting.partitions_per_thread > 1:  # else the thread that has issued it
                 seen = max(seen, through)
         return seen
 
@@ -403,15 +421,17 @@ class Ranks:
         """CPU time to receive one message of a queue: on average half of what is left is searched (jammer2022)."""
         return kind.service + (self.per_entry * (queued - 1) / 2 if self.interface.matches else 0.0)
 
-    def _says(self, posted: float, enters: float) -> float:
-        """From when on a receiver can say what it has received."""
-        return posted if self.setting.progress == "thread" else enters
+    def _says(self, posted: float, enters: Sequence[float]) -> float:
+        """From when on a receiver can say what it has received through any VCI."""
+        return posted if self.setting.progress == "thread" else max(enters)
 
-    def receive(self, sources: Sequence[tuple[int, Sent, int]], floor: float) -> tuple[float, tuple[float, ...]]:
-        """When a rank that receives from `floor` on has all that `sources` send to it, and their latest arrival,
-        departure, issue and readiness; a source is a rank, what it sent, and in which direction."""
-        vcis = len(self.members)
-        own_threads = vcis > 1 and self.interface.receivers == "threads" and self.receivers == "threads"
+    def receive(
+        self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]
+    ) -> tuple[float, tuple[float, ...]]:
+        """When a rank that receives from `floors` on, by VCI, has all that `sources` send to it, and their latest
+        arrival, departure, issue and readiness; a source is a rank, what it sent, and in which direction."""
+        vcis, floor = len(self.members), min(floors)
+        own_threads = vcis > 1 and self.receivers == "threads"
         queued = len(sources) * self.approach.messages / vcis
         # Where the order decides more than when the last is through, rounding must not decide it.
         slowest = self._receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
@@ -435,7 +455,8 @@ class Ranks:
             lines.setdefault(m.vci if own_threads else 0, []).append((arrived, self._receiving(kind, queued)))
         if self.receivers == "none":
             return through, last
-        return max(self._served(sorted(line), floor) for line in lines.values()), last
+        begins = floors if own_threads else [floor]
+        return max(self._served(sorted(line), begins[vci]) for vci, line in lines.items()), last
 
     @staticmethod
     def _served(line: Sequence[tuple[float, float]], free: float) -> float:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from pready.model.approach.interfaces import Approach, Interface
+from pready.model.approach.libraries import library
+from pready.model.approach.vcis import waiting_threads
 from pready.model.common.arrays import Array, latest
-from pready.model.machine.machine import Machine, Progress
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
 from pready.model.timeline.costs import BoolArray, Completes, Costs
 from pready.model.timeline.fifo import fifo_starts
@@ -30,11 +34,13 @@ class Setting:
     """A rank's peers send to it while it sends to them."""
     puts: Puts = "adapter"
     """How MPI_Put moves its data."""
+    global_progress: bool = True
+    """Does a thread in MPI make progress for all VCIs?"""
 
 
 def setting_of(machine: Machine, workload: Workload) -> Setting:
     """What an exchange depends on besides times and costs, of a machine and a workload."""
-    puts = machine.one_sided.puts
+    puts, everywhere = machine.one_sided.puts, machine.library.global_progress
     return Setting(
         workload.threads,
         workload.partitions_per_thread,
@@ -44,6 +50,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         "hardware" if machine.sender_progress is None else machine.sender_progress.value,
         workload.two_way,
         "adapter" if puts is None else puts.value,
+        library(machine.library.name).global_progress if everywhere is None else everywhere.value,
     )
 
 
@@ -106,9 +113,33 @@ def contending(costs: Costs, approach: Approach) -> Array:
     return costs.contention_put if approach.interface.one_sided else costs.contention
 
 
-def answers_inside(interface: Interface, progress: Progress) -> bool:
-    """Does a receiver send a CTS only in MPI? An adapter may answer a rendezvous, but no active message."""
-    return progress == "on-call" or (interface.active_message and progress != "thread")
+def answers_inside(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
+    """Does a receiver answer only in MPI? Shape of a cost. An adapter answers no active message."""
+    return np.asarray(setting.progress != "thread") if interface.active_message else costs.on_call
+
+
+def serving(
+    approach: Approach, setting: Setting, members: Sequence[Sequence[int]], waiting: Sequence[Sequence[int]] | None
+) -> list[list[int]]:
+    """The threads of a rank that make progress while each waits for its own messages: of all VCIs, or VCI by VCI.
+
+    Such a thread is in MPI from its last partition on (gillis2023 Tables 1-2: MPI_Start and MPI_Wait as soon as it is
+    through). That it leaves MPI again is left out: it waits for a message of each neighbour, and the thread that
+    receives a message is there until it has come.
+
+    Parameters
+    ----------
+    members
+        The messages of each VCI.
+    waiting
+        The threads that wait for them, where threads own parts of faces.
+    """
+    if approach.interface.completes == "master":
+        return [[]]
+    of = waiting or [waiting_threads([*m], approach.messages, setting.threads) for m in members]
+    if setting.global_progress:
+        return [sorted({thread for threads in of for thread in threads})]
+    return [sorted(threads) for threads in of]
 
 
 def late_puts(interface: Interface, setting: Setting) -> bool:
@@ -117,8 +148,9 @@ def late_puts(interface: Interface, setting: Setting) -> bool:
 
 
 def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
-    """Who completes messages: of puts that are active messages, one thread."""
-    return "master" if interface.one_sided and setting.puts == "processor" else interface.receivers
+    """Who receives messages: the adapter, unless they are matched or puts that are active messages."""
+    by_adapter = interface.two_sided_rendezvous or (interface.one_sided and setting.puts != "processor")
+    return "none" if by_adapter else interface.completes
 
 
 def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:

@@ -173,8 +173,8 @@ TERMS: tuple[Term, ...] = (
         symbol="handshake",
         latex=r"t_\mathrm{handshake}",
         says="RTS and CTS of a large message, which move only while both sides make progress",
-        costs=("handshake",),
-        values={"path.segments[].handshake": Unit.TIME},
+        costs=("handshake", "on_call"),
+        values={"path.segments[].handshake": Unit.TIME, "path.segments[].progress": None},
         steps=("protocol",),
     ),
     Term(
@@ -333,6 +333,7 @@ TERMS: tuple[Term, ...] = (
 
 NO_COSTS: Mapping[str, Unit | None] = {
     "library.early_send": None,
+    "library.global_progress": None,
     "progress": None,
     "sender_progress": None,
     "contexts": None,

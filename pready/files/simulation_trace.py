@@ -125,7 +125,7 @@ class _Writer:
         self, of: Recorded, before: Array, start: Array, join: Array, end: Array, label: dict[str, Any]
     ) -> Iterator[Event]:
         """Waits of a rank: for upstream ranks before computing, and from the threads' join on."""
-        threads = self.threads if self.step[of.number].approach.interface.receivers == "threads" else 1
+        threads = self.threads if self.step[of.number].approach.interface.completes == "threads" else 1
         requests = np.bincount(of.sender, minlength=len(of.start)) + np.bincount(of.receiver, minlength=len(of.start))
         times = zip(before.tolist(), start.tolist(), join.tolist(), end.tolist(), strict=True)
         for rank, (done, begin, met, over) in enumerate(times):

@@ -101,7 +101,7 @@ def test_a_tab() -> None:
     assert offered("pre") == ["plain,predict"]
     assert offered("predict", HALO, "--machine", "m") == [f"plain,{n}" for n in profiles() if n.startswith("m")]
     assert offered("explain", HALO, "--library", "mp") == [f"plain,{n}" for n in LIBRARIES if n.startswith("mp")]
-    assert offered("explain", HALO, "--approach", "ma") == ["plain,many"]
+    assert offered("explain", HALO, "--approach", "ma") == ["plain,many", "plain,many-joined"]
     assert offered("predict", "exa") == ["file,exa"]
     assert "plain,--min-gain" in offered("predict", HALO, "--min")
 

@@ -40,6 +40,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
         members=plan.members,
         issuers=None if mapping is None else mapping.issuers,
         node=None if pattern.node is None else adapters_of(pattern.node, rails).tolist(),
+        waiting=None if mapping is None else mapping.waiting,
         inside=[kind.inside for kind in pattern.kinds],
         wavefront=wavefront,
     )

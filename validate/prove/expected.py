@@ -68,9 +68,7 @@ def left_alone(approach: Approach) -> Approach:
 
     So the sender's half of a rendezvous rests until the threads have joined.
     """
-    if approach.interface.receivers != "threads":
-        return approach
-    return replace(approach, interface=replace(approach.interface, sender_returns=True))
+    return replace(approach, interface=replace(approach.interface, completes="master"))
 
 
 def exchange_s(run: Simulation) -> float:

@@ -42,6 +42,8 @@ class Mapping:
     """The messages of each VCI that is used."""
     issuers: tuple[int, ...]
     """How many threads can want each VCI at the same time."""
+    waiting: tuple[tuple[int, ...], ...]
+    """The threads that send or receive a message of each VCI."""
 
 
 def mapped(
@@ -71,8 +73,11 @@ def mapped(
     directions = pattern.directions
     partitions: list[tuple[int, ...]] = [()] * (transports * directions)
     by_vci: dict[int, list[int]] = {}
+    receiver: dict[int, int] = {}
     for d, step in enumerate(pattern.steps):
         owned = [n * theta + k for n in owners(thread_grid, step) for k in range(theta)]
+        x, y, z = step
+        opposite = owners(thread_grid, (-x, -y, -z))
         if len(owned) % transports:
             raise PreadyError(
                 f"transport_partitions = {transports} does not divide the {len(owned)} user partitions "
@@ -83,13 +88,15 @@ def mapped(
         for t in range(transports):
             number = t * directions + d
             partitions[number] = tuple(owned[t * size : (t + 1) * size])
+            receiver[number] = opposite[t * size // theta]
             # Round-robin by message, or by the thread whose communicator or window it is.
             lane = t if approach.interface.mechanism == "tags" else partitions[number][0] // theta
             by_vci.setdefault(lane % available, []).append(number)
     vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
     wanting = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
     issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, wanting, strict=True))
-    return Mapping(tuple(partitions), vcis, issuers)
+    waiting = [{partitions[m][0] // theta for m in messages} | {receiver[m] for m in messages} for messages in vcis]
+    return Mapping(tuple(partitions), vcis, issuers, tuple(tuple(sorted(w)) for w in waiting))
 
 
 def _touches(thread: int, grid: tuple[int, int, int], step: tuple[int, int, int]) -> bool:

@@ -88,6 +88,12 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     own["puts"] = maybe(value(draw(any_of("adapter", "processor", "deferred"))))
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
+    if draw(EITHER):  # one protocol answered by somebody else than the others
+        of = draw(any_of(None, "hardware", "thread", "on-call"))
+        others = [
+            s if s.handshake is None or draw(EITHER) else s.model_copy(update={"progress": value(of) if of else None})
+            for s in others
+        ]
     completes = validated(
         SendCompletes,
         {
@@ -104,6 +110,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
             "inter": machine.inter.model_copy(
                 update={"segments": (first, *others), "send_completes": maybe(completes)}
             ),
+            "library": machine.library.model_copy(update={"global_progress": maybe(value(draw(EITHER)))}),
             "active_message": maybe(CURVE),
             "cold": maybe(COLD),
             "requests": machines.Requests.model_construct(setup=maybe(value(1.1e-7))),

@@ -20,7 +20,7 @@ from pready.model.machine.machine import Machine, Requests
 from pready.model.machine.path import SizeCurve
 from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.plain_run import alone
-from pready.model.timeline.rules import Setting, setting_of
+from pready.model.timeline.rules import Setting, receivers, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -242,7 +242,7 @@ def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any)
         for late in (apart + 1e-12, 0.9 * apart)
     ]
     assert ways[0][0] == ways[0][1]
-    queues = interface.splits and interface.receivers != "none"
+    queues = interface.splits and receivers(interface, setting_of(machine, w)) != "none"
     assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
 
 
@@ -263,7 +263,7 @@ def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_messa
     approach = Approach(interface, n * theta if interface.splits else 1, vcis)
     one, two = (float(time(machine, w, approach, ready, two_way=t)[0]) for t in (False, True))
     before = peers * (n * theta - 1 if interface.splits else 0)
-    most = 0.0 if interface.receivers == "none" else before * 5e-7
+    most = 0.0 if receivers(interface, setting_of(machine, w)) == "none" else before * 5e-7
     assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
 
 

@@ -114,13 +114,13 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
 }
 
 // When a rank's receivers answer, when they post their receives, and when they are in MPI to acknowledge: `from`,
-// `post` and `enter` by rank.
+// `post` and `enter` by rank, and by group if in MPI.
 inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
                            const double* post, const double* enter) {
     const auto tell = [&](int d, std::int64_t to) {
-        s.permits[d * W + lane] = to < 0 ? s.nobody : from + to;
+        s.permits[d * W + lane] = to < 0 ? s.nobody : from + to * (p.gated ? p.groups : 1);
         s.posts[d * W + lane] = to < 0 ? s.nobody : post + to;
-        s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to;
+        s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to * (p.delivered_in_mpi ? p.groups : 1);
     };
     if (p.pattern == Pattern::grid) {
         Site site;
@@ -148,16 +148,16 @@ inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lan
 void send_pass(const Plan& p, const State& state, const Window& window, void* memory,
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
-    const double* from = p.gate_is_join ? state.gate : state.start;
-    const double* enter = p.delivered_at_join ? state.gate : state.start;
+    const double* from = p.gated ? state.gate : state.start;
+    const double* enter = p.delivered_in_mpi ? state.gate : state.start;
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
         const auto tell = [&](int d, I to) {
             const I ranks = wrapped(to, p.ranks);
-            point(s.permits + d * W, from, ranks);
-            if (p.gate_is_join) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
-            point(s.enters + d * W, enter, ranks);
+            point(s.permits + d * W, from, p.gated ? ranks * p.groups : ranks);
+            if (p.gated) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
+            point(s.enters + d * W, enter, p.delivered_in_mpi ? ranks * p.groups : ranks);
         };
         const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
@@ -256,12 +256,14 @@ inline void add(double* cells, int count, std::int64_t rank, Sum which, V x) {
     std::memcpy(cell, &sum, sizeof sum);
 }
 
-// When the threads meet of those who receive: alone, other ranks.
-inline V receivers_join(const Plan& p, const Window& window, I at, V join) {
-    if (p.alone == 0) return join;
+// From when on ranks receive, in `floor`. Returns when the threads meet of those who do: alone, other ranks.
+inline V receivers_join(const Plan& p, Scratch& s, const Window& window, I at, V start) {
     const double* records[W];
     point(records, static_cast<const double*>(window.data), records_at(window, at + p.alone));
-    return collect(records, kJoin);
+    const V join = collect(records, kJoin);
+    for (int i = 0; i < p.groups; ++i)
+        s.floor[i] = !p.waits ? start : p.own_threads ? collect(records, p.in_mpi + i) : join;
+    return join;
 }
 
 void receive_pass(const Plan& p, const State& state, const Window& window, void* memory,
@@ -279,11 +281,11 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             for (int l = 0; !found && l < W; ++l) find_sources(p, window, s, at[l] + p.alone, l);
             const V start = collect(own, kStart), opened = collect(own, kFirst), ready = collect(own, kReady);
             const V join = collect(own, kJoin), early = collect(own, kEarly);
-            const V theirs = receivers_join(p, window, at, join);
+            const V theirs = receivers_join(p, s, window, at, start);
             const V done = collect(own, kDone);
-            const Received r = receive(p, s, p.waits ? theirs : start);
+            const Received r = receive(p, s);
             // Where each thread has completed its own messages, they meet.
-            const V met = p.receivers == Receivers::threads ? wide(p.barrier) : V{};
+            const V met = p.own_threads ? wide(p.barrier) : V{};
             const V complete = r.end + met;
             const V received = p.receiver_computes ? larger(complete, theirs) : complete;
             const V end = larger(p.waits_for_sends ? larger(received, done + met) : received, join);
@@ -326,9 +328,11 @@ void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
         const int count = last - u < W ? static_cast<int>(last - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        const Ready ready = draw(p, rank, iteration, {s.starts, nullptr});
-        const V join = ready.marked + p.barrier;
-        for (int l = 0; l < count; ++l) gate[u + l] = start[u + l] + join[l];
+        const Ready ready = draw(p, rank, iteration, {s.starts, s.in_mpi, nullptr});
+        for (int i = 0; i < p.groups; ++i) {
+            const V enters = p.own_threads ? s.in_mpi[i] : ready.marked + p.barrier;
+            for (int l = 0; l < count; ++l) gate[(u + l) * p.groups + i] = start[u + l] + enters[l];
+        }
     }
 }
 
@@ -341,7 +345,7 @@ void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t itera
     Scratch s = carved(p, memory);
     std::int64_t ranks[W];
     for (int l = 0; l < W; ++l) ranks[l] = rank;
-    draw(p, ranks, iteration, {s.starts, s.raw});
+    draw(p, ranks, iteration, {s.starts, s.in_mpi, s.raw});
     for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
 }
 
@@ -352,7 +356,7 @@ void times_pass(const Plan& p, void* memory, std::int64_t iteration, double* out
         const int count = p.ranks - u < W ? static_cast<int>(p.ranks - u) : W;
         std::int64_t rank[W];
         for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
-        draw(p, rank, iteration, {s.starts, s.raw});
+        draw(p, rank, iteration, {s.starts, s.in_mpi, s.raw});
         for (std::int64_t i = 0; i < p.threads * p.theta; ++i) {
             for (int l = 0; l < count; ++l) out[i * p.ranks + u + l] = s.raw[i][l];
         }
@@ -385,7 +389,8 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
                 }
             }
         }
-        const Received r = receive(p, s, free);
+        std::fill_n(s.floor, p.groups, free);
+        const Received r = receive(p, s);
         const V begun = larger(r.end, free);
         for (int l = 0; l < g.count; ++l) state.next_start[g.rank[l]] = begun[l];
         send(p, state, s, g, step);
@@ -393,7 +398,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < W; ++l) {
             const double* own = g.record[l];
             join[l] = own[kJoin];
-            const double sent = own[kDone] + (p.receivers == Receivers::threads ? p.barrier : 0.0);
+            const double sent = own[kDone] + (p.own_threads ? p.barrier : 0.0);
             end[l] = sent > own[kJoin] ? sent : own[kJoin];
             ready[l] = own[kReady];
             spread[l] = own[kReady] - own[kFirst];

@@ -24,6 +24,8 @@ Sorting::Sorting(Plan& p) : places_(p) {
     p.ticks = p.needs_out && p.directions > 1;
     p.notify = p.record;
     if (p.sync != Sync::none) p.record += 1;
+    p.in_mpi = p.record;
+    if (p.own_threads && p.waits) p.record += p.groups;
     p.leaving = p.record;
     p.lists_leaving = p.nodes > 0 && (p.send_sorts || p.mapped);
     if (p.lists_leaving) p.record += 1 + p.transports * p.directions;

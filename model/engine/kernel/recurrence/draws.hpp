@@ -87,11 +87,11 @@ inline V normal(V p) {
 struct Ready {
     V first, last;
     V marked;  // when the last MPI_Pready has returned
-    V in_mpi;  // when the first thread has marked its last partition, and waits in MPI
 };
 
 struct DrawBuffers {
     V* starts;   // [jobs]
+    V* in_mpi;   // [groups]: when the first thread of each has marked its last partition, and waits in MPI
     V* raw;      // [threads * theta], only if asked for
 };
 
@@ -113,12 +113,20 @@ struct Marker {
     const Plan& plan;
     DrawBuffers out;
     V first = wide(kInf), last = wide(-kInf), marked = wide(-kInf);
-    V thread_latest = wide(kInf), in_mpi = wide(kInf), bin_latest = wide(-kInf);
-    int in_bin = 0, bin = 0, index = 0, part = 0;
+    V thread_latest = wide(-kInf), bin_latest = wide(-kInf);
+    int in_bin = 0, bin = 0, index = 0, part = 0, now = -1;
 
     void thread() {
-        in_mpi = smaller(in_mpi, thread_latest);
+        if (now >= 0) through();
+        ++now;
         thread_latest = wide(-kInf);
+    }
+
+    void through() {
+        for (std::int32_t e = plan.serve_start[now]; e < plan.serve_start[now + 1]; ++e) {
+            V& first_of_group = out.in_mpi[plan.serve_group[e]];
+            first_of_group = smaller(first_of_group, thread_latest);
+        }
     }
 
     void partition(V time) {
@@ -144,7 +152,10 @@ struct Marker {
         }
     }
 
-    Ready ready() const { return {first, last, marked, smaller(in_mpi, thread_latest)}; }
+    Ready ready() {
+        through();
+        return {first, last, marked};
+    }
 };
 
 // The same from times that were drawn before.
@@ -182,11 +193,13 @@ inline Ready draw(const Plan& p, const std::int64_t* rank, std::int64_t iteratio
             row = __builtin_convertvector(u * static_cast<double>(p.table_rows), I);
         }
         const double* line[W];
-        for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (4 + p.jobs);
-        for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 4 + t);
-        return {collect(line, 0), collect(line, 1), collect(line, 2), collect(line, 3)};
+        for (int l = 0; l < W; ++l) line[l] = p.table + row[l] * (3 + p.groups + p.jobs);
+        for (int i = 0; i < p.groups; ++i) out.in_mpi[i] = collect(line, 3 + i);
+        for (int t = 0; t < p.jobs; ++t) out.starts[t] = collect(line, 3 + p.groups + t);
+        return {collect(line, 0), collect(line, 1), collect(line, 2)};
     }
     Marker m{p, out};
+    for (int i = 0; i < p.groups; ++i) out.in_mpi[i] = wide(kInf);
     if (p.mapped) {
         for (int t = 0; t < p.jobs; ++t) out.starts[t] = wide(-kInf);
     }

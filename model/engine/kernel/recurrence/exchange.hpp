@@ -33,8 +33,11 @@ struct Scratch {
     I* id;      // the same
     V* hold;         // [directions]
     V* hold_behind;  // [vcis]
-    V* gate;         // [directions]: when receivers answer, since the ranks' starts
+    V* gate;         // [directions][groups]: when receivers answer, since the ranks' starts
     V* posted;       // [directions]: when they post their receives
+    V* in_mpi;       // [groups]: from when on a thread of the rank itself is in MPI, since its start
+    V* sees;         // the same, to see a clear-to-send
+    V* floor;        // [groups]: from when on a rank receives, absolute
     const double** source;   // [sources * W]: records; `nobody` where there is no neighbour
     const double** arrivals; // [sources * W]: the first of the messages that come from there
     double* nobody;          // a record of what is never
@@ -70,8 +73,11 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.id = reinterpret_cast<I*>(take(wide_size));
     out.hold = take(d);
     out.hold_behind = take(v);
-    out.gate = take(d);
+    out.gate = take(d * p.groups);
     out.posted = take(d);
+    out.in_mpi = take(p.groups);
+    out.sees = take(p.groups);
+    out.floor = take(p.groups);
     out.source = reinterpret_cast<const double**>(take(p.sources));
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
     out.nobody = reinterpret_cast<double*>(take((p.record + W - 1) / W));
@@ -91,6 +97,9 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     if (s) *s = out;
     return used;
 }
+
+// The group of threads that makes progress for a VCI.
+inline int group_of(const Plan& p, int vci) { return p.groups == 1 ? 0 : vci; }
 
 // The class of what a rank of a profile sends in a direction.
 inline std::int32_t class_of(const Plan& p, std::int32_t profile, std::int64_t direction) {
@@ -131,7 +140,6 @@ struct Exchange {
     V start;     // absolute
     V nic;       // when the NIC is free
     V join;      // when the threads have met
-    V sees;      // from when on a thread is in MPI to see a clear-to-send
     V messages;  // to how many neighbours
     V issued = wide(-kInf), done = wide(-kInf), notify = wide(-kInf);
     V arrived = wide(-kInf);  // with a passive epoch: and acknowledged

@@ -7,15 +7,21 @@ namespace pready {
 namespace {
 
 // When a receiver posts its receives.
-inline V posted(const Plan& p, const Scratch& s, int d) { return p.gate_is_join ? s.posted[d] : s.gate[d]; }
+inline V posted(const Plan& p, const Scratch& s, int d) { return p.gated ? s.posted[d] : s.gate[d * p.groups]; }
+
+// When it answers messages of a VCI.
+inline V gate(const Plan& p, const Scratch& s, int d, int vci) {
+    return s.gate[d * p.groups + (p.gated ? group_of(p, vci) : 0)];
+}
 
 // Fills in when receivers answer; returns when the last of them has posted its receives, or, where each of them lets
 // its own message go, the first.
 inline V receivers_ready(const Plan& p, Scratch& s, V start) {
     V last = wide(-kInf), first = wide(kInf);
     for (int d = 0; d < p.directions; ++d) {
-        s.gate[d] = collect(s.permits + d * W, 0) - start;
-        if (p.gate_is_join) s.posted[d] = collect(s.posts + d * W, 0) - start;
+        for (int i = 0; i < (p.gated ? p.groups : 1); ++i)
+            s.gate[d * p.groups + i] = collect(s.permits + d * W, i) - start;
+        if (p.gated) s.posted[d] = collect(s.posts + d * W, 0) - start;
         const V at = posted(p, s, d);
         last = larger(last, at);
         first = at > -kInf ? smaller(first, at) : first;
@@ -52,8 +58,8 @@ inline void fill_holds(const Plan& p, const Senders& g, Scratch& s) {
 }
 
 // A VCI's lock is a FIFO; its holder issues a transport partition to all peers, and then receives as many messages,
-// unless nobody waits. Who waits for the lock pays for that. Calls `each` with when a partition takes the lock; returns
-// when the last message is issued.
+// unless nobody waits. Who waits for the lock pays for that. Calls `each` with the VCI and when a partition takes its
+// lock; returns when the last message is issued.
 template <class Each>
 inline V take_locks(const Plan& p, Scratch& s, Each each) {
     const std::int32_t* member = p.vci_members;
@@ -66,36 +72,38 @@ inline V take_locks(const Plan& p, Scratch& s, Each each) {
         V end = wide(-kInf);
         for (int i = 0; i < size; ++i) {
             end = larger(s.queue[i] + held, end + s.hold_behind[v]);
-            each(end - held);
+            each(v, end - held);
         }
         issued = larger(issued, end);
     }
     return issued;
 }
 
-// When a payload of class c may leave that was issued at `issued`, in all lanes or in one: its receiver answers at
-// `gate`, in MPI, and as it posts its receives; its sender sees that at `sees`.
+// When a payload of class c may leave that was issued at `issued`, in all lanes or in one: its receiver answers as it
+// posts its receives, and from then on at once or in MPI, from `gate` on; its sender sees that at `sees`.
 template <class T>
 inline T allowed(const Plan& p, std::int32_t c, T gate, T posted, T sees, T issued) {
-    if (p.two_sided) return larger(issued, gate + p.wire[c]);
+    if (p.two_sided) return larger(issued, posted + p.wire[c]);
     if (!p.asks[c]) return issued;
     const T asked = issued + p.half_shake[c];
-    T answered = larger(asked, gate);
-    if (p.gate_is_join) answered = asked < posted ? posted : answered;
+    T answered = larger(asked, posted);
+    if (p.answered_in_mpi[c]) answered = asked < posted ? posted : larger(asked, gate);
     return larger(answered + p.half_shake[c], sees);
 }
 
-inline double allowed_lane(const Plan& p, const Scratch& s, const Exchange& x, int d, std::int32_t c, int lane,
-                           double issued) {
+inline double allowed_lane(const Plan& p, const Scratch& s, int d, int vci, std::int32_t c, int lane, double issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
-    return allowed<double>(p, c, s.gate[d][lane], p.gate_is_join ? s.posted[d][lane] : 0.0, x.sees[lane], issued);
+    const V sees = s.sees[group_of(p, vci)];
+    return allowed<double>(p, c, gate(p, s, d, vci)[lane], posted(p, s, d)[lane], sees[lane], issued);
 }
 
-inline V allowed_to(const Plan& p, const Scratch& s, const Senders& g, const Exchange& x, int d, V issued) {
+inline V allowed_to(const Plan& p, const Scratch& s, const Senders& g, int d, int vci, V issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
-    if (p.classes == 1 || g.alike)
-        return allowed<V>(p, class_of(p, g.profile[0], d), s.gate[d], posted(p, s, d), x.sees, issued);
-    for (int l = 0; l < W; ++l) issued[l] = allowed_lane(p, s, x, d, class_of(p, g.profile[l], d), l, issued[l]);
+    if (p.classes == 1 || g.alike) {
+        const std::int32_t c = class_of(p, g.profile[0], d);
+        return allowed<V>(p, c, gate(p, s, d, vci), posted(p, s, d), s.sees[group_of(p, vci)], issued);
+    }
+    for (int l = 0; l < W; ++l) issued[l] = allowed_lane(p, s, d, vci, class_of(p, g.profile[l], d), l, issued[l]);
     return issued;
 }
 
@@ -103,7 +111,7 @@ inline V allowed_to(const Plan& p, const Scratch& s, const Senders& g, const Exc
 inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
     std::int64_t n = 0;
     V granted = wide(-kInf);
-    x.issued = take_locks(p, s, [&](V begun) {
+    x.issued = take_locks(p, s, [&](int v, V begun) {
         for (int d = 0; d < p.directions; ++d, ++n) {
             V issued = begun + s.hold[d];
             if (p.granted) {
@@ -111,7 +119,7 @@ inline void issue(const Plan& p, Scratch& s, const Senders& g, Exchange& x) {
                 issued = larger(issued, at + s.hold[d]);
                 granted = at > -kInf ? larger(granted, issued) : granted;
             }
-            s.key[n] = allowed_to(p, s, g, x, d, issued);
+            s.key[n] = allowed_to(p, s, g, d, v, issued);
         }
     });
     x.issued = larger(x.issued, granted);
@@ -123,7 +131,7 @@ inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchan
     for (int d = 0; d < p.directions; ++d) {
         const V begun = at + (s.hold[d] - held);
         held = s.hold[d];
-        s.key[d] = allowed_to(p, s, g, x, d, begun);
+        s.key[d] = allowed_to(p, s, g, d, 0, begun);
         const V left = larger(s.key[d], nic);
         for (int l = 0; l < W; ++l) {
             if (!present(p, g.profile[l], d)) continue;
@@ -182,7 +190,7 @@ inline void issue_mapped(const Plan& p, Scratch& s, const Senders& g, Exchange& 
                 const double time = larger(ready[l], free[l] + p.taken[v]) + p.hold_each[c];
                 free[l] = time + p.between[g.profile[l] * p.classes + c];
                 issued[l] = larger(issued[l], time);
-                s.sent[number][l] = allowed_lane(p, s, x, d, c, l, time);
+                s.sent[number][l] = allowed_lane(p, s, d, v, c, l, time);
             }
         }
         for (int l = 0; l < W; ++l) {

@@ -54,7 +54,9 @@ struct Plan {
     bool acknowledged;   // some class is delivered
     bool needs_out;  // a send looks at its receivers
     bool everywhere;  // every rank has a neighbour in every direction
-    bool gates;      // when ranks' threads meet is known before anyone sends
+    bool gated;      // some message is answered only in MPI
+    bool gates;      // when ranks are in MPI is known before anyone sends
+    int in_mpi;      // where in a record stands from when on, by group, if each thread completes its own messages
     bool cools;      // the first message after computing takes longer
     bool send_sorts;
     bool tags;       // arrivals tell in their last bits which VCI they are received by

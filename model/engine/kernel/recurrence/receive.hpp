@@ -64,13 +64,13 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
     }
 }
 
-// When each VCI has received everything that comes, had all been there at `floor`; in `served`. Returns how long it
-// takes at most until the port and a VCI are done with what one message can delay.
+// When each VCI has received everything that comes, had all been there from the beginning; in `served`. Returns how long
+// it takes at most until the port and a VCI are done with what one message can delay.
 inline V bound_servers(const Plan& p, Scratch& s, V floor) {
     const int servers = p.tags ? p.vcis : 1;
     V all{};
     for (int v = 0; v < servers; ++v) {
-        s.served[v] = floor;
+        s.served[v] = p.tags ? s.floor[group_of(p, v)] : floor;
         s.later[v] = V{};
     }
     for (int j = 0; j < p.sources; ++j) {
@@ -318,8 +318,10 @@ inline V receive_by_one(const Plan& p, Scratch& s, V floor, V cost, V latest, st
     return end;
 }
 
-// `s.source` and `s.arrivals` say where the messages are; `floor` is when the ranks can begin.
-inline Received receive(const Plan& p, Scratch& s, V floor) {
+// `s.source` and `s.arrivals` say where the messages are, `s.floor` when the ranks can begin.
+inline Received receive(const Plan& p, Scratch& s) {
+    V floor = s.floor[0];
+    for (int i = 1; i < p.groups; ++i) floor = smaller(floor, s.floor[i]);
     Received r{wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf), wide(-kInf)};
     V notify = wide(-kInf), peers{};
     for (int j = 0; j < p.sources; ++j) {

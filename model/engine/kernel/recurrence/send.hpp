@@ -23,7 +23,9 @@ inline void close(const Plan& p, Exchange& x) {
 // Sends that are complete when their receivers have the data: not before these are in MPI.
 inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
     for (int d = 0; d < p.directions; ++d) {
-        const V enters = collect(s.enters + d * W, 0) - x.start;
+        V enters = collect(s.enters + d * W, 0);
+        for (int i = 1; i < (p.delivered_in_mpi ? p.groups : 1); ++i) enters = larger(enters, collect(s.enters + d * W, i));
+        enters = enters - x.start;
         for (int l = 0; l < W; ++l) {
             const std::int32_t c = class_of(p, g.profile[l], d);
             if (p.delivered[c]) x.done[l] = larger(x.done[l], enters[l] + p.returned[c]);  // -infinity: nobody there
@@ -31,21 +33,23 @@ inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Excha
     }
 }
 
-inline void write(const Plan& p, const Senders& g, const Ready& ready, const Exchange& x) {
+inline void write(const Plan& p, const Scratch& s, const Senders& g, const Ready& ready, const Exchange& x) {
     const V rows[] = {x.start,            x.start + ready.first, x.start + ready.last, x.start + x.join,
                       x.start + x.issued, x.start + x.done,      x.start + x.nic,      x.early};
     static_assert(kStart == 0 && kEarly == 7, "the rows of every record");
     store_rows(g, kStart, rows, 8);
     if (p.sync != Sync::none) store(g, p.notify, x.start + x.notify);
+    for (int i = 0; p.own_threads && p.waits && i < p.groups; ++i) store(g, p.in_mpi + i, x.start + s.in_mpi[i]);
 }
 
 inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g, std::int64_t iteration) {
     Exchange x = begin(state, p, g);
 
     // 1. Ready.
-    const Ready ready = draw(p, g.rank, iteration, {s.starts, nullptr});
+    const Ready ready = draw(p, g.rank, iteration, {s.starts, s.in_mpi, nullptr});
     x.join = ready.marked + p.barrier;
-    x.sees = p.sees == Sees::joined ? x.join : p.sees == Sees::in_mpi ? ready.in_mpi : wide(-kInf);
+    for (int i = 0; i < p.groups; ++i)
+        s.sees[i] = p.sees == Sees::joined ? x.join : p.sees == Sees::in_mpi ? s.in_mpi[i] : wide(-kInf);
     const V opened = p.needs_out ? receivers_ready(p, s, x.start) : wide(-kInf);
     release(p, g, s, opened, x.join);
 
@@ -64,7 +68,7 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     // 7. Finish, the sender's part.
     if (p.acknowledged) acknowledge(p, s, g, x);
     close(p, x);
-    write(p, g, ready, x);
+    write(p, s, g, ready, x);
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ Plan decoded(const Fields& fields) {
     p.rendezvous = std::any_of(p.asks, p.asks + p.classes, [](std::uint8_t asks) { return asks != 0; });
     p.acknowledged = std::any_of(p.delivered, p.delivered + p.classes, [](std::uint8_t is) { return is != 0; });
     p.needs_out = p.opens || p.granted || p.two_sided || p.rendezvous;
-    p.gates = p.gate_is_join || p.delivered_at_join;
+    p.gated = std::any_of(p.answered_in_mpi, p.answered_in_mpi + p.classes, [](std::uint8_t is) { return is != 0; });
+    p.gates = p.gated || p.delivered_in_mpi;
     price(p);
     return p;
 }
@@ -100,9 +101,10 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     const Step all = step();
     const std::vector<Layout> divided = layouts(all, options);
     const RunMemory need = memory_of(all, passes_, divided);
-    const auto gated = [](const Plan* p) { return p->gates; };
+    int gates = 0;
+    for (const Plan* p : all) gates = std::max(gates, p->gates ? p->groups : 0);
     const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
-    const std::int64_t halo = 4 + (std::any_of(all.begin(), all.end(), gated) ? 2 : 0);
+    const std::int64_t halo = 4 + 2 * gates;
     const std::int64_t arrays = first().pattern == Pattern::sweep ? 4 : halo;
     std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
     bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;

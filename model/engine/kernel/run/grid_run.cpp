@@ -18,13 +18,14 @@ struct Ranks {
     explicit Ranks(const Step& step) {
         const auto n = static_cast<std::size_t>(step[0]->ranks);
         const std::int64_t nodes = step[0]->nodes;
-        const bool gates = std::any_of(step.begin(), step.end(), [](const Plan* p) { return p->gates; });
+        int gates = 0;
+        for (const Plan* p : step) gates = std::max(gates, p->gates ? p->groups : 0);
         for (int i = 0; i < 2; ++i) {
             start[i] = allocate(step[0]->ranks * 8);
             nic[i] = allocate(step[0]->ranks * 8);
             std::fill_n(doubles(start[i]), n, 0.0);
             std::fill_n(doubles(nic[i]), n, -std::numeric_limits<double>::infinity());
-            if (gates) gate[i] = allocate(step[0]->ranks * 8);
+            if (gates > 0) gate[i] = allocate(step[0]->ranks * gates * 8);
         }
         if (nodes > 0) {
             adapter = allocate(nodes * 8);
