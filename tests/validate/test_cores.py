@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from machines import ideal
 
-from pready.model.approach.interfaces import BULK, MANY, PART
-from pready.model.toml.reading import validated
-from pready.model.workload.workload import Workload
 from pready.validate.prove.cores import shared_before, shared_cores
-from pready.validate.prove.expected import Expected, left_alone
 from pready.validate.prove.performed import Performed, of_records
 
 
@@ -45,39 +39,3 @@ def test_records_tell_who_shares_cores() -> None:
     said = shared_cores([of_records([record(cores=2, ranks_here=4, core_wait_s=1e-4)] * 3, 0, 2)])
     assert said is not None
     assert "waits 50 us (10%)" in said
-
-
-def test_a_rendezvous_rests_while_no_thread_waits_for_it() -> None:
-    # Its sender must be in MPI: the early message goes with the late one, or long before.
-    cable_s = 1e-3
-    on = ideal(G=1e-9, handshake=1e-6, progress="on-call")
-    on = on.model_copy(update={"sender_progress": on.progress})
-    size = round(cable_s / 1e-9)
-    what = validated(
-        Workload,
-        {
-            "threads": 2,
-            "buffer": f"{2 * size} B",
-            "receiver": "waiting",
-            "compute": {"time": "20 ms"},
-            "arrivals": {"model": "laggard", "delay": "20 ms"},
-            "pattern": "pt2pt",
-        },
-        "test",
-    )
-    early, late = (Expected(on, what, 0, 1, 4, threads_wait=w) for w in (True, False))
-    many = MANY.into(2)
-    assert early.median_time(many) == pytest.approx(cable_s, rel=0.01)
-    assert late.median_time(many) == pytest.approx(2 * cable_s, rel=0.01)
-    assert left_alone(many).interface.key == "many"
-    # Interfaces whose messages one thread completes are not changed.
-    for other in (BULK, PART.into(2)):
-        assert left_alone(other) == other
-        assert early.median_time(other) == late.median_time(other)
-
-
-def test_records_tell_whether_threads_wait() -> None:
-    record = {"lists": {"ranks_s": [[0.0, 1e-3, 2e-3] * 4] * 5}}
-    assert of_records([record] * 3, 0, 1).threads_wait
-    assert of_records([{**record, "derived": {"threads_wait": 1}}] * 3, 0, 1).threads_wait
-    assert not of_records([{**record, "derived": {"threads_wait": 0}}] * 3, 0, 1).threads_wait

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -63,14 +63,6 @@ def _expectation(
     )
 
 
-def left_alone(approach: Approach) -> Approach:
-    """The approach where threads share cores: a thread issues its message and does not wait in MPI.
-
-    So the sender's half of a rendezvous rests until the threads have joined.
-    """
-    return replace(approach, interface=replace(approach.interface, completes="master"))
-
-
 def exchange_s(run: Simulation) -> float:
     """The median communication; of a sweep, of one of its exchanges."""
     return float(np.median(run.communication_s)) / run.exchanges
@@ -86,8 +78,6 @@ class Expected:
     ----------
     first, iterations
         That go before, and that count.
-    threads_wait
-        Does each thread wait for its own messages? Else as `left_alone`.
     """
 
     machine: Machine
@@ -95,7 +85,6 @@ class Expected:
     seed: int
     first: int
     iterations: int
-    threads_wait: bool = True
     _runs: dict[Approach, Simulation] = field(default_factory=dict, repr=False)
     _rows: dict[Approach, ApproachPrediction] = field(default_factory=dict, repr=False)
 
@@ -107,7 +96,7 @@ class Expected:
         return simulate(
             self.machine,
             self.workload,
-            approach if self.threads_wait else left_alone(approach),
+            approach,
             iterations=self.first + self.iterations,
             seed=self.seed,
             record=record,
@@ -147,7 +136,6 @@ class ExpectedStep:
     seed: int
     first: int
     iterations: int
-    threads_wait: bool = True
     _runs: dict[tuple[Approach, ...], list[Simulation]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -156,8 +144,7 @@ class ExpectedStep:
 
     def simulated(self, approaches: Sequence[Approach], *, record: bool = False) -> list[Simulation]:
         """Of each exchange all iterations, those that go before included."""
-        done = [a if self.threads_wait else left_alone(a) for a in approaches]
-        made = plans(self.machine, self.workload, done, self.seed)
+        made = plans(self.machine, self.workload, approaches, self.seed)
         return run_step(made, self.first + self.iterations, record=record)
 
     def _counted(self, approaches: tuple[Approach, ...]) -> list[Simulation]:

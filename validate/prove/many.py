@@ -386,8 +386,7 @@ def judged(
             workload = workload.model_copy(
                 update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
             )
-        threads_wait = all(p.threads_wait for p in seen.values())
-        expected = Expected(machine, workload, seed, scene.first, rounds * scene.iterations, threads_wait)
+        expected = Expected(machine, workload, seed, scene.first, rounds * scene.iterations)
         cases = cases_of(scene.workload, expected, seen, library)
         out.append(Judged(tuple(c.result for c in cases), tuple(c.iteration_s for c in cases)))
     return out

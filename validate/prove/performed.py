@@ -31,8 +31,6 @@ class Performed:
         Of the first rank's host.
     core_wait_s
         Seconds of an iteration's communication in which a rank waited for a core.
-    threads_wait
-        Did each thread wait for its own messages, or one thread for all?
     ready
         Shape (rounds, iterations, ranks, steps, user partitions): when each was ready, seconds after its step began, of
         bulk; threads that share cores are ready later than planned. None: not known.
@@ -45,7 +43,6 @@ class Performed:
     ranks_here: int = 1
     cores: int = 1
     core_wait_s: float = 0.0
-    threads_wait: bool = True
     ready: Array | None = None
 
     @cached_property
@@ -114,7 +111,6 @@ def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
     """Do ranks and threads share cores, and how long did they wait for one?"""
     every = [r.get("derived", {}) for r in records]
     return {
-        "threads_wait": all(d.get("threads_wait", 1) for d in every),
         "ranks_here": int(every[0].get("ranks_here", 1)),
         "cores": int(every[0].get("cores", 1)),
         "core_wait_s": float(np.median([d.get("core_wait_s", 0.0) for d in every])),

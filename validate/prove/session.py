@@ -193,7 +193,7 @@ def prove(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
     kind = Expected if workload.exchanges is None else ExpectedStep
-    expected = kind(on, workload, seed, first, count, all(p.threads_wait for p in seen.values()))
+    expected = kind(on, workload, seed, first, count)
     cases = cases_of(workload, expected, seen, profile.name)
     return _concluded(
         workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder, budget_s

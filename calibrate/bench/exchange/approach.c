@@ -37,7 +37,6 @@ static const Parameter parameters[] = {
     {"receive_threads", INTEGER, "0", "0 to 1"},  /* 0: as many as send, as in the paper */
     {"delay_s", REAL, "0", "0 to 100"},           /* the last user partition is late by this */
     {"ready_s", REAL_LIST, "", "comma-separated seconds, one per user partition, >= 0"}, /* instead of delay_s */
-    {"wait", WORD, "thread", "thread|master"}, /* who completes messages of "many" */
     END_OF_PARAMETERS,
 };
 
@@ -101,7 +100,7 @@ static void setup(Run *run)
     e->in = run->in.at;
     e->in_bytes = run->in.bytes;
     e->computing = SLEEPING;
-    e->wait_in_thread = run_is(run, "wait", "thread") && !one_receives;
+    e->master_receives = one_receives;
     e->ready = memory_of(run, (size_t)e->partitions * sizeof *e->ready);
     if (run_reals(run, "ready_s", e->ready, e->partitions) == 0) {
         e->ready[e->partitions - 1] = run_real(run, "delay_s");
@@ -159,7 +158,7 @@ static void send_once(State *s, double *values)
 static void receive_once(Exchange *e)
 {
     call(e->way->begin_receives, e);
-    if (e->way->thread_done != NULL && e->wait_in_thread) {
+    if (e->way->thread_done != NULL && !e->master_receives) {
 #pragma omp parallel num_threads(e->threads)
         {
             exchange_enter(e);

@@ -37,7 +37,6 @@ static const Parameter parameters[] = {
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
     {"compute_by", WORD, "auto", "auto|sleep|spin"},
     {"wait_by", WORD, "auto", "auto|poll|yield|nap"},
-    {"wait", WORD, "auto", "auto|thread|master"}, /* who completes messages of "many" */
     {"fault", WORD, "none", "none|crash|hang|corrupt"}, /* on purpose, to test who notices */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
     {"fault_iteration", INTEGER, "0", "0 to 1000000"},

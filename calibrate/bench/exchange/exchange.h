@@ -78,7 +78,7 @@ typedef struct Exchange {
     double *moments; /* per phase and user partition: when it really was, in this iteration */
     Waiting computing;
     Patience patience;
-    bool wait_in_thread; /* a thread completes its own messages, or the master all of them */
+    bool master_receives; /* though threads complete their own messages elsewhere: of a receiver with one thread */
     atomic_int *missing;
     Worker *team;
     double core_wait; /* seconds that the master waited for a core while it waited for messages */
@@ -93,6 +93,7 @@ typedef struct Exchange {
 typedef struct ExchangeWay {
     bool partitioned;                                /* needs MPI 4.0 */
     bool splits;                                     /* a message per bin; else one after the threads have joined */
+    bool communicators;                              /* one per thread */
     bool windows_per_bin;                            /* RMA "many" */
     bool passive;                                    /* RMA: a lock for the whole run */
     void (*init)(Exchange *e);                       /* collective */
@@ -100,7 +101,7 @@ typedef struct ExchangeWay {
     void (*wait_receives)(Exchange *e);              /* master */
     void (*begin_sends)(Exchange *e);                /* master, before the threads compute */
     void (*ready)(Exchange *e, const Job *job);      /* the thread that made it complete */
-    void (*thread_done)(Exchange *e, int thread);    /* each thread after its last partition */
+    void (*thread_done)(Exchange *e, int thread);    /* each thread after its last partition: it completes its own */
     void (*join)(Exchange *e);                       /* master, after the threads have joined */
     void (*wait_sends)(Exchange *e);                 /* master */
     void (*free)(Exchange *e);                       /* collective */

@@ -69,7 +69,7 @@ static void send_all(Exchange *e, Calls calls)
 
 static void make_requests(Exchange *e)
 {
-    if (e->way->thread_done != NULL) {
+    if (e->way->communicators) {
         e->handles = e->threads;
         e->communicators = memory_of(e->run, (size_t)e->handles * sizeof *e->communicators);
     }
@@ -196,13 +196,13 @@ static void many_ready(Exchange *e, const Job *job)
 static void complete_own(Exchange *e, int thread)
 {
     const Worker *self = &e->team[thread];
-    for (int k = 0; e->wait_in_thread && k < self->sent_count; k++) {
+    for (int k = 0; k < self->sent_count; k++) {
         const Job *job = &e->now->job[self->sent[k]];
         for (int i = job->first; i < job->first + job->count; i++) {
             exchange_wait(e, 1, send_at(e, i, job->bin));
         }
     }
-    for (int bin = 0; e->wait_in_thread && !e->now->receives_first && bin < e->bins; bin++) {
+    for (int bin = 0; !e->now->receives_first && bin < e->bins; bin++) {
         for (int i = 0; i < e->now->receives; i++) {
             if (receiving_thread(e, &e->now->receive[i], bin) == thread) {
                 exchange_wait(e, 1, receive_at(e, i, bin));
@@ -213,11 +213,24 @@ static void complete_own(Exchange *e, int thread)
 
 const ExchangeWay exchange_many = {
     .splits = true,
+    .communicators = true,
     .init = persistent_init,
     .begin_receives = start_receives,
     .wait_receives = wait_receives,
     .ready = many_ready,
     .thread_done = complete_own,
+    .wait_sends = wait_sends,
+    .free = release,
+};
+
+/* The master completes all messages after the join. */
+const ExchangeWay exchange_many_joined = {
+    .splits = true,
+    .communicators = true,
+    .init = persistent_init,
+    .begin_receives = start_receives,
+    .wait_receives = wait_receives,
+    .ready = many_ready,
     .wait_sends = wait_sends,
     .free = release,
 };
@@ -231,6 +244,7 @@ static void per_thread_ready(Exchange *e, const Job *job)
 
 const ExchangeWay exchange_per_thread = {
     .splits = true,
+    .communicators = true,
     .init = make_requests,
     .begin_receives = nonblocking_receives,
     .wait_receives = wait_receives,

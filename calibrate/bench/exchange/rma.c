@@ -114,19 +114,24 @@ static void active_receives(Exchange *e)
     }
 }
 
-static void active_wait(Exchange *e)
+static void end_exposure(const Exchange *e, int i)
 {
     MPI_Group origins;
+    MPI_Win window = exposure(e, i, &origins);
+    int done = 0;
+    double began = now_s();
+    if (e->patience == POLLING) {
+        MPI_Win_wait(window);
+    }
+    while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
+        let_others_run(e, began);
+    }
+}
+
+static void active_wait(Exchange *e)
+{
     for (int i = 0; i < exposures(e); i++) {
-        MPI_Win window = exposure(e, i, &origins);
-        int done = 0;
-        double began = now_s();
-        if (e->patience == POLLING) {
-            MPI_Win_wait(window);
-        }
-        while (e->patience != POLLING && (MPI_Win_test(window, &done), !done)) {
-            let_others_run(e, began);
-        }
+        end_exposure(e, i);
     }
 }
 
@@ -159,6 +164,24 @@ static void many_active_ready(Exchange *e, const Job *job)
     }
 }
 
+/* Of a window per bin each thread ends the exposure epochs of its own, as it has ended their access epochs. */
+static void many_active_done(Exchange *e, int thread)
+{
+    for (int i = 0; !e->now->receives_first && i < exposures(e); i++) {
+        const Edge *edge = &e->now->receive[apart(e) ? i / e->bins : 0];
+        if (receiving_thread(e, edge, i % e->bins) == thread) {
+            end_exposure(e, i);
+        }
+    }
+}
+
+static void many_active_wait(Exchange *e)
+{
+    if (e->now->receives_first || e->master_receives) {
+        active_wait(e);
+    }
+}
+
 const ExchangeWay exchange_rma_single_active = {
     .splits = true,
     .init = create,
@@ -175,8 +198,9 @@ const ExchangeWay exchange_rma_many_active = {
     .windows_per_bin = true,
     .init = create,
     .begin_receives = active_receives,
-    .wait_receives = active_wait,
+    .wait_receives = many_active_wait,
     .ready = many_active_ready,
+    .thread_done = many_active_done,
     .free = destroy,
 };
 

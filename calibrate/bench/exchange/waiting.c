@@ -1,7 +1,8 @@
 /* How ranks wait: for each other, and for the time when a partition is ready.
  *
- * Threads compute by spinning where each has a core, else by sleeping. Where there are fewer cores than ranks, ranks
- * that polled would take each other's time slices. There they yield between two looks, and after 2 ms nap a hundredth of
+ * Who waits in MPI is what a way says: each thread for its own messages, or the master for all of them. Threads compute
+ * by spinning where each has a core, else by sleeping. Where there are fewer cores than threads that wait at a time,
+ * those that polled would take each other's time slices. There they yield between two looks, and after 2 ms nap a hundredth of
  * the time that they have waited. Where the kernel keeps them in groups apart (a session each, sched_autogroup),
  * sched_yield gives nothing away, and they nap from the start. A nap of 20 us takes 30 to 100: it makes small exchanges
  * longer, and most those that take several looks.
@@ -44,6 +45,16 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
     }
 }
 
+/* Threads of a rank that poll at a time: those that complete their own messages, or the master. */
+static int pollers(const Exchanges *all)
+{
+    int most = 1;
+    for (int i = 0; i < all->count; i++) {
+        most = all->each[i].way->thread_done != NULL ? all->each->threads : most;
+    }
+    return most;
+}
+
 static Patience patience_of(const Run *run, bool enough, bool one_group)
 {
     if (run_is(run, "wait_by", "auto")) {
@@ -57,23 +68,20 @@ void choose_waiting(const Exchanges *all, Run *run)
     Exchange *e = all->each;
     int ranks, cores = binding_here(&ranks), mine[3], least[3];
     mine[0] = cores >= ranks * e->threads;
-    mine[1] = cores >= ranks;
+    mine[1] = cores >= ranks * pollers(all);
     mine[2] = binding_one_group();
     MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, e->bench->control);
     e->computing = run_is(run, "compute_by", "auto") ? (least[0] ? SPINNING : SLEEPING)
                                                      : waiting_of(run_word(run, "compute_by"));
     e->patience = patience_of(run, least[1], least[2]);
-    e->wait_in_thread = run_is(run, "wait", "auto") ? least[0] : run_is(run, "wait", "thread");
     run_derive(run, "cores", cores);
     run_derive(run, "ranks_here", ranks);
     run_derive(run, "spins", e->computing == SPINNING);
     run_derive(run, "yields", e->patience == YIELDING);
     run_derive(run, "naps", e->patience == NAPPING);
-    run_derive(run, "threads_wait", e->wait_in_thread);
     for (int i = 1; i < all->count; i++) {
         all->each[i].computing = e->computing;
         all->each[i].patience = e->patience;
-        all->each[i].wait_in_thread = e->wait_in_thread;
     }
 }
 

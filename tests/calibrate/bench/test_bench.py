@@ -59,7 +59,7 @@ LINES = [
         for a in ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive")
     ),
     "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0",
-    "approach approach=many threads=2 theta=2 bytes=1024 wait=master receive_threads=1",
+    "approach approach=many threads=2 theta=2 bytes=1024 receive_threads=1",
     "approach approach=part threads=2 theta=2 transport=4 bytes=1024",
     "matching queue=posted length=20",
     "matching queue=unexpected length=20",
