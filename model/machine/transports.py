@@ -13,7 +13,8 @@ from typing import Literal
 from pready.model.approach.libraries import LibraryProfile, library
 from pready.model.common import units
 from pready.model.common.units import SI
-from pready.model.machine.machine import Fabric, Machine, Progress
+from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
 from pready.model.toml.provenance import Value
 

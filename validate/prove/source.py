@@ -148,7 +148,7 @@ def program(
         "steps": len(phases),
         "part": interface.partitioned,
         "many": many,
-        "own": many and interface.receivers == "threads",
+        "own": many and interface.completes == "threads",
         "splits": splits,
         "rma": interface.one_sided,
         "active": interface.sync == "active",
@@ -195,7 +195,7 @@ def _explained(workload: Workload, interface: Interface, counts: str) -> str:
         each = "A window for each message, and an epoch for each: " if interface.windows_per_thread else "One window: "
         return f"{said} {each}{EPOCHS[interface.sync]}."
     if interface.mechanism == "communicators":
-        who = "Each thread completes its own" if interface.receivers == "threads" else "One thread completes all"
+        who = "Each thread completes its own" if interface.completes == "threads" else "One thread completes all"
         return f"{said} {who}."
     return said
 
