@@ -9,8 +9,7 @@ from pready.calibrate.fit import Fit
 from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.observations_of import Probes
 from pready.model.common.units import SI
-from pready.model.machine.path import Progress
-from pready.model.machine.path import Segment
+from pready.model.machine.path import Progress, Segment
 from pready.model.toml.provenance import Value
 
 MOVES_BELOW = 2 / 3
