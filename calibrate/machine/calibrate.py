@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.machine import observations_of
+from pready.calibrate.fit import Fit, Observations, default_sizes, fit, refine_sizes
+from pready.calibrate.machine import borrowed, observations_of
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.shared_adapter import UNMEASURED
@@ -108,12 +108,13 @@ def run_measurements(
 
 def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
     """Points at the sizes that would tell most, and whether the fit would do without them."""
-    try:
-        found = fit(observations_of.observations(content, key), np.random.default_rng(seed))
+    observed = observations_of.observations(content, key)
+    if borrowed.too_few(observed):
+        enough, sizes = False, default_sizes()
+    else:
+        found = fit(observed, np.random.default_rng(seed))
         enough = found.thin is None
         sizes = sorted({*refine_sizes(found), *(found.thin.measure_next if found.thin is not None else ())})
-    except ThinDataError as thin:
-        enough, sizes = False, list(thin.measure_next)
     pings = [ping(int(size)) for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
@@ -151,21 +152,23 @@ def calibrate(
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
-    Thin data widen its intervals, and a note says which sizes to measure next.
+    Thin data widen its intervals, and a note says which sizes to measure next. With fewer than three sizes the path is
+    assumed (`borrowed`).
 
     Raises
     ------
-    ThinDataError
-        Fewer than three message sizes were timed.
     PreadyError
-        A file that is missing or damaged, or has no ping-pong.
+        A file that is missing or damaged.
     """
     content = observations_of.load(raw)
     key, about = observations_of.environment(content, environment)
     observed = observations_of.observations(content, key)
     probes = observations_of.probes(content, key)
-    fitted = fit(observed, np.random.default_rng(seed))
-    described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
+    rng, path = np.random.default_rng(seed), borrowed.path_of(observed) if borrowed.too_few(observed) else None
+    fitted = fit(observed, rng) if path is None else borrowed.fit_of(observed, rng)
+    described = describe(
+        fitted, probes, about, name=name, when=_last_day(content, key), description=description, instead=path
+    )
     said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value
+from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
 from pready.calibrate.machine.library_names import profile_of
 from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
 from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
@@ -35,7 +35,15 @@ class Described:
 
 
 def describe(
-    fit: Fit, probes: Probes, about: Record, *, name: str, when: date, description: str = "", tool: str = VERSION
+    fit: Fit,
+    probes: Probes,
+    about: Record,
+    *,
+    name: str,
+    when: date,
+    description: str = "",
+    tool: str = VERSION,
+    instead: tuple[NetworkPath, str] | None = None,
 ) -> Described:
     """The Machine that was measured.
 
@@ -47,14 +55,24 @@ def describe(
         The environment record.
     name, description
         As the machine file shall say.
+    instead
+        The path in place of the fitted one, where too few sizes were timed, and what to say of it.
     """
-    notes = list(fit.notes)
+    notes = list(fit.notes) if instead is None else [instead[1]]
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
-    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
-    smallest = max(fit.segments[0].o_s.value, 0.0)
-    path = with_rendezvous(probes, segments(fit, notes, where), notes)
+    if instead is None:
+        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+        path = with_rendezvous(probes, segments(fit, notes, where), notes)
+        inter = NetworkPath(
+            segments=tuple(path),
+            link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
+            send_completes=send_completes(probes.completion),
+        )
+    else:
+        inter = with_fields(instead[0], send_completes=send_completes(probes.completion))
+    smallest = inter.segments[0].o_s.value
     machine = Machine(
         format=1,
         name=name,
@@ -66,11 +84,7 @@ def describe(
         progress=progress(probes.exposed_share, "receiver"),
         sender_progress=progress(probes.exposed_share_sender, "sender"),
         contexts=contexts(fit),
-        inter=NetworkPath(
-            segments=tuple(path),
-            link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
-            send_completes=send_completes(probes.completion),
-        ),
+        inter=inter,
         threads=threads(fit, probes, cores, notes),
         matching=Matching(
             base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(fit)

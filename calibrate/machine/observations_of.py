@@ -105,16 +105,8 @@ def _label(record: Record) -> str:
 
 
 def observations(content: Content, key: str) -> Observations:
-    """The fit's input.
-
-    Raises
-    ------
-    PreadyError
-        No ping-pong was measured.
-    """
+    """The fit's input; curves that were not measured are absent."""
     pings = _by(_select(content, "pingpong", key, mode="isend"), "bytes")
-    if not pings:
-        raise PreadyError("no ping-pong was measured", valid="a result file with pingpong points")
     rtts = _select(content, "prtt", key)
     one = _by([r for r in rtts if r["parameters"]["n"] == 1], "bytes")
     trains = [r for r in rtts if r["parameters"]["n"] > 1]
@@ -123,7 +115,7 @@ def observations(content: Content, key: str) -> Observations:
     received = [r for r in _select(content, "receive", key) if r["median_s"] > 0]
     windows = _select(content, "bandwidth", key)
     return Observations(
-        ping_pong=_curve(pings),
+        ping_pong=_curve(pings) if pings else None,
         prtt_1=_curve(one) if one else None,
         prtt_n=_train(plain, one or pings),
         prtt_n_delay=_train(delayed, one or pings),

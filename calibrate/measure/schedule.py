@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
 from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
@@ -42,6 +42,15 @@ def pings_again(largest: int, round_: int) -> Iterator[Point]:
         yield ping(size, round_=round_)
 
 
+def _of_rma(point: Point) -> bool:
+    """Puts, epochs, and threads that put at once."""
+    return str(point.get("approach") or "").startswith("rma") or point.get("mechanism") == "window"
+
+
+GROUPS: dict[str, Callable[[Point], bool]] = {"rma": _of_rma}
+"""Parts of several measurements that answer one question, by name."""
+
+
 def plan(
     *,
     threads: int,
@@ -64,7 +73,7 @@ def plan(
     threads
         Most threads of one rank.
     only
-        Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`; all of them if None.
+        Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`, or of `GROUPS`; all of them if None.
     largest
         Largest message in bytes.
     coarse
@@ -76,16 +85,17 @@ def plan(
         A name that is not a measurement, or fewer than one thread.
     """
     chosen = list(MEASUREMENTS if only is None else only)
-    unknown = sorted(set(chosen) - set(MEASUREMENTS))
+    unknown = sorted(set(chosen) - {*MEASUREMENTS, *GROUPS})
     if unknown:
-        raise PreadyError(f"measure = {unknown} is not valid", valid=", ".join(MEASUREMENTS))
+        raise PreadyError(f"measure = {unknown} is not valid", valid=", ".join((*MEASUREMENTS, *GROUPS)))
     if threads < 1:
         raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
     powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
     teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # the others are compared with one thread
     finer = () if coarse else (_second_pass(teams, largest), _third_pass(teams, largest))
     passes = chain(_first_pass(teams, largest), *finer)
-    return [point for point in dict.fromkeys(passes) if point.measurement in chosen]
+    groups = [GROUPS[name] for name in chosen if name in GROUPS]
+    return [p for p in dict.fromkeys(passes) if p.measurement in chosen or any(holds(p) for holds in groups)]
 
 
 def _powers(low: int, high: int, step: int) -> list[int]:

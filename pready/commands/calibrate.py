@@ -22,6 +22,7 @@ from pready.calibrate.machine.merge import sealed
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import Built, built_for
 from pready.calibrate.measure.launcher import Launcher, slurm_script
+from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
 from pready.calibrate.measure.session import Progress as Told
 from pready.calibrate.rig.two_ranks import two_ranks
@@ -38,7 +39,7 @@ from pready.show.terminal.terminal import console, progress, status
 
 DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
-MEASUREMENTS_HELP = "Comma-separated; all of them if absent (see 'pready calibrate --list')."
+MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'pready calibrate --list')."
 
 
 @click.group(invoke_without_command=True)
@@ -118,7 +119,7 @@ def calibrate(
     if context.invoked_subcommand is not None:
         return
     if listing:
-        click.echo("\n".join(MEASUREMENTS))
+        click.echo("\n".join((*MEASUREMENTS, *GROUPS)))
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
@@ -247,11 +248,8 @@ def _say_measured(outcome: Outcome, raw: Path) -> None:
 
 
 def _write_machine(raw: Path, output: Path, name: str, seed: int, *, intra: bool) -> None:
-    try:
-        with status("fitting"):
-            done = fit_file(raw, name=name, seed=seed)
-    except ThinDataError as thin:
-        raise _thin(thin, str(raw)) from None
+    with status("fitting"):
+        done = fit_file(raw, name=name, seed=seed)
     if intra:
         text, told = within_node.added(output, done, raw)
     else:

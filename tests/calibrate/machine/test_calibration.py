@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from on_paper import (
     ENVIRONMENT,
     O_R,
@@ -27,7 +29,6 @@ from on_paper import (
     written_to,
 )
 
-from pready.calibrate.fit import ThinDataError
 from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
@@ -36,6 +37,7 @@ from pready.model.advice.predict import effective_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
+from pready.model.machine.machine import Machine, load
 from pready.model.machine.transports import with_puts
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
@@ -239,9 +241,42 @@ def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
     segment = thin.machine.inter.segments[0]
     assert segment.o_s.source == "assumed"
     assert segment.G.interval is not None
-    with pytest.raises(ThinDataError) as caught:
-        calibrate(measured(1, 4096), name="thin")
-    assert caught.value.measure_next
+    # of two sizes: as on another machine, made to measure; of none: as there
+    two = calibrate(measured(1, 1 << 20), name="thin").described
+    assert any("2 message sizes timed" in note and "within a factor of 3" in note for note in two.notes)
+    assert {value.source for label, value in two.machine.values() if label.startswith("inter.segments")} == {"assumed"}
+    ratios = [sum_of(two.machine, size) / one_way(size) for size in (1, 1 << 20)]
+    assert ratios[0] * ratios[1] == pytest.approx(1.0, rel=0.02)  # the mean of both, as factors
+    none = calibrate(measured(), name="thin").described
+    assert any("0 message sizes timed" in note and "within a factor of 10" in note for note in none.notes)
+
+
+def sum_of(machine: Machine, size: int) -> float:
+    """Seconds of one message, by the path's parameters."""
+    s = machine.inter.segment(size)
+    handshake = 0.0 if s.handshake is None else s.handshake.value
+    return s.o_s.value + handshake + s.L.value + s.G.value * size + s.o_r.value
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_any_subset_of_the_records_gives_a_machine_file(
+    data: st.DataObject, paper: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    head, *points = paper.read_text().splitlines()
+    kinds = [json.loads(line)["record"]["measurement"] for line in points]
+    chosen = data.draw(st.sets(st.sampled_from(sorted(set(kinds)))))
+    share = data.draw(st.sampled_from([0.05, 0.2, 0.5, 1.0]))
+    kept = np.random.default_rng(data.draw(st.integers(0, 2**16))).random(len(points)) < share
+    path = tmp_path_factory.mktemp("some") / "some.jsonl"
+    some = [line for line, kind, keep in zip(points, kinds, kept, strict=True) if keep and kind in chosen]
+    path.write_text("\n".join([head, *some]) + "\n")
+    done = calibrate(path, name="some")
+    file = path.with_suffix(".toml")
+    file.write_text(dumps(done.described.machine, provenance(path, done, 0)))
+    known = load(file)
+    what = validated(Workload, {"threads": known.threads.barrier.threads[-1], "buffer": "1 MiB"}, "w")
+    assert 0 < Evaluation(known, what, draws=0).mean_time(Approach(MANY, what.threads)) < 10.0
 
 
 def test_what_completing_a_message_takes_is_measured(found: Calibration) -> None:

@@ -30,7 +30,11 @@ def test_plan_covers_every_measurement_once_and_begins_with_the_coarse_pass() ->
 
 def test_plan_can_be_limited() -> None:
     assert {point.measurement for point in plan(threads=2, only=["prtt", "begin"])} == {"prtt", "begin"}
-    with pytest.raises(ValueError, match="pong"):
+    rma = plan(threads=2, only=["rma"])
+    assert {point.measurement for point in rma} == {"approach", "contention"}
+    assert all(str(p.get("approach") or "rma").startswith("rma") for p in rma)
+    assert {p.get("mechanism") for p in rma} == {None, "window"}
+    with pytest.raises(ValueError, match=r"pong.*rma"):
         plan(threads=2, only=["pong"])
     with pytest.raises(ValueError, match="threads"):
         plan(threads=0)
