@@ -11,6 +11,7 @@ from pready.files.extra import need
 from pready.model.advice.summary import Outcome, outcome
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_size
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.workload.arrivals import Drawn
 from pready.model.workload.workload import Workload
@@ -59,7 +60,7 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
 
 def choices(machine: Machine, workload: Workload) -> dict[str, tuple[str, list[tuple[str, Any]], Any]]:
     """By field: label of the slider, choices with their texts, and the current value."""
-    most = min(MOST_THREADS, machine.threads.barrier.threads[-1], machine.threads.contention.threads[-1])
+    most = min(MOST_THREADS, machine.threads.barrier.threads[-1], contention(machine).threads[-1])
     sizes = _with(workload.buffer, [KIB * 2**i for i in range(int(LARGEST / KIB).bit_length())])
     threads = _with(workload.threads, [t for t in (1, 2, 4, 8, 16, 32, 64, 128) if t <= most])
     parts = _with(workload.partitions_per_thread, [2**i for i in range(MOST_PARTITIONS.bit_length())])

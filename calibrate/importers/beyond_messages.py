@@ -102,7 +102,7 @@ def _threads(found: Terms, beside: Beside) -> Terms:
                 times[receiving] = 2 * float(np.median(grown))
     if not times:
         return found.joined(found.machine, notes=tuple(notes))
-    reach = load(REFERENCE).threads.contention.threads[-1]
+    reach = load(REFERENCE).threads.barrier.threads[-1]
     if reach > max(times):
         notes.append(f"contention of more than {max(times)} threads taken as of these")
     why = "osu_latency_mt: twice what threads that wait in MPI add to half a round trip; polling is in it, too"

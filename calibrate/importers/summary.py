@@ -86,7 +86,7 @@ def _decide(machine: Machine, border: Border, row: Transport) -> list[str]:
         out.append("who answers a rendezvous")
     if machine.inter.segments[0].o_s.source == "assumed":
         out.append("o_s")
-    if machine.threads.contention.source == "assumed":
+    if machine.threads.contention is None or machine.threads.contention.source == "assumed":
         out.append("contention of threads")
     if machine.one_sided.put is None or machine.one_sided.put.source == "assumed":
         out.append("puts and epochs of RMA")

@@ -22,7 +22,7 @@ from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.merge import Merged, merged, sealed
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol_borders import Border, with_border, with_rendezvous, without_negative_lines
-from pready.calibrate.machine.team_costs import BORROWED_CONTENTION
+from pready.calibrate.machine.team_costs import CONTENTION_BY_LIBRARY
 from pready.model.approach import libraries
 from pready.model.machine.machine import Fabric, Library, Machine
 from pready.model.machine.path import NetworkPath
@@ -139,7 +139,7 @@ def from_files(
         machine = with_fields(machine, intra=_within(intra, name, seed))
         parts.append("intra")
     if "threads.contention" in more.parts:
-        notes = [note for note in notes if not note.endswith(BORROWED_CONTENTION)]
+        notes = [note for note in notes if not note.endswith(CONTENTION_BY_LIBRARY)]
     if border is not None and row is not None:
         summary = tuple(lines_of(machine, border, row, beside, library=profile, fabric=fabric))
     unique = tuple(dict.fromkeys(notes))

@@ -18,7 +18,7 @@ PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over that of a shared one, from which threads reach contexts of their own."""
 REFERENCE = "meluxina"
 """The profile whose curves over threads stand in for unmeasured ones."""
-BORROWED_CONTENTION = f"contention as on {REFERENCE}"
+CONTENTION_BY_LIBRARY = "contention by the library, in units of o_s"
 
 
 def threads(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Threads:
@@ -80,8 +80,8 @@ def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) ->
     return Barrier(threads=(1, *times), time=tuple(map(SI, each)), interval=half, source="measured", why=why)
 
 
-def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Contention:
-    """c(k) of sends: of teams that send to a sleeping receiver, else from message rates, else borrowed."""
+def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
+    """c(k) of sends: of teams that send to a sleeping receiver, else from message rates; None: not measured."""
     taken = _taken(probes, "one")
     most = _most_threads(probes)
     if cores == 1:
@@ -95,11 +95,8 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
         return _of_locks(taken, most, why, notes)
     mechanism = next((m for m in ("one", "communicators") if m in fit.contention), None)
     if mechanism is None or len(fit.contention[mechanism].threads) < 2:
-        notes.append(f"the message rate of several threads was not measured: {BORROWED_CONTENTION}")
-        known = load(REFERENCE).threads.contention
-        why = f"not measured: as on {REFERENCE} ({known.why})"
-        times = dict(zip(known.threads[1:], known.time[1:], strict=True))
-        return contention_curve(times, known.threads[-1], why, half=0.5, assumed=True)
+        notes.append(f"the message rate of several threads was not measured: {CONTENTION_BY_LIBRARY}")
+        return None
     c = fit.contention[mechanism]
     half = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0
     times = {int(t): float(time) for t, time in zip(c.threads[1:], c.time[1:], strict=True)}

@@ -353,7 +353,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
     yield "protocol", *_protocol(evaluation, approach, costs, segment)
 
-    terms = term("gap") + term("link")
+    terms = term("gap_put" if i.one_sided else "gap") + term("link")
     rule = "messages leave in order, at least this far apart"
     yield "NIC", rule, terms
     yield "link", "the last message streams out", term("stream")

@@ -26,6 +26,7 @@ from pready.model.engine.ranks.layout import cut, of_a_step, unable
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.engine.whole_step import WholeStep
 from pready.model.equations.closed_form import closed_form
+from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.transports import with_puts
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
@@ -64,9 +65,14 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
 
 
 def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:
-    """A machine as used by the library to predict for (`effective_library`, `puts.with_puts`), and that library."""
+    """A machine as used by the library to predict for: its puts and its contention, and that library."""
     profile = effective_library(machine, name)
-    return with_puts(machine, profile), profile
+    return as_used_by(machine, profile), profile
+
+
+def as_used_by(machine: Machine, profile: LibraryProfile) -> Machine:
+    """The machine with a library's puts and contention."""
+    return with_contention(with_puts(machine, profile), profile)
 
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:

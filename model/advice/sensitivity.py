@@ -19,6 +19,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.normal import Z95
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations import metrics
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.result.prediction import Lever
@@ -241,7 +242,7 @@ def _threads(machine: Machine, workload: Workload, approach: Approach, by: float
         return None
     other = workload.model_copy(update={"threads": int(threads)}).changed()
     machine.threads.barrier.at(int(threads))
-    machine.threads.contention.at(int(threads))
+    contention(machine).at(int(threads))
     if not approach.interface.splits:
         return machine, other, approach
     transport = math.gcd(max(1, int(by * approach.transport_partitions)), other.n_partitions)

@@ -27,6 +27,7 @@ from pready.model.timeline.rules import (
     counted,
     delivered,
     epochs,
+    gap,
     holding,
     late_puts,
     latest_by_thread,
@@ -180,7 +181,7 @@ class Exchange:
     @cached_property
     def service(self) -> Array:
         """Time of a message at the NIC, shape (rows, classes)."""
-        return self.each(lambda c: c.gap + c.link)
+        return self.each(lambda c: gap(c, self.interface) + c.link)
 
     @cached_property
     def hold(self) -> Array:

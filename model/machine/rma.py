@@ -33,6 +33,8 @@ class OneSided(Strict):
     active."""
     window: Value[units.Time] | None = None
     """Each further window, peers aside, of either synchronisation; absent: as the first."""
+    gap: Value[units.Time] | None = None
+    """g of puts, where a library or an adapter moves them otherwise than sends; absent: that of sends."""
     puts: Value[Puts] | None = None
     """How MPI_Put moves its data: by the adapter; taken in by the target's processor, one thread in MPI, o_r + O_r m
     each, where the library makes active messages of puts; or deferred to the origin's call that ends the epoch. Absent:

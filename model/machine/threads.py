@@ -92,6 +92,7 @@ class Threads(Strict):
     vci_poll: Value[units.Time]
     """Each further VCI, if one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
-    contention: Contention
+    contention: Contention | None = None
+    """Absent: by the library, in units of the machine's o_s (`pready.model.machine.contention_by_library`)."""
     contention_put: Contention | None = None
     """The same for MPI_Put; absent: as for sends."""

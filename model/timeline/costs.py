@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import Interface
 from pready.model.common.arrays import Array
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.path import NetworkPath, PathName, Segment
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
@@ -62,6 +63,8 @@ class Costs:
     """g: between two messages of one adapter."""
     shared: Array
     """Between two messages of one adapter of a node, whichever of its ranks send them."""
+    gap_put: Array
+    """The same for puts."""
     stream: Array
     """G m: one message alone."""
     link: Array
@@ -180,6 +183,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         handshake=fitted["handshake"],
         gap=fitted["g"],
         shared=_shared(sampler, size, fitted["g"] + link),
+        gap_put=fitted["g"] if m.one_sided.gap is None else sampler("one_sided.gap", m.one_sided.gap),
         stream=stream,
         link=link,
         wire=wire,
@@ -223,7 +227,7 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "flush": _epoch(sampler, "flush", "epoch"),
         "flush_peer": _epoch(sampler, "flush_peer", "epoch_peer"),
         "window": _epoch(sampler, "window", "epoch"),
-        "contention": sampler.sharing("contention", m.threads.contention, workload.threads),
+        "contention": sampler.sharing("contention", contention(m), workload.threads),
         "contention_put": _contention_put(sampler, workload.threads),
     }
 
@@ -272,7 +276,7 @@ def _contention_put(sampler: Sampler, threads: int) -> Array:
     """Of puts; by default, that of sends with the same draws."""
     own = sampler.machine.threads.contention_put
     if own is None:
-        return sampler.sharing("contention", sampler.machine.threads.contention, threads)
+        return sampler.sharing("contention", contention(sampler.machine), threads)
     return sampler.sharing("contention_put", own, threads)
 
 

@@ -113,6 +113,11 @@ def contending(costs: Costs, approach: Approach) -> Array:
     return costs.contention_put if approach.interface.one_sided else costs.contention
 
 
+def gap(costs: Costs, interface: Interface) -> Array:
+    """g: between two messages through one adapter, shape (rows,) or ()."""
+    return costs.gap_put if interface.one_sided else costs.gap
+
+
 def answers_inside(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
     """Does a receiver answer only in MPI? Shape of a cost. An adapter answers no active message."""
     return np.asarray(setting.progress != "thread") if interface.active_message else costs.on_call

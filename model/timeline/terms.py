@@ -197,6 +197,15 @@ TERMS: tuple[Term, ...] = (
         bulk_alike=True,
     ),
     Term(
+        name="the gap between messages",
+        symbol="g of puts",
+        latex=r"g_\mathrm{put}",
+        says="the same between two puts",
+        costs=("gap_put",),
+        values={"one_sided.gap": Unit.TIME},
+        steps=("NIC",),
+    ),
+    Term(
         name="bandwidth",
         symbol="m/β_link",
         latex=r"m / \beta_\mathrm{link}",

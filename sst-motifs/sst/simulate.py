@@ -23,6 +23,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
 from pready.model.equations import metrics
 from pready.model.equations.closed_form import closed_form
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest_of_the_best, verdict_of
@@ -190,7 +191,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "arrivals": arrivals,
         "pready_ns": m.threads.pready.value * 1e9 if approach.interface.counts else 0.0,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
-        "contention_ns": m.threads.contention.at(sharing) * 1e9,
+        "contention_ns": contention(m).at(sharing) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "record": record,
         "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pready.model.approach.interfaces import MANY, Approach
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine, load
 from pready.model.workload.workload import Workload
 from pready.sst import library
@@ -28,7 +29,7 @@ def work_conserving(machine: Machine, size: float, messages: int, peers: int) ->
     """
     segment = machine.inter.segment(size)
     assert segment.handshake is not None
-    taken = peers * machine.threads.contention.at(messages)
+    taken = peers * contention(machine).at(messages)
     answer = segment.o_r.value + machine.matching.base.value
     now, left = 0.0, 0.0
     requested: list[float] = []

@@ -102,7 +102,7 @@ def with_every_table() -> Machine:
     data["memory"] |= {"cache": value("32 MiB"), "caches": value(2)}
     data["threads"]["contention_put"] = data["threads"]["contention"]
     data["one_sided"] |= {"put": curve, "flush": value("2 us"), "flush_peer": value("1 us")}
-    data["one_sided"] |= {"window": value("1 us"), "puts": value("adapter")}
+    data["one_sided"] |= {"window": value("1 us"), "gap": value("30 ns"), "puts": value("adapter")}
     data["library"]["early_send"] = value(True)
     data |= {"sender_progress": value("on-call"), "active_message": curve, "cold": curve}
     return validated(Machine, data, "test machine")

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from pready.model.advice.predict import as_used_by
 from pready.model.approach.interfaces import BY_KEY, Approach, whole
-from pready.model.approach.libraries import mpich_6314_messages
+from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
@@ -39,6 +40,8 @@ class MachineTable(Strict):
     """A shipped profile, with some of its values changed."""
 
     profile: str
+    library: str | None = None
+    """For which it is used (`pready.model.advice.predict.as_used_by`); absent: its own."""
     set: dict[str, str | float | int | bool] = Field(default_factory=dict)
     """Dotted name of a value, as in the file, to the value with its unit."""
 
@@ -100,7 +103,7 @@ class Lab:
 
     @staticmethod
     def _key(table: MachineTable) -> tuple[Any, ...]:
-        return table.profile, *sorted(table.set.items())
+        return table.profile, table.library, *sorted(table.set.items())
 
     def machine(self, table: MachineTable) -> Machine:
         """The profile, changed as the claim says."""
@@ -108,6 +111,8 @@ class Lab:
         if key not in self._machines:
             # The papers set up before they time.
             made = machines.load(table.profile).model_copy(update={"begin": None})
+            if table.library is not None:
+                made = as_used_by(made, library(table.library))
             if self.change is not None:
                 made = self.change(made)
             for name, value in table.set.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pready.model.machine.contention_by_library import contention as contention_of
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma import OneSided
 from pready.model.machine.threads import Contention
@@ -77,7 +78,7 @@ def contention(machine: Machine, factor: float) -> Machine:
         return of and of.model_copy(update={"time": tuple(factor * t for t in of.time)})
 
     of = machine.threads
-    update = {"contention": curve(of.contention), "contention_put": curve(of.contention_put)}
+    update = {"contention": curve(contention_of(machine)), "contention_put": curve(of.contention_put)}
     return machine.model_copy(update={"threads": of.model_copy(update=update)})
 
 

@@ -41,13 +41,13 @@ class Series(Strict):
                 raise PreadyError(f"off = {shown(size)} is not a point", valid=", ".join(self.points))
         return self
 
-    def claims(self, profile: str, source: str) -> list[Claim]:
-        """One for each point."""
-        return [self._claim(profile, source, size, value) for size, value in self.points.items()]
+    def claims(self, machine: dict[str, str], source: str) -> list[Claim]:
+        """One for each point, on a machine by its profile and the library to predict for."""
+        return [self._claim(machine, source, size, value) for size, value in self.points.items()]
 
-    def _claim(self, profile: str, source: str, size: str, measured: float) -> Claim:
+    def _claim(self, machine: dict[str, str], source: str, size: str, measured: float) -> Claim:
         kind = KINDS[self.kind]
-        arguments = {**kind.arguments, **self.arguments, kind.argument: size, "machine": {"profile": profile}}
+        arguments = {**kind.arguments, **self.arguments, kind.argument: size, "machine": machine}
         pay = "pay" if measured > 1 else "cost time"
         expected: float | Bounds = measured
         tolerance = Tolerance(relative=kind.tolerance, why=kind.why)
@@ -82,6 +82,8 @@ class Fabric(Strict):
     """The repository @ commit, or the document."""
     profile: str
     """The shipped machine file that predicts it."""
+    library: str | None = None
+    """The library to predict for, if it is not the file's own."""
     series: tuple[Series, ...] = Field(min_length=1)
 
 
@@ -94,5 +96,6 @@ def parsed(data: dict[str, Any], source: str) -> Source:
         One line naming the file, the field or claim, and what is valid.
     """
     made = validated(Fabric, data, source)
-    claims = tuple(claim for series in made.series for claim in series.claims(made.profile, made.source))
+    machine = {"profile": made.profile} | ({} if made.library is None else {"library": made.library})
+    claims = tuple(claim for series in made.series for claim in series.claims(machine, made.source))
     return checked(Source(name=made.name, title=made.title, claims=claims), source)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.advice.predict import evaluator
+from pready.model.advice.predict import as_used_by, evaluator
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.approach.vcis import transport_counts
@@ -19,7 +19,6 @@ from pready.model.common.units import format_size
 from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.machine.machine import Machine
-from pready.model.machine.transports import with_puts
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.workload.workload import Workload
 from pready.show.figures.eta_over_size import Line, Sure, eta_over_size
@@ -40,7 +39,7 @@ def figure(kind: str, machine: Machine, workload: Workload, prediction: Predicti
     size = f"{len(prediction.exchanges)} exchanges" if prediction.exchanges else format_size(workload.buffer)
     title = f"{workload.name} on {where}, {workload.threads} threads, {size}"
     drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "sensitivity": _sensitivity}[kind]
-    return drawn(title, with_puts(machine, library(prediction.library)), workload, prediction)
+    return drawn(title, as_used_by(machine, library(prediction.library)), workload, prediction)
 
 
 def _label(row: ApproachPrediction) -> str:

@@ -83,6 +83,7 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
     assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
     # Four threads that do nothing but send take STRETCH times as long per message as one.
+    assert m.threads.contention is not None
     assert m.threads.contention.at(4) == pytest.approx((STRETCH[4] - 1) * O_S, rel=0.03)
     assert m.threads.barrier.at(8) == pytest.approx(4 * US, rel=0.03)
     assert m.threads.pready.value == pytest.approx(0.05 * US, rel=0.03)
@@ -128,6 +129,7 @@ def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
         for point, record in (*records(), *contention_records()):
             out.add_point(point, "e", record)
     threads = calibrate(path, name="paper").described.machine.threads
+    assert threads.contention is not None
     assert threads.contention.source == "measured"
     for k, time in expected.items():
         assert threads.contention.at(k) == pytest.approx(time, rel=1e-3)
@@ -151,6 +153,7 @@ def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, 
     calibration = calibrate(path, name="paper")
     threads = calibration.described.machine.threads
     assert threads.barrier.source == "assumed"
+    assert threads.contention is not None
     for curve in (threads.contention, threads.contention_put or threads.contention):
         assert curve.threads[-1] >= threads.barrier.threads[-1]
         assert curve.at(7) == curve.at(2)

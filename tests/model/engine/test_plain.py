@@ -83,7 +83,9 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     def maybe(x: Any) -> Any:
         return x if draw(EITHER) else None
 
-    own = {name: maybe(value(x)) for name, x in (("flush", 7e-7), ("flush_peer", 3e-7), ("window", 1e-7))}
+    own = {
+        name: maybe(value(x)) for name, x in (("flush", 7e-7), ("flush_peer", 3e-7), ("window", 1e-7), ("gap", 2e-7))
+    }
     own["put"] = maybe(CURVE)
     own["puts"] = maybe(value(draw(any_of("adapter", "processor", "deferred"))))
     first, *others = machine.inter.segments

@@ -123,6 +123,7 @@ def test_measured_early_send_overrides_the_profile() -> None:
 def test_a_wrong_profile_is_seen() -> None:
     # Negative control: half the contention, and the factor of 30 is missed by more than 15 %.
     curve = MELUXINA.threads.contention
+    assert curve is not None
     halved = curve.model_copy(update={"time": tuple(t / 2 for t in curve.time)})
     wrong = MELUXINA.model_copy(update={"threads": MELUXINA.threads.model_copy(update={"contention": halved})})
     e = replace(Evaluation(MELUXINA, workload(32, 1, 256), draws=0), machine=wrong)

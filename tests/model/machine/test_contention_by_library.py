@@ -1,0 +1,69 @@
+"""Contention belongs to the library: which curve a prediction takes, and that it scales with the machine's o_s."""
+
+from __future__ import annotations
+
+import pytest
+from machines import ideal
+
+from pready.calibrate.machine.estimates import with_fields
+from pready.model.advice.predict import with_library
+from pready.model.approach.interfaces import PART
+from pready.model.approach.libraries import LIBRARIES, library
+from pready.model.engine.evaluate import Evaluation
+from pready.model.machine.contention_by_library import TIMES_O_S, contention, with_contention
+from pready.model.machine.machine import Machine, load
+from pready.model.timeline.costs import costs
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload.workload import Workload
+
+MELUXINA = load("meluxina")
+
+
+def without(machine: Machine) -> Machine:
+    return with_fields(machine, threads=with_fields(machine.threads, contention=None))
+
+
+@pytest.mark.parametrize("name", ["mpich-6314", "mpich-release", "mpipcl", "emulated"])
+def test_the_file_holds_for_what_it_was_measured_with(name: str) -> None:
+    assert with_contention(MELUXINA, library(name)) is MELUXINA
+
+
+def test_another_library_has_its_own_in_units_of_o_s() -> None:
+    hawk = load("hawk-mpich")
+    there = contention(with_contention(hawk, library("openmpi-persist")))
+    assert there.at(16) == pytest.approx(0.2 * hawk.inter.segments[0].o_s.value)
+    assert there.at(16) < contention(hawk).at(16) / 10
+    back = contention(with_contention(load("hawk"), library("mpich-release")))
+    assert back.at(8) == pytest.approx(3.3 * load("hawk").inter.segments[0].o_s.value)
+    put = with_fields(hawk, threads=with_fields(hawk.threads, contention_put=hawk.threads.contention))
+    assert with_contention(put, library("openmpi-persist")).threads.contention_put is None
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_file_without_a_curve_takes_its_library_s(name: str) -> None:
+    machine = without(ideal(o_s=2e-6))
+    used = with_contention(machine, library(name))
+    times = [contention(used).at(k) for k in (1, 2, 32)]
+    assert times[0] == 0
+    assert times == sorted(times)
+    twice = with_contention(without(ideal(o_s=4e-6)), library(name))
+    assert [contention(twice).at(k) for k in (1, 2, 32)] == pytest.approx([2 * t for t in times])
+
+
+def test_every_form_of_the_recurrence_pays_it() -> None:
+    machine = without(load("hawk-mpich"))
+    w = Workload(threads=8, partitions_per_thread=64, buffer="1 MiB")  # type: ignore[arg-type]
+    curve = costs(Sampler(machine), w, 2048).contention
+    o_s, copy = machine.inter.segments[0].o_s.value, machine.inter.segments[0].O_s
+    assert copy is not None
+    assert curve[8] == pytest.approx(3.3 * o_s)
+    by = {name: Evaluation(with_library(machine, name)[0], w, draws=0) for name in ("mpich-release", "openmpi-persist")}
+    slow, fast = (e.mean_time(PART.into(512)) for e in by.values())
+    assert slow / 512 == pytest.approx(4.3 * o_s + 2048 * copy.value, rel=0.05)
+    assert fast / 512 == pytest.approx(1.2 * o_s + 2048 * copy.value, rel=0.05)
+
+
+def test_the_table_names_its_source() -> None:
+    for row in TIMES_O_S.values():
+        assert "@" in row.why
+        assert row.threads[-1] == MELUXINA.threads.barrier.threads[-1]
