@@ -120,7 +120,8 @@ class Workload(Strict):
     cache: Literal["hot", "cold"] = "hot"
     """Is the buffer in the cache when it is copied?"""
     receiver: Literal["waiting", "computing"] = "waiting"
-    """Is the receiver waiting in MPI while the sender computes, or computing, too?"""
+    """Is the receiver waiting in MPI while the sender computes, or computing, too? Absent: computing in halos and
+    sweeps, whose ranks do the same, else waiting."""
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
@@ -140,6 +141,13 @@ class Workload(Strict):
             return data
         largest = largest_size(data)
         return data if largest is None else {**data, "buffer": f"{largest:.17g} B"}
+
+    @model_validator(mode="after")
+    def _receiver(self) -> Workload:
+        """In a halo or a sweep who receives computes as who sends does; not said, it stays an open choice."""
+        if "receiver" not in self.model_fields_set and self.pattern in (*HALOS, "sweep3d"):
+            self.__dict__["receiver"] = "computing"
+        return self
 
     @model_validator(mode="after")
     def _consistent(self) -> Workload:

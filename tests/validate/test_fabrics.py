@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,11 +16,13 @@ from pready.model.machine.machine import Machine
 from pready.validate import fabrics
 from pready.validate.claims.checks import answer
 from pready.validate.claims.computed_once import DRAWS, Lab, MachineTable
-from pready.validate.claims.judge import computed, interval
+from pready.validate.claims.judge import computed, interval, result
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics import FABRICS, load
 from pready.validate.fabrics.kinds import KINDS
+from pready.validate.fabrics.model_error import Miss, held, left_out, misses, model_error
 from pready.validate.fabrics.series import parsed
+from pready.validate.report.trust import figures
 from pready.validate.result import ClaimResult
 
 SERIES: dict[str, Any] = {
@@ -187,6 +190,48 @@ def test_an_interval_is_of_the_machines_own_uncertainty() -> None:
     exact = claim.model_copy(update={"arguments": claim.arguments | TABLE})
     low, high = interval(exact, [Plain(draw=n) for n in range(1, 4)]) or (0.0, 1.0)
     assert low == pytest.approx(high)  # nothing of it has an interval
+
+
+# ---- the model's own error ------------------------------------------------------------------------------------------
+
+
+def test_the_models_error_is_what_intervals_lack() -> None:
+    # off by 30 % with an interval of 40 %, and with one of 0: the first lacks nothing
+    assert Miss("a", math.log(1.3), math.log(1.4)).lacks == 0
+    assert Miss("a", math.log(1.3), 0.0).lacks == pytest.approx(math.log(1.3))
+    # 95 of 100 within 10 %, the others off by a factor of 2
+    many = [Miss("a", math.log(1.1), 0.0)] * 95 + [Miss("a", math.log(2), 0.0)] * 5
+    assert model_error(many) == pytest.approx(0.1)
+    assert held(many, 0.11) == 0.95
+    # a machine counts once, however many measurements it has
+    assert model_error([*many, Miss("b", math.log(3), 0.0)]) == pytest.approx(2.0)
+
+
+def test_each_machine_is_judged_by_the_error_of_the_others() -> None:
+    found = [Miss("a", 0.1, 0.0)] * 3 + [Miss("b", 0.2, 0.0)] * 3
+    assert left_out(found) == {
+        "a": (pytest.approx(math.expm1(0.2)), 1.0),
+        "b": (pytest.approx(math.expm1(0.1)), 0.0),
+    }
+
+
+def test_only_numbers_with_an_interval_have_a_miss() -> None:
+    made = result("x", parsed(FILE, "x.toml").claims[0], Lab(), "fabrics")
+    assert misses([made]) == []
+    wide = replace(made, expected=3.0, got=2.0, low=1.5, high=2.5)
+    assert misses([wide]) == [Miss("x", pytest.approx(math.log(1.5)), pytest.approx(math.log(1.25)))]
+
+
+def test_figures_count_claims_and_their_errors() -> None:
+    made = result("x", parsed(FILE, "x.toml").claims[0], Lab(), "fabrics")
+    good = replace(made, status="ok", expected=1.0, got=1.05, low=0.9, high=1.1)
+    bad = replace(made, status="off", known_off=True, expected=1.0, got=2.0, low=1.9, high=2.1)
+    found = figures([good, replace(good, weak=True), bad])
+    assert (found["sources"], found["checked"], found["ok"], found["off"], found["weak"]) == (1, 3, 2, 1, 1)
+    assert (found["can_fail"], found["can_fail_ok"]) == (2, 1)
+    assert found["error_percent"] == 5.0
+    assert found["inside_percent"] == 67
+    assert found["by_quantity"]["time one way"]["measurements"] == 3
 
 
 # ---- the shipped figures --------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ KINDS: dict[Name, Kind] = {
         "{pairs} pairs of ranks on two nodes, 64 messages of {size} each, reach {measured:g} GB/s.",
     ),
     "fan": Kind(
-        "time one way", "us", "fan", "size",
+        "time to many ranks and back", "us", "fan", "size",
         "A message of {size} to each of {peers} ranks of another node and one back take {measured:g} us one way.",
     ),
     "train": Kind(

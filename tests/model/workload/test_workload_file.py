@@ -237,3 +237,23 @@ def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
             for other, command in supported_by.ASKED_BY.items():
                 able = str(caught.value).partition("; valid: ")[2]
                 assert (command in able) == (supported_by.beyond(w, other) is None)
+
+
+def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
+    for pattern, default in (
+        ("halo3d", "computing"),
+        ("halo3d26", "computing"),
+        ("sweep3d", "computing"),
+        ("pt2pt", "waiting"),
+    ):
+        given = {"threads": 2, "buffer": "4 KiB", "pattern": pattern}
+        made = Workload.model_validate(given)
+        assert made.receiver == default
+        assert "receiver" not in made.model_fields_set  # an open choice, which advice may name
+        assert made.changed(threads=4).receiver == default
+        assert Workload.model_validate({**given, "receiver": "waiting"}).receiver == "waiting"
+    step = {
+        "threads": 2,
+        "exchanges": [{"pattern": "halo3d", "buffer": "4 KiB"}, {"pattern": "pt2pt", "buffer": "4 KiB"}],
+    }
+    assert [part.receiver for part in Workload.model_validate(step).parts] == ["computing", "waiting"]
