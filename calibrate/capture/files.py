@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pready.model.common.errors import PreadyError
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
-MAGIC = b"pready capture 1"
+MAGIC = b"pready capture 2"
 SUFFIX = ".capture"
 LARGEST_FILE = 16 << 30
 """Largest file of a process in bytes."""
@@ -30,7 +30,7 @@ _HEADER = np.dtype(
         ("execs", "<u4"), ("pad", "<u4"),
     ]
 )  # fmt: skip
-_SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("pad", "<u4"), ("symbol", "S176"), ("object", "S320")])
+_SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("caller", "<u4"), ("symbol", "S176"), ("object", "S320")])
 RECORD = np.dtype([("start", "<i8"), ("end", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"), ("what", "<u8")])
 _TEXTS = {"host": (512, 256), "library": (768, 1024), "program": (1792, 1024), "command": (2816, 4096)}
 _CHUNK_MAGIC = 0x6B6E6863
@@ -75,6 +75,8 @@ class Place:
     object: str
     name: str = ""
     """The name, where another tool's trace has nothing else."""
+    caller: int = 0
+    """Number of the place that calls the function it is in; 0: not recorded."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,13 @@ def _text(data: bytes) -> str:
 def _places(data: bytes) -> tuple[Place | None, ...]:
     rows = np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES)
     return tuple(
-        Place(int(r["offset"]), int(r["kind"]) == 2, _text(bytes(r["symbol"])), _text(bytes(r["object"])))
+        Place(
+            int(r["offset"]),
+            int(r["kind"]) == 2,
+            _text(bytes(r["symbol"])),
+            _text(bytes(r["object"])),
+            caller=int(r["caller"]) if r["caller"] < _MOST_SITES else 0,
+        )
         if r["kind"]
         else None
         for r in rows

@@ -74,6 +74,7 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
             pattern=sweep or recognise([_of_a_step(of, count) for of in some]),
             times=np.array([[_compute(of) * ns / count] for of in some]),
             exchange_s=0.0,
+            quick_s=0.0,
             in_mpi_s=0.0,
             serial_s=0.0,
             overlapped=False,

@@ -6,8 +6,9 @@ A pattern is recognised only if it explains every rank's peers and bytes exactly
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
@@ -35,7 +36,13 @@ class Recognised:
     faces, edges
         Bytes for a neighbour along x, y, z, and beyond an edge along x, y, z; 0 where there is none.
     lists
-        Of "neighbours": for each rank the ranks that it sends to with bytes.
+        Of "neighbours" and "pt2pt": for each rank the ranks that it sends to with bytes.
+    phase, phases
+        Of a halo that is exchanged axis after axis: which one this is, from 0, and how many there are.
+    axis
+        The axis of the phase.
+    whole
+        The grid of that halo; None where this is no phase.
     """
 
     name: Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
@@ -49,10 +56,23 @@ class Recognised:
     times: int = 1
     """Iterations of eight octants in a sweep."""
     lists: tuple[tuple[tuple[int, int], ...], ...] = ()
+    phase: int = 0
+    phases: int = 1
+    axis: str = ""
+    whole: Grid | None = None
+
+    @property
+    def said_whole(self) -> str:
+        """The pattern in words, all phases together."""
+        if self.whole is None:
+            return self.said
+        return f"halo on {' × '.join(str(n) for n in self.whole if n > 1)} ranks in {self.phases} phases"
 
     @property
     def said(self) -> str:
         """The pattern in words."""
+        if self.whole is not None:
+            return f"{self.said_whole}, phase {self.phase + 1} ({self.axis})"
         shape = " × ".join(map(str, self.grid)) if self.grid else ""
         match self.name:
             case "halo3d" | "halo3d26":
@@ -61,28 +81,90 @@ class Recognised:
             case "sweep3d":
                 return f"sweep on {shape} ranks, {self.blocks} blocks per octant"
             case "pt2pt":
-                return "a pair of ranks, both ways"
+                return _pairs_said(max(2, len(self.lists)))
             case "neighbours":
-                ring = all(len(to) == 1 for to in self.lists) and {to[0][0] for to in self.lists} == set(
-                    range(len(self.lists))
-                )
-                return f"{'ring, one way, ' if ring else 'list of neighbours '}of {len(self.lists)} ranks"
+                return _lists_said([[to for to, _ in mine] for mine in self.lists])
 
 
-def recognise(sent: Sequence[Sent]) -> Recognised:
-    """The pattern of one exchange, from the bytes that each rank sends to each peer."""
+def _pairs_said(ranks: int) -> str:
+    return "a pair of ranks, both ways" if ranks == 2 else f"{ranks // 2} pairs of ranks, both ways"
+
+
+def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
+    """Pairs and rings by their names."""
+    ranks = len(receivers)
+    if all(len(to) == 1 for to in receivers):
+        if all(receivers[to[0]][0] == rank for rank, to in enumerate(receivers)):
+            return _pairs_said(ranks)
+        at, seen = 0, set[int]()
+        while at not in seen:
+            seen.add(at)
+            at = receivers[at][0]
+        if len(seen) == ranks:
+            return f"ring, one way, of {ranks} ranks"
+    return f"list of neighbours of {ranks} ranks"
+
+
+def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Recognised:
+    """The pattern of one exchange, from the bytes that each rank sends to each peer; `among`: grids of halos."""
     ranks = len(sent)
-    if ranks == 2 and all(len(s) == 1 for s in sent) and len({s[1 - r][0] for r, s in enumerate(sent)}) == 1:
-        size, count = sent[0][1]
-        if count == 1:
-            return Recognised("pt2pt", faces=(size,) * 3)
+    lists = tuple(tuple((to, b) for to, (b, _) in sorted(s.items())) for s in sent)
+    if ranks % 2 == 0 and all(set(s) == {rank ^ 1} for rank, s in enumerate(sent)):
+        each = {message for s in sent for message in s.values()}
+        if len(each) == 1:
+            size, count = each.pop()
+            return Recognised("pt2pt", messages=count, faces=(size,) * 3, lists=lists)
     for name, steps in HALOS:
-        for grid in grids(ranks):
+        for grid in grids(ranks) if among is None else among:
             for boundaries in BOUNDARIES:
                 found = _halo(sent, name, steps, grid, boundaries)
                 if found is not None:
                     return found
-    return Recognised("neighbours", lists=tuple(tuple((to, b) for to, (b, _) in sorted(s.items())) for s in sent))
+    return Recognised("neighbours", lists=lists)
+
+
+def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:
+    """The patterns of a step's exchanges, on one grid: a file has one. Halos exchanged axis after axis say so."""
+    found = [recognise(sent) for sent in exchanges]
+    most = Counter(f.grid for f in found if f.grid is not None).most_common(1)
+    if most:
+        grid = most[0][0]
+        assert grid is not None
+        found = [f if f.grid in (None, grid) else recognise(s, [grid]) for f, s in zip(found, exchanges, strict=True)]
+    first = 0
+    while first < len(found):
+        phases = next((p for n in (3, 2) if (p := _in_phases(exchanges[first : first + n], n))), None)
+        if phases is None or any(f.grid is not None for f in found[first : first + len(phases[1])]):
+            first += 1
+            continue
+        whole, axes = phases
+        for n, axis in enumerate(axes):
+            found[first + n] = replace(found[first + n], phase=n, phases=len(axes), axis=axis, whole=whole)
+        first += len(axes)
+    return found
+
+
+def _in_phases(exchanges: Sequence[Sequence[Sent]], axes: int) -> tuple[Grid, list[str]] | None:
+    """The grid, and the axis of each, if exchanges in a row are a halo along as many axes, one after the other."""
+    if len(exchanges) != axes:
+        return None
+    for grid in grids(len(exchanges[0])):
+        if sum(n > 1 for n in grid) != axes:
+            continue
+        for boundaries in BOUNDARIES:
+            along = [_axis(sent, grid, boundaries) for sent in exchanges]
+            if None not in along and len(set(along)) == axes:
+                return grid, [a for a in along if a is not None]
+    return None
+
+
+def _axis(sent: Sequence[Sent], grid: Grid, boundaries: Boundaries) -> str | None:
+    """The axis along which every rank sends to its neighbours and to nobody else."""
+    for name, steps in (("x", FACES[:2]), ("y", FACES[2:4]), ("z", FACES[4:])):
+        beyond = [{beside(rank, step, grid, boundaries) for step in steps} - {None, rank} for rank in range(len(sent))]
+        if any(beyond) and all(set(mine) == there for mine, there in zip(sent, beyond, strict=True)):
+            return name
+    return None
 
 
 def grids(ranks: int) -> Iterator[Grid]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pready.calibrate.capture.files import COLLECTIVES, OPENMP, SENDS, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
-from pready.calibrate.capture.symbols import name_of
+from pready.calibrate.capture.symbols import function_of
 from pready.model.common.arrays import Array
 
 
@@ -71,6 +71,11 @@ class RunSummary:
         """Sum over all regions."""
         return sum(r.reclaimable_s for r in self.regions)
 
+    @property
+    def waiting(self) -> float:
+        """The same as a share of the run."""
+        return self.reclaimable_s / self.run_s if self.run_s > 0 else 0.0
+
 
 def summarise(run: Run) -> RunSummary:
     """Summarise a run."""
@@ -129,9 +134,9 @@ def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:
 
 
 def stretch_name(process: Process, stretch: Stretch) -> str:
-    """Names of the region and of the barrier that ends the stretch."""
-    region = name_of(process.places[stretch.key[0]])
-    return region if stretch.key[1] == 0 else f"{region} until {name_of(process.places[stretch.key[1]])}"
+    """The function of the region, and that of the barrier that ends the stretch if it is another one."""
+    begin, end = (function_of(process.places[site]) if site else "" for site in stretch.key[:2])
+    return f"{begin} until {end}" if end not in ("", begin) else begin
 
 
 def _late(stretch: Stretch) -> Array:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pready.calibrate.capture.call_sites import Chain, chain_of, names_of
 from pready.calibrate.capture.files import Process, Run
-from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
+from pready.calibrate.capture.patterns import Recognised, Sent, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
-from pready.calibrate.capture.run_summary import notes, stretch_name
-from pready.calibrate.capture.symbols import name_of
+from pready.calibrate.capture.run_summary import notes, stretch_name, summarise
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
@@ -32,6 +32,8 @@ class Exchange:
         step, step after step. Includes serial work between the region and the first message.
     exchange_s
         Mean time from the first message to the end.
+    quick_s
+        The same of the quickest tenth: what it takes when no rank is late.
     in_mpi_s
         Mean time of it in MPI.
     serial_s
@@ -46,6 +48,7 @@ class Exchange:
     pattern: Recognised
     times: Array
     exchange_s: float
+    quick_s: float
     in_mpi_s: float
     serial_s: float
     overlapped: bool
@@ -87,6 +90,8 @@ class Step:
         Share of the time from MPI_Init to MPI_Finalize that the steps take.
     exact
         Every step sends the same bytes; otherwise sizes are means.
+    waiting
+        Share of the run in which finished threads wait for their last one, in all regions.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -98,6 +103,27 @@ class Step:
     share: float
     exact: bool
     notes: tuple[str, ...]
+    waiting: float = 0.0
+
+    @property
+    def waiting_before(self) -> float:
+        """Share of a step in which threads wait for their last one before an exchange, where partitions could go."""
+        return sum(e.waiting_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
+
+    @property
+    def exchanging(self) -> float:
+        """Share of a step that exchanges take."""
+        return sum(e.exchange_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
+
+    @property
+    def exchanging_quick(self) -> float:
+        """The same without waiting for late ranks."""
+        return sum(e.quick_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
+
+    @property
+    def most(self) -> float:
+        """Upper bound of what a port of all exchanges gains, as a share of a step."""
+        return sum(e.most_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
 
 
 def find(run: Run) -> Step:
@@ -125,7 +151,7 @@ def find(run: Run) -> Step:
     else:
         main, exact = _repetition(all_groups[lead], source)
         aligned = _aligned(ranks, all_groups, main, lead)
-    all_exchanges = _named(tuple(_exchange(run, instances, sweep) for instances in aligned))
+    all_exchanges = _exchanges(run, aligned, sweep)
     exchanges = _with_threads(all_exchanges)
     first, last = all_groups[lead][main.first], all_groups[lead][main.stop - 1]
     lead_process = ranks[lead]
@@ -144,6 +170,7 @@ def find(run: Run) -> Step:
         share=min(1.0, main.runs * (last.end - first.since) / run_s) if run_s > 0 else 1.0,
         exact=exact,
         notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
+        waiting=summarise(run).waiting,
     )
 
 
@@ -194,14 +221,41 @@ def _aligned(
 def _after(process: Process, group: Group) -> tuple[str, ...]:
     """Identity of an exchange across ranks: the region before it, or the function that sends."""
     if group.producer is None:
-        return (name_of(process.places[group.site]).partition(" (")[0],) if group.site else ()
+        return tuple(call.function for call in chain_of(process.places, group.site)[:1])
     key = group.producer[0].key
     return tuple(f"{p.object}+{p.offset}" for p in (process.places[key[0]], process.places[key[1]]) if p is not None)
 
 
-def _exchange(run: Run, instances: Instances, sweep: Recognised | None) -> Exchange:
-    skip = 1 if max(map(len, instances)) >= WARM_UP else 0
-    used = [of_rank[skip:] for of_rank in instances]
+def _exchanges(run: Run, aligned: Sequence[Instances], sweep: Recognised | None) -> tuple[Exchange, ...]:
+    """The exchanges of a step, without the first step of several, which makes threads and connections."""
+    used = []
+    for instances in aligned:
+        skip = 1 if max(map(len, instances)) >= WARM_UP else 0
+        used.append([of_rank[skip:] for of_rank in instances])
+    patterns = [sweep] if sweep else recognise_step([[_mean_sent(r) for r in instances] for instances in used])
+    names = _told_apart(names_of([_chain(run, instances) for instances in used]), patterns)
+    return tuple(_exchange(run, *each) for each in zip(used, patterns, names, strict=True))
+
+
+def _chain(run: Run, used: Instances) -> Chain:
+    """The calls that lead to the first message of an exchange."""
+    return next(
+        (chain_of(run.ranks[rank].places, group.site) for rank, of_rank in enumerate(used) for group in of_rank), ()
+    )
+
+
+def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[str]:
+    """Equal names with the axis of a phase, then with a number."""
+    counts = Counter(names)
+    out = [f"{n}, {p.axis}" if counts[n] > 1 and p.axis else n for n, p in zip(names, patterns, strict=True)]
+    counts, seen = Counter(out), Counter[str]()
+    for i, name in enumerate(out):
+        seen[name] += 1
+        out[i] = f"{name}, {seen[name]}" if counts[name] > 1 else name
+    return out
+
+
+def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exchange:
     teams = Counter(g.producer[0].threads for of_rank in used for g in of_rank if g.producer is not None)
     threads = max(teams, key=lambda t: (teams[t], t)) if teams else 1
     rows: list[Array] = []
@@ -225,10 +279,11 @@ def _exchange(run: Run, instances: Instances, sweep: Recognised | None) -> Excha
     process = run.ranks[rank]
     producer = lead.producer[0] if lead.producer is not None else None
     return Exchange(
-        name=name_of(process.places[lead.site]) if 0 < lead.site < len(process.places) else "",
-        pattern=sweep or recognise([_mean_sent(of_rank) for of_rank in used]),
+        name=name,
+        pattern=pattern,
         times=np.array(rows) if rows else np.zeros((1, threads)),
         exchange_s=float(np.mean([g.end - g.begin for g in every])),
+        quick_s=float(np.quantile([g.end - g.begin for g in every], 0.1)),
         in_mpi_s=float(np.mean([g.in_mpi for g in every])),
         serial_s=float(np.mean(serial)) if serial else 0.0,
         overlapped=any(g.overlapped for g in every),
@@ -249,18 +304,6 @@ def _mean_sent(of_rank: Sequence[Group]) -> Sent:
         )
         for peer in peers
     }
-
-
-def _named(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """The exchanges with unique names."""
-    counts = Counter(e.name for e in exchanges)
-    seen: Counter[str] = Counter()
-    result = []
-    for e in exchanges:
-        seen[e.name] += 1
-        name = e.name if counts[e.name] == 1 else f"{e.name}, {seen[e.name]}"
-        result.append(replace(e, name=name))
-    return tuple(result)
 
 
 def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

@@ -18,7 +18,13 @@ _OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|par
 
 
 def name_of(place: Place | None) -> str:
-    """A readable name: function, and file and line if known.
+    """A readable name: function, and file and line if known."""
+    function, line = function_of(place), line_of(place)
+    return f"{function} ({line})" if line else function
+
+
+def function_of(place: Place | None) -> str:
+    """The function that a place is in, as its author wrote it; object and offset where there are no symbols.
 
     The compiler makes functions of its own of parallel regions; they are called as the function they were in.
     """
@@ -26,13 +32,33 @@ def name_of(place: Place | None) -> str:
         return "unknown"
     if place.name:
         return place.name
-    file = Path(place.object)
-    # A return address follows the call; the byte before it belongs to the call.
-    at = place.offset - (1 if place.is_return else 0)
-    function = _function(str(file), at)
-    line = _line(str(file), at)
-    pretty = _demangled(_OUTLINED.sub("", function)) or f"{file.name}+{place.offset:#x}"
-    return f"{pretty} ({line})" if line else pretty
+    function = _OUTLINED.sub("", _function(place.object, _at(place)))
+    return _as_written(_demangled(function)) or f"{Path(place.object).name}+{place.offset:#x}"
+
+
+def has_symbol(place: Place) -> bool:
+    """Is the function known by name?"""
+    return bool(place.name or _function(place.object, _at(place)))
+
+
+def line_of(place: Place | None) -> str:
+    """File and line; empty if unknown."""
+    return "" if place is None or place.name else _line(place.object, _at(place))
+
+
+def _at(place: Place) -> int:
+    """A return address follows the call; the byte before it belongs to the call."""
+    return place.offset - (1 if place.is_return else 0)
+
+
+def _as_written(name: str) -> str:
+    """Fortran's names as in its source: of the main program, of a procedure of a module, and of one of its own."""
+    if name == "MAIN__":
+        return "main program"
+    in_module = re.fullmatch(r"__\w+?_MOD_(\w+)|\w+?_mp_(\w+)_", name)
+    if in_module:
+        return in_module[1] or in_module[2]
+    return re.sub(r"(?<=\w)_{1,2}$", "", name) if not name.startswith("_") else name
 
 
 def _function(file: str, offset: int) -> str:

@@ -39,6 +39,7 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
         pattern=recognise([_of_a_step(sent, steps) for sent in totals]),
         times=np.full((1, 1), within - in_mpi),
         exchange_s=in_mpi,
+        quick_s=in_mpi,
         in_mpi_s=in_mpi,
         serial_s=0.0,
         overlapped=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -42,7 +43,9 @@ class Writer:
     ) -> None:
         self.stem, self.beside, self.arrivals, self.seed, self.spread = stem, beside, arrivals, seed, spread
         self.said: list[str] = []
-        """Notes on what was chosen, and why."""
+        """Notes on what was changed."""
+        self.models: Counter[str] = Counter()
+        """How often each model of arrivals was chosen."""
 
     def text(self, step: Step, name: str, comment: str) -> str:
         """The workload file."""
@@ -60,6 +63,8 @@ class Writer:
         if grid is not None:
             sweep = step.exchanges[0].pattern.name == "sweep3d"
             document.add("grid", list(grid[:2] if sweep else grid))
+        elif step.ranks > 2 and any(e.pattern.name == "pt2pt" for e in step.exchanges):
+            document.add("grid", [step.ranks])
         document.add("share", round(step.share, 4))
         if len(step.exchanges) == 1:
             self._exchange(document, step.exchanges[0], step, 0)
@@ -68,6 +73,7 @@ class Writer:
         for number, exchange in enumerate(step.exchanges, 1):
             table = tomlkit.table()
             table.add("name", exchange.name or f"exchange {number}")
+            table["name"].comment(exchange.pattern.said)
             self._exchange(table, exchange, step, number)
             array.append(table)
         document.add("exchanges", array)
@@ -76,9 +82,12 @@ class Writer:
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
         into.add("receiver", "computing" if exchange.region or self.spread else "waiting")
-        compute, arrivals = self._arrivals(exchange, step, number)
+        compute, arrivals, why = self._arrivals(exchange, step, number)
         into.add("compute", compute)
         into.add("arrivals", arrivals)
+        if why:
+            into["arrivals"].comment(why)
+        self.models[str(arrivals["model"])] += 1
 
     def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
         size = pattern.faces[0]
@@ -88,7 +97,7 @@ class Writer:
             into.add("buffer", f"{size} B")
         elif pattern.name in ("pt2pt", "neighbours"):
             into.add("pattern", "neighbours")
-            lists = pattern.lists or (((1, size),), ((0, size),))
+            lists = pattern.lists
             if len(lists) > MOST_LISTED:
                 file = f"{self.stem}-neighbours{f'-{number}' if number else ''}.txt"
                 lines = (" ".join(f"{to}:{b}" for to, b in mine) for mine in lists)
@@ -113,9 +122,8 @@ class Writer:
                 into.add("edges", _filled(pattern.edges, edge))
                 into.add("corner", f"{pattern.corner or edge} B")
 
-    def _arrivals(self, exchange: Exchange, step: Step, number: int) -> tuple[Any, Any]:
-        """The tables [compute] and [arrivals]; the times go to a file of their own."""
-        where = f"{exchange.name}: " if number else ""
+    def _arrivals(self, exchange: Exchange, step: Step, number: int) -> tuple[Any, Any, str]:
+        """The tables [compute] and [arrivals], and why these; the times go to a file of their own."""
         found = named(exchange.times, self.seed) if self.arrivals == "auto" and exchange.region else None
         compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
         if not exchange.region:
@@ -124,24 +132,22 @@ class Writer:
             arrivals.add("model", "normal" if spread else "none")
             if spread:
                 arrivals.add("spread", spread)
-            return compute, arrivals
+            return compute, arrivals, ""
         file = f"{self.stem}-arrivals{f'-{number}' if number else ''}.npy"
         self.beside(file, _npy(exchange.times))
         compute.add("time", format_exact(found.time_s if found else exchange.compute_s, Unit.TIME))
         if found is not None:
-            self.said.append(f"{where}arrivals are {found.fields['model']}: {found.because}; the times are in {file}")
             for key, value in found.fields.items():
                 arrivals.add(key, value)
-            return compute, arrivals
+            return compute, arrivals, f"{found.because}; the times are in {file}"
         same = exchange.threads == step.threads
         why = "as asked" if self.arrivals != "auto" else "no simple distribution fits"
         if not same:
             why += f"; of {exchange.threads} threads, so their density"
-        self.said.append(f"{where}arrivals are the captured times ({why}), in {file}")
         arrivals.add("model", "trace" if same else "kde")
         arrivals.add("file", file)
         arrivals.add("unit", "s")
-        return compute, arrivals
+        return compute, arrivals, f"the captured times: {why}"
 
 
 def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:

@@ -105,9 +105,9 @@ class LibraryProfile:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a port to this library's partitioned calls has to know, a sentence each."""
+        """What a port to this library's partitioned calls has to know, a line each; `facts` have the sources."""
         unbuilt = (f"not released: it needs {self.needs}",) if self.needs else ()
-        return unbuilt + tuple(f.text(self.version) for f in self.known if f.bug)
+        return unbuilt + tuple(f"{f.says}: {f.do}" if f.do else f.says for f in self.known if f.bug)
 
     @property
     def known(self) -> tuple[Fact, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,7 +62,8 @@ def capture(
         return code
     terminal = console(stderr=True)
     terminal.print(summary_view(summarise(read_run(output))))
-    terminal.print(f"captured into {output}; next: pready workload {output} -o app.toml")
+    # not through the terminal's: it would wrap a command
+    click.echo(f"captured into {output}\nnext: pready workload {shlex.quote(str(output))} -o app.toml", err=True)
     return code
 
 

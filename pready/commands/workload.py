@@ -25,6 +25,7 @@ from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
+from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import load
@@ -32,6 +33,8 @@ from pready.show.pages.capture import html
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status
 
+MODELS = {"trace": "the captured times", "kde": "the density of captured times", "none": "none"}
+"""Models of arrivals in words, where their name alone says too little."""
 PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 
 
@@ -111,7 +114,7 @@ def workload(
             regions = read_caliper(from_caliper)
             text = text_from_caliper(regions, called, compute=compute, source=str(from_caliper), **given)
         _checked(output, text)
-        click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
+        click.echo(f"wrote {output}; next: {_next(output)}", err=True)
         return
     if from_goal is not None and output is not None:
         with status("reading the trace"):
@@ -182,11 +185,23 @@ def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, s
     written: list[str] = []
     writer = Writer(output.stem, beside, arrivals, seed, spread)
     comment = f"By pready {VERSION} workload, seed {seed}, {of}"
+    comment += "".join(f"\nnote: {note}" for note in step.notes)
     _checked(output, writer.text(step, name or output.stem, comment))
     for line in writer.said:
-        click.echo(f"  {line}", err=True)
-    files = ", ".join([str(output), *written])
-    click.echo(f"wrote {files}; next: pready predict {shlex.quote(str(output))}", err=True)
+        click.echo(f"note: {line}", err=True)
+    models = ", ".join(f"{MODELS.get(m, m)} ({n})" if len(writer.models) > 1 else MODELS.get(m, m)
+                       for m, n in writer.models.most_common())  # fmt: skip
+    files = f" and {len(written)} file{'s' * (len(written) > 1)} beside it" if written else ""
+    click.echo(f"wrote {output}{files}; arrivals: {models}\nnext: {_next(output)}", err=True)
+
+
+def _next(output: Path) -> str:
+    """A prediction that works: on the default machine, else on one that has what the file needs."""
+    words = f"pready predict {shlex.quote(str(output))}"
+    if (load(output).ranks_of_a_node or 1) == 1 or machines.load(options.DEFAULT_MACHINE).intra is not None:
+        return words
+    within = next((name for name in machines.profiles() if machines.load(name).intra is not None), None)
+    return words if within is None else f"{words} --machine {within}"
 
 
 def _checked(output: Path, text: str) -> None:

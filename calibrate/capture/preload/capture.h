@@ -44,6 +44,7 @@ void store_name_rank(int rank);        // names the file after the rank
 void store_forget(void);               // in a child process: leave the parent's file
 void store_text(int offset, int room, const char *text);
 uint16_t store_site(const void *address, uint32_t kind);
+uint16_t store_place(const void *address, uint32_t kind, uint16_t caller);
 void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end);
 
 static inline bool recording(void)
@@ -65,6 +66,10 @@ static inline void store_record(enum kind kind, uint16_t site, int32_t who, uint
     r->what = what;
     __atomic_store_n(&r->kind, (uint16_t)kind, __ATOMIC_RELEASE);
 }
+
+// ---- callers.c: who called ----------------------------------------------------------------------------------
+
+uint16_t callers_site(const void *at, const void *frame); // the place of a call with its callers
 
 // ---- next.c: the functions behind our wrappers --------------------------------------------------------------
 

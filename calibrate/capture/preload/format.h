@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define FORMAT_MAGIC "pready capture 1"
+#define FORMAT_MAGIC "pready capture 2"
 enum {
     FORMAT_SITES = 1024,      // places in the code
     FORMAT_SITE_BYTES = 512,  // of one place
@@ -54,11 +54,11 @@ enum {
     TEXT_OPENMP_ROOM = 256,
 };
 
-// A place in the code: where in which object.
+// A place in the code: where in which object. With its caller it is a chain of calls, a place for each chain.
 struct site {
     uint64_t offset; // from the object's first mapped byte
     uint32_t kind;   // SITE_*; written last, so 0 is a place that is not there
-    uint32_t pad;
+    uint32_t caller; // place of the call of the function that it is in; 0: not followed
     char symbol[176]; // of the dynamic symbol table, where there is one
     char object[320]; // path
 };

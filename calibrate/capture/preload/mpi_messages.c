@@ -3,12 +3,12 @@
 
 #define SENDS(name, kind)                                                                                              \
     WRAP(name, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                      \
-         (buf, count, type, dest, tag, comm), NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 #define ISENDS(name, kind)                                                                                             \
     WRAP(name,                                                                                                         \
          (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),      \
          (buf, count, type, dest, tag, comm, request),                                                                 \
-         NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 
 SENDS(Send, SEND)
 SENDS(Ssend, SEND)
@@ -31,7 +31,7 @@ WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
 
 // Two records of one call; the first has its time.
 #define NOTE_BOTH(send_count, send_type, receive_count, receive_type)                                                  \
-    NOTE(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                                  \
+    NOTE_SENT(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                                  \
     store_record(KIND_SENDRECV_RECEIVE, store_site(at, SITE_RETURN), peers_world_rank(source, comm),                   \
                  peers_bytes(receive_count, receive_type), t1, t1)
 
@@ -49,13 +49,13 @@ WRAP(Sendrecv_replace,
 #ifdef HAVE_LARGE_COUNTS
 #define SENDS_LARGE(name, kind)                                                                                        \
     WRAP(name, (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                \
-         (buf, count, type, dest, tag, comm), NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 #define ISENDS_LARGE(name, kind)                                                                                       \
     WRAP(name,                                                                                                         \
          (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,                       \
           MPI_Request *request),                                                                                       \
          (buf, count, type, dest, tag, comm, request),                                                                 \
-         NOTE(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 SENDS_LARGE(Send_c, SEND)
 SENDS_LARGE(Ssend_c, SEND)
 SENDS_LARGE(Bsend_c, SEND)
@@ -153,8 +153,7 @@ WRAP(Parrived, (MPI_Request request, int partition, int *flag), (request, partit
 #define NOTE_START(request_)                                                                                           \
     struct persistent about;                                                                                           \
     if (requests_find(request_, &about))                                                                               \
-        store_record((enum kind)about.start_kind, store_site(at, SITE_RETURN), about.peer,                             \
-                     about.bytes *about.partitions, t0, t1);                                                           \
+        store_record((enum kind)about.start_kind, CALLED_AT, about.peer, about.bytes *about.partitions, t0, t1);       \
     else                                                                                                               \
         NOTE(STARTALL, PEER_UNKNOWN, 0)
 
@@ -165,7 +164,6 @@ WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
      for (int i = 0; i < count; i++) {
          struct persistent about;
          if (requests_find(requests[i], &about))
-             store_record((enum kind)about.start_kind, store_site(at, SITE_RETURN), about.peer,
-                          about.bytes * about.partitions, t1, t1);
+             store_record((enum kind)about.start_kind, CALLED_AT, about.peer, about.bytes * about.partitions, t1, t1);
      })
 WRAP_BEFORE(Request_free, (MPI_Request * request), (request), requests_drop(*request), (void)0)

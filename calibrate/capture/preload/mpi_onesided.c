@@ -7,11 +7,11 @@
 #define ORIGIN_ARGUMENTS origin, count, type, rank, displacement, target_count, target_type
 
 WRAP(Put, (ORIGIN_PARAMETERS, MPI_Win win), (ORIGIN_ARGUMENTS, win),
-     NOTE(PUT, peers_window_rank(rank, win), peers_bytes(count, type)))
+     NOTE_SENT(PUT, peers_window_rank(rank, win), peers_bytes(count, type)))
 WRAP(Rput, (ORIGIN_PARAMETERS, MPI_Win win, MPI_Request *request), (ORIGIN_ARGUMENTS, win, request),
-     NOTE(RPUT, peers_window_rank(rank, win), peers_bytes(count, type)))
+     NOTE_SENT(RPUT, peers_window_rank(rank, win), peers_bytes(count, type)))
 WRAP(Accumulate, (ORIGIN_PARAMETERS, MPI_Op op, MPI_Win win), (ORIGIN_ARGUMENTS, op, win),
-     NOTE(ACCUMULATE, peers_window_rank(rank, win), peers_bytes(count, type)))
+     NOTE_SENT(ACCUMULATE, peers_window_rank(rank, win), peers_bytes(count, type)))
 WRAP(Get,
      (void *origin, int count, MPI_Datatype type, int rank, MPI_Aint displacement, int target_count,
       MPI_Datatype target_type, MPI_Win win),

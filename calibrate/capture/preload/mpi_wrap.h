@@ -49,6 +49,11 @@
 // One record of this call.
 #define NOTE(kind, who, what) store_record(KIND_##kind, store_site(at, SITE_RETURN), who, what, t0, t1)
 
+// The same of a message that is sent, with the callers of the place: Fortran's bindings and an application's own
+// helpers send for their callers.
+#define CALLED_AT callers_site(at, __builtin_frame_address(0))
+#define NOTE_SENT(kind, who, what) store_record(KIND_##kind, CALLED_AT, who, what, t0, t1)
+
 extern bool mpi_runs; // between MPI_Init and MPI_Finalize, or while a session is open
 
 // ---- peers.c --------------------------------------------------------------------------------------------------------

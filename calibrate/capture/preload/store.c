@@ -238,12 +238,12 @@ void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what
 enum { SLOTS = 4096 }; // a power of two, well above FORMAT_SITES
 
 static struct {
-    _Atomic(const void *) address;
+    _Atomic uint64_t key;    // address and caller
     _Atomic uint16_t number; // 0 until known
 } slots[SLOTS];
 static atomic_uint sites_taken = 1;
 
-static void describe(unsigned number, const void *address, uint32_t kind)
+static void describe(unsigned number, const void *address, uint32_t kind, uint16_t caller)
 {
     struct site *const s = (struct site *)(mapped + FORMAT_HEADER) + number;
     Dl_info info;
@@ -259,34 +259,40 @@ static void describe(unsigned number, const void *address, uint32_t kind)
             put_text(s->symbol, sizeof s->symbol, info.dli_sname);
     } else
         s->offset = (uint64_t)(uintptr_t)address;
+    s->caller = caller;
     __atomic_store_n(&s->kind, kind, __ATOMIC_RELEASE);
     __atomic_fetch_add(&store_header->used_sites, 1, __ATOMIC_RELAXED);
 }
 
-uint16_t store_site(const void *address, uint32_t kind)
+uint16_t store_place(const void *address, uint32_t kind, uint16_t caller)
 {
     if (address == NULL)
         return 0;
-    const uint64_t mixed = ((uint64_t)(uintptr_t)address ^ kind) * 0x9e3779b97f4a7c15u;
+    // A program's addresses have 48 bits.
+    const uint64_t key = (uint64_t)(uintptr_t)address ^ (uint64_t)caller << 48;
+    const uint64_t mixed = (key ^ kind) * 0x9e3779b97f4a7c15u;
     for (unsigned i = 0; i < 64; i++) {
         const unsigned at = (unsigned)((mixed >> 52) + i) % SLOTS;
-        const void *there = atomic_load_explicit(&slots[at].address, memory_order_acquire);
-        if (there == NULL) {
-            const void *none = NULL;
-            if (atomic_compare_exchange_strong(&slots[at].address, &none, address)) {
+        uint64_t there = atomic_load_explicit(&slots[at].key, memory_order_acquire);
+        if (there == 0) {
+            if (atomic_compare_exchange_strong(&slots[at].key, &there, key)) {
                 const unsigned number = atomic_fetch_add(&sites_taken, 1);
                 if (number >= FORMAT_SITES)
                     return 0;
                 const int was = errno;
-                describe(number, address, kind);
+                describe(number, address, kind, caller);
                 errno = was;
                 atomic_store_explicit(&slots[at].number, (uint16_t)number, memory_order_release);
                 return (uint16_t)number;
             }
-            there = none;
         }
-        if (there == address)
+        if (there == key)
             return atomic_load_explicit(&slots[at].number, memory_order_acquire); // 0 while it is being made
     }
     return 0;
+}
+
+uint16_t store_site(const void *address, uint32_t kind)
+{
+    return store_place(address, kind, 0);
 }

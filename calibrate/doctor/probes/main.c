@@ -38,7 +38,8 @@ double now_s(void)
 
 void sleep_s(double seconds)
 {
-    const struct timespec nap = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    const time_t whole = (time_t)seconds;
+    const struct timespec nap = {.tv_sec = whole, .tv_nsec = (long)(1e9 * (seconds - (double)whole))};
     nanosleep(&nap, NULL);
 }
 

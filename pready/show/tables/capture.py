@@ -9,7 +9,8 @@ from pready.calibrate.capture.run_summary import RunSummary
 from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 
-MOST_REGIONS = 12
+MOST_REGIONS = 4
+MOST_NOTES = 2
 
 
 def summary_view(summary: RunSummary) -> RenderableType:
@@ -24,22 +25,23 @@ def summary_view(summary: RunSummary) -> RenderableType:
     if summary.regions:
         parts.append(_regions(summary, run))
         rest = len(summary.regions) - MOST_REGIONS
-        if rest > 0:
-            parts.append(Text(f"and {rest} more", style="dim"))
+        more = f"and {_count(rest, 'region')} more; " if rest > 0 else ""
         parts.append(
             Text(
-                f"reclaimable: {format_time(summary.reclaimable_s)}, {summary.reclaimable_s / run:.1%} of the run: "
-                "finished threads waiting for their last one"
+                f"{more}finished threads wait for their last one for {format_time(summary.reclaimable_s)}, "
+                f"{summary.waiting:.1%} of the run"
             )
         )
-    parts += [Text(f"note: {note}", style="yellow") for note in summary.notes]
+    parts += [Text(f"note: {note}", style="yellow") for note in summary.notes[:MOST_NOTES]]
+    if len(summary.notes) > MOST_NOTES:
+        parts.append(Text(f"{_count(len(summary.notes) - MOST_NOTES, 'note')} more: pready workload", style="yellow"))
     return Group(*parts)
 
 
 def _regions(summary: RunSummary, run: float) -> Readable:
     table = Readable()
     table.add_column("parallel region", overflow="fold")
-    for column in ("threads", "calls", "each", "of the run", "last thread late by", "reclaimable", "of the run"):
+    for column in ("threads", "calls", "each", "last late by", "waiting"):
         table.add_column(column, justify="right", no_wrap=True)
     for r in summary.regions[:MOST_REGIONS]:
         calls = r.calls / summary.ranks
@@ -48,9 +50,7 @@ def _regions(summary: RunSummary, run: float) -> Readable:
             str(r.threads),
             f"{calls:.0f}",
             format_time(r.time_s / calls if calls else 0.0),
-            f"{r.time_s / run:.1%}",
             f"{r.late:.1%}",
-            format_time(r.reclaimable_s),
             f"{r.reclaimable_s / run:.1%}",
         )
     return table

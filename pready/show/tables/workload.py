@@ -2,39 +2,80 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.calibrate.capture.step import Step
+from pready.calibrate.capture.step import Exchange, Step
 from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 
-MOST_EXCHANGES = 16
+MOST_EXCHANGES = 3
+MOST_NOTES = 1
 
 
 def step_view(step: Step) -> RenderableType:
-    """The step's exchanges, those with the largest possible gain first."""
-    table = Readable("exchange", "pattern")
-    for column in ("bytes to a rank", "threads", "compute", "spread", "exchange", "can gain"):
+    """The step in a dozen lines: the exchanges with the largest possible gain, and what bounds it."""
+    table = Readable()
+    table.add_column("exchange", overflow="fold")
+    for column in ("bytes to a rank", "takes", "can gain"):
         table.add_column(column, justify="right", no_wrap=True)
     ranked = sorted(step.exchanges, key=lambda e: -e.most_s)
     for e in ranked[:MOST_EXCHANGES]:
-        sizes = [*e.pattern.faces, *e.pattern.edges, e.pattern.corner, *(b for to in e.pattern.lists for _, b in to)]
-        least, most = min(filter(None, sizes), default=0), max(sizes)
-        table.add_row(
-            e.name,
-            e.pattern.said,
-            format_size(most) if least == most else f"{format_size(least)} … {format_size(most)}",
-            str(e.threads) if e.region else "",
-            format_time(e.compute_s),
-            f"{e.times.std() / e.compute_s:.1%}" if e.compute_s > 0 else "",
-            format_time(e.exchange_s),
-            f"≤ {e.most_s / step.step_s:.1%}" if step.step_s > 0 else "",
-        )
+        gain = f"≤ {_share(e.most_s / step.step_s)}" if step.step_s > 0 else ""
+        table.add_row(e.name, bytes_said(e), format_time(e.exchange_s), gain)
+    n = len(ranked)
     said = (
-        f"{step.steps} steps of {format_time(step.step_s)}, {step.share:.0%} of the run; "
-        f"{step.ranks} ranks, {step.ranks_per_node} on a node"
+        f"{step.steps} steps of {format_time(step.step_s)}, {_share(step.share)} of the run; {step.ranks} ranks, "
+        f"{step.ranks_per_node} on a node; {n} exchange{'s' * (n > 1)}"
     )
-    rest = len(ranked) - MOST_EXCHANGES
-    more = [Text(f"and {rest} more", style="dim")] if rest > 0 else []
-    return Group(Text(said), table, *more, *(Text(f"note: {note}", style="yellow") for note in step.notes))
+    return Group(
+        Text(said),
+        table,
+        *(Text(line) for line in [_rest(step, ranked[MOST_EXCHANGES:]), *_bounds(step)] if line),
+        *_notes(step.notes),
+    )
+
+
+def bytes_said(exchange: Exchange) -> str:
+    """Bytes from a rank to another, least and most."""
+    p = exchange.pattern
+    sizes = [*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to)]
+    least, most = min(filter(None, sizes), default=0), max(sizes)
+    return format_size(most) if least == most else f"{format_size(least)} … {format_size(most)}"
+
+
+def _rest(step: Step, rest: Sequence[Exchange]) -> str:
+    """The exchanges that are not listed, and the patterns of all."""
+    patterns = Counter(e.pattern.said_whole for e in step.exchanges)
+    some = ", ".join(f"{n} × {p}" if len(patterns) > 1 else p for p, n in patterns.most_common(3))
+    if not rest:
+        return f"pattern: {some}"
+    least = sum(e.most_s for e in rest) / step.step_s if step.step_s > 0 else 0.0
+    return f"and {len(rest)} more, ≤ {_share(least)} together; pattern: {some}"
+
+
+def _bounds(step: Step) -> list[str]:
+    """What lies between the threads' waiting and what a port saves."""
+    if not any(e.region for e in step.exchanges):
+        return []
+    return [
+        f"threads wait for their last one {_share(step.waiting)} of the run, "
+        f"{_share(step.waiting_before)} before an exchange",
+        f"exchanges take {_share(step.exchanging)} of a step, {_share(step.exchanging_quick)} without late ranks; "
+        f"a port saves ≤ {_share(step.most)}",
+    ]
+
+
+def _notes(notes: Sequence[str]) -> list[Text]:
+    shown = [f"note: {note}" for note in notes[:MOST_NOTES]]
+    if len(notes) > MOST_NOTES:
+        shown[-1] += f" (and {len(notes) - MOST_NOTES} more, in the file's head)"
+    return [Text(line, style="yellow") for line in shown]
+
+
+def _share(x: float) -> str:
+    """A share in two digits."""
+    return f"{100 * x:.0f} %" if x >= 0.1 or x == 0 else f"{100 * x:.2g} %"

@@ -61,7 +61,7 @@ def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
     ("data", "problem"),
     [
         (b"", "is no capture file"),
-        (b"pready capture 2".ljust(600_000, b"\0"), "is no capture file"),
+        (b"pready capture 1".ljust(600_000, b"\0"), "is no capture file"),
         (capture_file([], header_bytes=4096), "has the layout"),
         (capture_file([], rank=3, ranks=2), "rank = 3 of 2"),
         (capture_file([], ended=9), "ended = 9"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,30 +12,46 @@ import numpy as np
 import pytest
 from programs import HERE, pready
 
-from pready.calibrate.capture.files import kinds, read_run
+from pready.calibrate.capture.files import Run, kinds, read_run
 from pready.calibrate.capture.step import find
 
 MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
 OPTIONS = ("--allow-run-as-root", "--oversubscribe")
 
 
+NEEDED = pytest.mark.skipif(MPIF90 is None or MPIEXEC is None, reason="needs mpif90 with gfortran")
+
+
+def built(source: str, folder: Path, *flags: str) -> Path:
+    assert MPIF90 is not None
+    program = folder / Path(source).stem
+    words = [MPIF90, "-cpp", "-fopenmp", *flags, "-o", str(program), str(HERE / source)]
+    subprocess.run(words, check=True, timeout=100, cwd=folder)
+    return program
+
+
+def captured(program: Path, ranks: int, folder: Path) -> Run:
+    assert MPIEXEC is not None
+    version = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
+    options = OPTIONS if "Open" in version else ()
+    environ = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "2"}
+    words = ["capture", "-o", folder, "--mpicc", Path(MPIEXEC).with_name("mpicc"), "--", MPIEXEC, *options]
+    done = pready(*words, "-n", str(ranks), program, environ=environ)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.splitlines()  # the launcher's own before ours
+    ours = next(i for i, line in enumerate(said) if f"{ranks} ranks on " in line)
+    assert len(said) - ours <= 12
+    assert said[-1] == f"next: pready workload {folder} -o app.toml"
+    return read_run(folder)
+
+
 @pytest.mark.thorough
-@pytest.mark.skipif(MPIF90 is None or MPIEXEC is None, reason="needs mpif90 with gfortran")
+@NEEDED
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_fortran_is_captured(tmp_path: Path, module: str) -> None:
-    assert MPIF90 is not None
-    assert MPIEXEC is not None
-    said = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
-    options = OPTIONS if "Open" in said else ()
-    program = tmp_path / "ring"
-    flags = ["-cpp", "-fopenmp", "-g", *(["-DMPI_MODULE"] if module == "mpi" else [])]
-    subprocess.run([MPIF90, *flags, "-o", str(program), str(HERE / "ring.f90")], check=True, timeout=100)
-    run = tmp_path / "run"
-    launched = [MPIEXEC, *options, "-n", "3", program]
-    done = pready("capture", "-o", run, "--", *launched, environ={"OMP_WAIT_POLICY": "passive"})
-    assert done.returncode == 0, done.stderr
-    captured = read_run(run)
-    for process in captured.ranks:
+    program = built("ring.f90", tmp_path, "-g", *(["-DMPI_MODULE"] if module == "mpi" else []))
+    run = captured(program, 3, tmp_path / "run")
+    for process in run.ranks:
         sent = process.records[process.records["kind"] == kinds()["isend"]]
         received = process.records[process.records["kind"] == kinds()["irecv"]]
         assert len(sent) == len(received) == 20
@@ -41,6 +59,61 @@ def test_fortran_is_captured(tmp_path: Path, module: str) -> None:
         assert np.all(received["who"] == (process.rank + 2) % 3)
         assert np.all(sent["what"] == 8000)
         assert process.thread_level == "funneled"
-    step = find(captured)
+    step = find(run)
     assert (step.steps, step.threads) == (20, 2)
+    assert step.exchanges[0].name == "main program"
     assert step.exchanges[0].pattern.said == "ring, one way, of 3 ranks"
+
+
+AXES = ("x", "y")
+
+
+def order_of(names: list[str]) -> list[int]:
+    """Numbers of call sites: 1 to 3 in the order of the program's text, which the linker may choose."""
+    found = [int(name.split()[2]) for name in names[::2]]
+    assert sorted(found) == [1, 2, 3]
+    return found
+
+
+@pytest.mark.thorough
+@NEEDED
+@pytest.mark.parametrize("flags", [("-O2", "-g"), ("-O2",), ("-O2", "-s")], ids=["lines", "symbols", "stripped"])
+def test_exchanges_are_named_by_the_application(flags: tuple[str, ...], tmp_path: Path) -> None:
+    """Behind Fortran's binding and the application's own wrapper, with whatever the program still says of itself."""
+    run = captured(built("phases.f90", tmp_path, "-fno-inline", *flags), 4, tmp_path / "run")
+    step = find(run)
+    assert (step.steps, step.ranks, len(step.exchanges)) == (20, 4, 6)
+    names = [e.name for e in step.exchanges]
+    if "-g" in flags and shutil.which("addr2line"):
+        # the lines of the two calls in advect
+        source = (HERE / "phases.f90").read_text().splitlines()
+        at = [number for number, line in enumerate(source, 1) if "call update_halo(" in line]
+        expected = ["update_halo from accelerate", *(f"update_halo (phases.f90:{line})" for line in at[1:])]
+    elif "-s" not in flags:
+        expected = [
+            "update_halo from accelerate",
+            "update_halo, call site 1 in advect",
+            "update_halo, call site 2 in advect",
+        ]
+    else:
+        assert names == [f"call site {n} of phases, {axis}" for n in order_of(names) for axis in AXES]
+        return
+    assert names == [f"{name}, {axis}" for name in expected for axis in AXES]
+    said = [f"halo on 2 × 2 ranks in 2 phases, phase {n} ({axis})" for n, axis in enumerate(AXES, 1)]
+    assert [e.pattern.said for e in step.exchanges] == 3 * said
+    assert {e.region for e in step.exchanges} == {"update_halo"}
+
+
+@pytest.mark.thorough
+@NEEDED
+def test_the_last_line_is_a_command_that_works(tmp_path: Path) -> None:
+    captured(built("phases.f90", tmp_path, "-O2", "-fno-inline"), 4, tmp_path / "run")
+    done = pready("workload", tmp_path / "run", "-o", tmp_path / "app.toml", environ={"COLUMNS": "80"})
+    assert done.returncode == 0, done.stderr
+    said = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    assert len(said) <= 12
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    command = said[-1].removeprefix("next: pready ")
+    done = pready(*shlex.split(command), "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["exchanges"]) == 6

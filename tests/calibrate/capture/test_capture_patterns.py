@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pready.calibrate.capture.arrivals_fit import named
-from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_sweep
+from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Repetition, repetition
 from pready.model.common.units import Unit, parse
 
@@ -128,7 +128,42 @@ def test_halos_are_no_sweeps() -> None:
     assert recognise_sweep(one_after_the_other) is None
 
 
+def test_a_halo_in_phases_is_said_to_be_one() -> None:
+    """Axis after axis, and what is no halo if it is taken together."""
+    whole = halo(7, (3, 2, 1), False, dict.fromkeys(CLASSES, 64))
+    along_x = [{to: s for to, s in mine.items() if abs(to - rank) == 1} for rank, mine in enumerate(whole)]
+    along_y = [{to: s for to, s in mine.items() if abs(to - rank) == 3} for rank, mine in enumerate(whole)]
+    x, y, again = recognise_step([along_x, along_y, along_x])
+    assert (x.said, x.axis) == ("halo on 3 × 2 ranks in 2 phases, phase 1 (x)", "x")
+    assert (y.said, y.axis) == ("halo on 3 × 2 ranks in 2 phases, phase 2 (y)", "y")
+    assert again.whole is None  # no other half follows
+    assert x.lists == recognise(along_x).lists
+    assert [p.whole for p in recognise_step([along_x, along_x])] == [None, None]
+    pairs = [{rank ^ by: (64, 1)} for by in (1, 2) for rank in range(4)]
+    found = recognise_step([pairs[:4], pairs[4:]])
+    assert [p.said for p in found] == [
+        f"halo on 2 × 2 ranks in 2 phases, phase {n} ({a})" for n, a in ((1, "x"), (2, "y"))
+    ]
+
+
+def test_a_step_has_one_grid() -> None:
+    """A file has one grid: the exchange that fits another one is listed."""
+    square = halo(7, (3, 3, 1), True, dict.fromkeys(CLASSES, 64))
+    line = halo(7, (9, 1, 1), True, dict.fromkeys(CLASSES, 8))
+    assert [p.grid for p in recognise_step([square, line, square])] == [(3, 3, 1), None, (3, 3, 1)]
+
+
 def test_pairs_and_rings() -> None:
+    for to, said in (
+        ([1, 0], "a pair of ranks, both ways"),
+        ([1, 0, 3, 2], "2 pairs of ranks, both ways"),
+        ([2, 3, 0, 1], "2 pairs of ranks, both ways"),
+        ([1, 2, 0], "ring, one way, of 3 ranks"),
+        ([1, 2, 0, 4, 5, 3], "list of neighbours of 6 ranks"),  # two rings
+    ):
+        assert recognise([{peer: (64 + rank % 2, 1)} for rank, peer in enumerate(to)]).said == said
+    many = recognise([{rank ^ 1: (64, 2)} for rank in range(4)])
+    assert (many.name, many.messages, many.faces[0]) == ("pt2pt", 2, 64)
     assert recognise([{1: (64, 1)}, {0: (64, 1)}]).name == "pt2pt"
     assert recognise([{1: (64, 1)}, {0: (65, 1)}]).name == "neighbours"
     ring = recognise([{(r + 1) % 4: (64, 1)} for r in range(4)])

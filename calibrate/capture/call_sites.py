@@ -1,0 +1,109 @@
+"""Names of a step's exchanges: the routines of the application that they are for.
+
+A message is sent by a binding of MPI, called by a helper of the application, called by the routine that wants an
+exchange. The name is that of the innermost routine that no other exchange of the step goes through on another way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pready.calibrate.capture.files import Place
+from pready.calibrate.capture.symbols import function_of, has_symbol, line_of
+
+_MPI_FILE = re.compile(r"lib(p?mpi|mpich|fmpich|psm|open-(pal|rte)|mpifort|vt|scorep)\w*[-.\w]*\.so")
+_MPI_FUNCTION = re.compile(r"_?p?mpi_\w+|(ompi|MPIR|MPID)_\w+", re.IGNORECASE)
+_RUNTIME_FILE = re.compile(r"(lib(gomp|omp|iomp5|c|pthread|pready_capture)|ld-linux\S*)[-.]\S*so\S*")
+_STARTS = ("main", "_start", "__libc_start_main", "__libc_start_call_main")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a chain."""
+
+    function: str
+    """The function that calls."""
+    object: str
+    offset: int
+    line: str
+    known: bool
+    """The function has a name."""
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it calls, the same on all ranks."""
+        return self.object, self.offset
+
+    @property
+    def where(self) -> str:
+        """The function, or the file that it is in."""
+        return self.function if self.known else Path(self.object).name
+
+
+Chain = tuple[Call, ...]
+"""The innermost call first."""
+
+
+def chain_of(places: Sequence[Place | None], site: int) -> Chain:
+    """The calls of the application that lead to a place, without those of MPI and of runtimes."""
+    found: list[Call] = []
+    seen: set[int] = set()
+    while 0 < site < len(places) and site not in seen:
+        seen.add(site)
+        place = places[site]
+        if place is None:
+            break
+        call = Call(function_of(place), place.object, place.offset, line_of(place), has_symbol(place))
+        file = Path(place.object).name
+        outside = _MPI_FILE.fullmatch(file) or _RUNTIME_FILE.fullmatch(file) or _MPI_FUNCTION.fullmatch(call.function)
+        if not outside:
+            found.append(call)
+        site = place.caller
+    while len(found) > 1 and found[-1].function in _STARTS:
+        found.pop()
+    return tuple(found)
+
+
+def names_of(chains: Sequence[Chain]) -> list[str]:
+    """A name for each exchange, in order: the routine, and its caller where several call it; empty without a chain.
+
+    Several calls of one routine are told apart by their lines, or as "call site 2".
+    """
+    ways = [_way(chain, chains) for chain in chains]
+    sites: defaultdict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
+    for inner, call in filter(None, ways):
+        sites[inner, call.where].add(call.place)
+    return ["" if way is None else _name(*way, sorted(sites[way[0], way[1].where])) for way in ways]
+
+
+def _name(inner: str, call: Call, among: list[tuple[str, int]]) -> str:
+    """Of the call of a helper ("" if it is none), beside others of the same function."""
+    if len(among) == 1:
+        return f"{inner} from {call.where}" if inner else call.where
+    if call.line:
+        return f"{inner or call.where} ({call.line})"
+    number = f"call site {among.index(call.place) + 1}"
+    return f"{inner}, {number} in {call.where}" if inner else f"{number} of {call.where}"
+
+
+def _way(chain: Chain, chains: Sequence[Chain]) -> tuple[str, Call] | None:
+    """The outermost helper that others use as well ("" if none), and the call of it."""
+    if not chain:
+        return None
+    j = next((j for j in range(len(chain)) if not _shared(chain, j, chains)), len(chain) - 1)
+    inner = chain[j - 1] if j else None
+    return (inner.function if inner is not None and inner.known else ""), chain[j]
+
+
+def _shared(chain: Chain, j: int, chains: Sequence[Chain]) -> bool:
+    """Does another exchange go through the function of call `j`, called from elsewhere?"""
+    outward = [c.place for c in chain[j + 1 :]]
+    return any(
+        call.function == chain[j].function and [c.place for c in other[k + 1 :]] != outward
+        for other in chains
+        for k, call in enumerate(other)
+    )
