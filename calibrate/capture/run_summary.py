@@ -150,7 +150,7 @@ def notes(run: Run) -> list[str]:
     said = []
     processes = run.ranks or run.processes
     if not run.ranks:
-        said.append("no process called MPI_Init, or its MPI is linked statically: no messages")
+        said.append("no process called MPI_Init (sessions do not count), or its MPI is linked statically: no messages")
     elif len(run.ranks) < run.ranks[0].ranks:
         said.append(
             f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or to another folder"

@@ -12,7 +12,6 @@
 #endif
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 #define HAVE_PARTITIONED
-#define HAVE_SESSIONS
 #endif
 
 #define TEXT_OF(x) #x
@@ -54,16 +53,12 @@
 #define CALLED_AT callers_site(at, __builtin_frame_address(0))
 #define NOTE_SENT(kind, who, what) store_record(KIND_##kind, CALLED_AT, who, what, t0, t1)
 
-extern bool mpi_runs; // between MPI_Init and MPI_Finalize, or while a session is open
+extern bool mpi_runs; // between MPI_Init and MPI_Finalize
 
 // ---- peers.c --------------------------------------------------------------------------------------------------------
 
 bool peers_prepare(void);                           // when MPI begins
 bool peers_from_world(int *rank, int *ranks);       // after MPI_Init
-#ifdef HAVE_SESSIONS
-bool peers_from_session(MPI_Session session, int *rank, int *ranks); // a session with the world's processes
-#endif
-void peers_leave(void);                             // before their world or session ends
 void peers_end(void);                               // before MPI does
 int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
 int32_t peers_window_rank(int rank, MPI_Win win);   //

@@ -1,6 +1,4 @@
 // Translates ranks of communicators and windows to MPI_COMM_WORLD, and counts to bytes.
-//
-// A program with sessions only has no MPI_COMM_WORLD, but the same processes in the same order in "mpi://WORLD".
 #include "mpi_wrap.h"
 
 #include <stdlib.h>
@@ -9,7 +7,7 @@
 bool mpi_runs;
 
 static struct {
-    MPI_Comm world;  // 0 without MPI_Init, which is no communicator
+    MPI_Comm world;
     MPI_Group group; // of the world
     bool known;      // the group exists
     int ranks;
@@ -104,7 +102,6 @@ bool peers_from_world(int *rank, int *ranks)
     __typeof__(&PMPI_Comm_size) comm_size;
     TAKE(comm_rank, "PMPI_Comm_rank")
     TAKE(comm_size, "PMPI_Comm_size")
-    peers_leave();
     if (comm_rank(world, rank) != MPI_SUCCESS || comm_size(world, ranks) != MPI_SUCCESS ||
         mpi.comm_group(world, &mpi.group) != MPI_SUCCESS)
         return false;
@@ -113,41 +110,15 @@ bool peers_from_world(int *rank, int *ranks)
     return mpi.known = *ranks > 0;
 }
 
-#ifdef HAVE_SESSIONS
-bool peers_from_session(MPI_Session session, int *rank, int *ranks)
-{
-    __typeof__(&PMPI_Group_from_session_pset) group_of;
-    __typeof__(&PMPI_Group_rank) group_rank;
-    TAKE(group_of, "PMPI_Group_from_session_pset")
-    TAKE(group_rank, "PMPI_Group_rank")
-    peers_leave();
-    if (group_of(session, "mpi://WORLD", &mpi.group) != MPI_SUCCESS)
-        return false;
-    mpi.known = true;
-    if (group_rank(mpi.group, rank) != MPI_SUCCESS || mpi.group_size(mpi.group, ranks) != MPI_SUCCESS || *rank < 0) {
-        peers_leave();
-        return false;
-    }
-    mpi.ranks = *ranks;
-    return true;
-}
-#endif
-
-void peers_leave(void)
-{
-    if (mpi.known)
-        mpi.group_free(&mpi.group);
-    mpi.known = false;
-    memset(&mpi.world, 0, sizeof mpi.world);
-}
-
 void peers_end(void)
 {
     __typeof__(&PMPI_Comm_free_keyval) comm_keyval =
         (__typeof__(&PMPI_Comm_free_keyval))next_symbol("PMPI_Comm_free_keyval");
     __typeof__(&PMPI_Win_free_keyval) win_keyval =
         (__typeof__(&PMPI_Win_free_keyval))next_symbol("PMPI_Win_free_keyval");
-    peers_leave();
+    if (mpi.known)
+        mpi.group_free(&mpi.group);
+    mpi.known = false;
     if (comm_keyval != NULL && win_keyval != NULL) {
         comm_keyval(&mpi.comm_key);
         win_keyval(&mpi.win_key);
