@@ -30,6 +30,7 @@ from pready.model.timeline.plain_run import Alone
 from pready.model.timeline.rules import (
     acknowledgement,
     answers_inside,
+    asks,
     confirmed,
     counted,
     delivered,
@@ -409,19 +410,22 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
     """What has to happen before the payload may go."""
     i, setting = approach.interface, evaluation.setting
-    if i.opens and not costs.asks(i):
+    waits = asks(costs, i, setting)
+    if i.opens and not waits:
         return "none: the clear-to-send or the exposure epoch has come", []
     if i.two_sided_rendezvous:
         return "the rank that comes second starts the transfer", []
-    if not costs.asks(i):
+    if not waits:
         return f"none: {segment.protocol} messages go at once", []
     said = "active message: the receiver fetches its data" if i.opens else "rendezvous: RTS and CTS"
+    said = "put by the target's processor, beyond what buffers hold" if i.one_sided else said
     first = "one of its threads is through and waits in MPI" if i.completes == "threads" else "its threads have joined"
     if answers_inside(costs, i, setting) and evaluation.workload.receiver == "computing":
-        said += f"; no CTS before the receiver is in MPI: {first}"
-    if setting.sender_progress == "on-call" and i.completes == "master":
+        said += f"; nothing moves before the receiver is in MPI: {first}"
+    on_call = setting.sender_progress == "on-call" and not i.windows_per_thread
+    if on_call and i.completes == "master":
         said += "; the sender sees the CTS once its threads have joined"
-    elif setting.sender_progress == "on-call" and setting.partitions_per_thread > 1:
+    elif on_call and setting.partitions_per_thread > 1:
         said += "; the sender sees the CTS once the first of its threads waits in MPI"
     shake = BY_COST["handshake"]
     return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]

@@ -165,6 +165,7 @@ RMA_MANY_ACTIVE = Interface(
     call="MPI_Put",
     splits=True,
     sync="active",
+    completes="threads",
     mechanism="windows",
     windows_per_thread=True,
 )

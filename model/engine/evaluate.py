@@ -473,7 +473,7 @@ class Evaluation(FromRest):
             by_class = [price(approach.message_size(b), i) for b, i in zip(buffers, self._inside, strict=True)]
             # One plan at several prices, as long as protocols and arrivals are the same.
             rate = getattr(there.arrivals, "delay_rate", None)
-            kind = (*(bool(c.asks(approach.interface)) for c in by_class), there.thread_time, rate and size)
+            kind = (*(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size)
             alike.setdefault((approach, kind), []).append((size, here, by_class))
         iterations = (1 if self._alike else samples) if self.rest else self.per_draw
         own = []

@@ -22,6 +22,7 @@ from pready.model.timeline.rules import (
     Setting,
     acknowledgement,
     answers_inside,
+    asks,
     confirmed,
     contending,
     counted,
@@ -116,7 +117,7 @@ class Exchange:
     @cached_property
     def asks(self) -> NDArray[np.bool_]:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
-        return np.array([bool(c.asks(self.interface).any()) for c in self.by_class])
+        return np.array([bool(asks(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @cached_property
     def delivered(self) -> NDArray[np.bool_]:
@@ -142,6 +143,8 @@ class Exchange:
         """When does a sender see the clear-to-send for a rendezvous?"""
         interface = self.interface
         if self.setting.sender_progress != "on-call":
+            return AT_ONCE
+        if interface.windows_per_thread:  # each thread ends the epoch of its put
             return AT_ONCE
         if interface.completes == "master":
             return JOINED

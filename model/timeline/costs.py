@@ -116,6 +116,10 @@ class Costs:
             return np.asarray(self.size >= interface.fetched_from)
         return np.asarray(np.logical_and(interface.shakes, self.handshake > 0))
 
+    def protocol(self, interface: Interface) -> tuple[bool, ...]:
+        """What messages of one row have in common that are sent alike."""
+        return bool(self.asks(interface)), bool(self.handshake > 0), bool(self.on_call)
+
     def half_shake(self, interface: Interface) -> Array:
         """One way of the handshake; 0 for an active message, whose cost contains it."""
         asks = self.asks(interface) & (not interface.active_message)

@@ -36,6 +36,7 @@ from pready.model.timeline.rules import (
     Setting,
     acknowledgement,
     answers_inside,
+    asks,
     confirmed,
     contending,
     counted,
@@ -183,12 +184,12 @@ class Ranks:
 
     def _kind(self, c: Costs, two_way: bool) -> Kind:
         interface, setting = self.interface, self.setting
-        asks = bool(c.asks(interface))
+        waits = bool(asks(c, interface, setting))
         completes = Completes.COPIED if interface.one_sided else Completes(int(c.completes))
         if two_way and bool(delivered(c, interface, setting)):
             completes = Completes.DELIVERED
         elif completes in (Completes.BY_PROTOCOL, Completes.DELIVERED):  # one way, nobody waits for the receiver
-            completes = Completes.LEFT if asks or interface.two_sided_rendezvous else Completes.COPIED
+            completes = Completes.LEFT if waits or interface.two_sided_rendezvous else Completes.COPIED
         service = float(c.receive if interface.matches else c.unmatched)
         if interface.active_message:
             service += float(c.copy_out)
@@ -203,8 +204,8 @@ class Ranks:
             service=service,
             returned=float(taken_in(c, interface, setting) + acknowledgement(c, interface, setting)),
             ack=float(acknowledgement(c, interface, setting)),
-            asks=asks,
-            inside_mpi=asks and bool(answers_inside(c, interface, setting)),
+            asks=waits,
+            inside_mpi=waits and bool(answers_inside(c, interface, setting)),
             completes=completes,
         )
 
@@ -352,7 +353,7 @@ class Ranks:
         if kind.inside_mpi and request >= posted:
             answered = max(request, enters)
         seen = answered + kind.half
-        if setting.sender_progress == "on-call":
+        if setting.sender_progress == "on-call" and not interface.windows_per_thread:  # which end a put's epoch at once
             if not self.own_threads:
                 seen = max(seen, join)
             elif setting.partitions_per_thread > 1:  # else the thread that has issued it
@@ -491,7 +492,7 @@ class Ranks:
             return end + self.meeting
         known = end + self.kinds_of[0].ack
         if sync == "passive":
-            return max(known + self.closing + self.control, notify)
+            return max(known + self.closing + self.control, notify) + self.meeting
         if self.confirmed:
             end = known + self.control
-        return max(end, notify) + self.closing
+        return max(end, notify) + self.closing + self.meeting

@@ -118,9 +118,19 @@ def gap(costs: Costs, interface: Interface) -> Array:
     return costs.gap_put if interface.one_sided else costs.gap
 
 
+def asks(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
+    """Does a message wait for its receiver? Shape of a cost. A put of the size of a rendezvous does that the target's
+    processor takes in: beyond what buffers hold nothing moves while no thread of the target is in MPI."""
+    if interface.one_sided and setting.puts != "adapter" and setting.progress != "thread":
+        return np.asarray(costs.handshake > 0)
+    return costs.asks(interface)
+
+
 def answers_inside(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
-    """Does a receiver answer only in MPI? Shape of a cost. An adapter answers no active message."""
-    return np.asarray(setting.progress != "thread") if interface.active_message else costs.on_call
+    """Does a receiver answer only in MPI? Shape of a cost. An adapter answers no active message, and no put that the
+    processor takes in."""
+    by_processor = interface.active_message or interface.one_sided
+    return np.asarray(setting.progress != "thread") if by_processor else costs.on_call
 
 
 def serving(

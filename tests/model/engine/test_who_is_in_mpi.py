@@ -159,3 +159,18 @@ def test_the_rule_before_is_told_apart() -> None:
     assert eta("on-call", "many") == pytest.approx(eta("thread", "many"), rel=1e-3)
     assert eta("on-call", "many-joined") == pytest.approx(1.01, abs=0.01)
     assert eta("on-call", "part") == pytest.approx(1.01, abs=0.02)
+
+
+def test_a_put_by_the_processor_waits_for_a_thread_of_its_target() -> None:
+    # Eight threads in both ranks, the last late by 10 ms. A put of the size of a rendezvous that the target's processor
+    # takes in moves when a thread is in MPI there: with a window per thread and MPI_Win_wait by each thread, from 5 ms
+    # on, so that the last has the wire to itself; with one window after the join, where all eight move.
+    machine, w = on_call(), workload(8, **late("200 %"))
+    puts = machine.progress.model_copy(update={"value": "processor"})
+    machine = machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"puts": puts})})
+    assert communication(machine, w, Approach(BY_KEY["rma-many-active"], 8, 1)) == pytest.approx(KIB100 + O_R, rel=1e-2)
+    for key in ("rma-single-active", "rma-single-passive", "rma-many-passive"):
+        assert communication(machine, w, Approach(BY_KEY[key], 8, 1)) == pytest.approx(8 * KIB100 + O_R, rel=1e-2)
+    # What the adapter moves waits for nobody.
+    for key in ("rma-many-active", "rma-single-active"):
+        assert communication(on_call(), w, Approach(BY_KEY[key], 8, 1)) == pytest.approx(KIB100, rel=1e-2)
