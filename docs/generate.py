@@ -30,6 +30,7 @@ from pready.model.toml.provenance import Provenance
 from pready.model.toml.schema import FileTable, file_tables
 from pready.model.workload.workload import Workload
 from pready.show.tables.library import transport_line
+from pready.show.tables.machine import by_fabric, sources_of
 
 
 def pages() -> dict[str, str]:
@@ -144,16 +145,17 @@ def machines() -> str:
     out = [
         "# Shipped machines",
         "",
-        "Profiles of the systems of the papers: no substitute for [measuring yours](../howto/your-machine.md). "
-        "`pready machines NAME` shows every value with its interval and source.",
+        "Profiles of the systems of the papers and of clusters whose owners published measurements: no substitute for "
+        "[measuring yours](../howto/your-machine.md). `pready machines NAME` shows every value with its interval and "
+        "source.",
         "",
-        "| profile | bandwidth | contexts | library | described by |",
-        "| --- | ---: | ---: | --- | --- |",
+        "| fabric | profile | bandwidth | measured, published, assumed | library | described by |",
+        "| --- | --- | ---: | ---: | --- | --- |",
     ]
-    for name in machine.profiles():
-        m = machine.load(name)
-        figures = f"{format_bandwidth(m.bandwidth)} | {m.contexts.value} | `{m.library.name}`"
-        out.append(f"| `{name}` | {figures} | {_cell(m.description)} |")
+    for name, m in by_fabric({name: machine.load(name) for name in machine.profiles()}).items():
+        values = ", ".join(map(str, sources_of(m).values()))
+        figures = f"{format_bandwidth(m.bandwidth)} | {values} | `{m.library.name}`"
+        out.append(f"| {m.fabric or ''} | `{name}` | {figures} | {_cell(m.description)} |")
     return "\n".join(out) + "\n"
 
 

@@ -16,7 +16,7 @@ from pready.show.terminal.terminal import console, print_json
 def machines(name: str | None, as_json: bool) -> None:
     """List the machine profiles, or show one (NAME or a TOML file) with every value and its provenance."""
     if name is None:
-        every = [m.load(n) for n in m.profiles()]
+        every = {n: m.load(n) for n in m.profiles()}
         if as_json:
             print_json(machines_data(every))
         else:

@@ -176,7 +176,11 @@ def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
     listed = out(capsys, "machines")
     rows = json.loads(out(capsys, "machines", "--json"))
     assert all(row["name"] in listed for row in rows)
-    assert [row["name"] for row in rows] == list(profiles())
+    assert {row["name"] for row in rows} == {*profiles()}
+    assert [row["fabric"] for row in rows] == sorted(row["fabric"] for row in rows)
+    for row in rows:
+        assert set(row["values"]) == {"measured", "literature", "assumed"}
+        assert sum(row["values"].values()) > 40
     meluxina = next(row for row in rows if row["name"] == "meluxina")
     assert meluxina["bandwidth_bytes_per_s"] == pytest.approx(25e9)  # gillis2023 4.1
     assert meluxina["latency_s"] == pytest.approx(1.22e-6)  # its footnote 1

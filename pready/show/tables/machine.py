@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import RenderableType
@@ -19,41 +20,61 @@ def _latency(machine: Machine) -> float:
     return s.o_s.value + s.L.value + s.o_r.value + machine.matching.base.value
 
 
-def machines_view(machines: list[Machine]) -> RenderableType:
-    """All profiles, a line each."""
-    table = Readable()
-    for column in ("profile", "bandwidth", "latency", "contexts", "library", "described by"):
-        number = column in ("bandwidth", "latency", "contexts")
+SOURCES = ("measured", "literature", "assumed")
+"""Where a value comes from: by pready or somebody's benchmark, published, or assumed."""
+
+
+def sources_of(machine: Machine) -> dict[str, int]:
+    """How many of a machine's values come from where; those of a path of its own are counted one by one."""
+    found: list[str] = [item.source for _, item in machine.values()]
+    return {source: found.count(source) for source in SOURCES}
+
+
+def by_fabric(profiles: Mapping[str, Machine]) -> dict[str, Machine]:
+    """The profiles sorted by fabric, then by name."""
+    return dict(sorted(profiles.items(), key=lambda each: (each[1].fabric or "", each[0])))
+
+
+def machines_view(profiles: Mapping[str, Machine]) -> RenderableType:
+    """All profiles, a line each, by fabric; how many values were measured, published and assumed."""
+    table, kinds = Readable(), "measured published assumed"
+    for column in ("profile", "fabric", "bandwidth", "latency", kinds, "library", "described by"):
+        number = column in ("bandwidth", "latency", kinds)
         last = column == "described by"
         table.add_column(
-            column, justify="right" if number else "left", no_wrap=not last, min_width=20 if last else None
+            column,
+            justify="right" if number else "left",
+            no_wrap=column in ("fabric", "profile", "bandwidth", "latency"),
+            min_width=20 if last else 9 if column == kinds else None,
         )
-    for m in machines:
-        figures = (format_bandwidth(m.bandwidth), format_time(_latency(m)), str(m.contexts.value))
-        table.add_row(m.name.lower(), *figures, m.library.name, m.description)
+    for name, m in by_fabric(profiles).items():
+        figures = (format_bandwidth(m.bandwidth), format_time(_latency(m)), " ".join(map(str, sources_of(m).values())))
+        table.add_row(name, m.fabric or "-", *figures, m.library.name, m.description)
     return table
 
 
-def machines_data(machines: list[Machine]) -> list[dict[str, Any]]:
+def machines_data(profiles: Mapping[str, Machine]) -> list[dict[str, Any]]:
     """The same as data for JSON."""
     return [
         {
-            "name": m.name.lower(),
+            "name": name,
             "title": m.name,
             "description": m.description,
             "created": m.created.isoformat(),
+            "fabric": m.fabric,
             "bandwidth_bytes_per_s": m.bandwidth,
             "latency_s": _latency(m),
             "contexts": m.contexts.value,
             "library": m.library.name,
+            "values": sources_of(m),
         }
-        for m in machines
+        for name, m in by_fabric(profiles).items()
     ]
 
 
 def machine_data(machine: Machine) -> dict[str, Any]:
     """One machine with every value, its interval and provenance, in SI units."""
-    (head,) = machines_data([machine])
+    (head,) = machines_data({machine.name.lower(): machine})
     return head | {"created_by": machine.created_by, "file": machine.model_dump(mode="json", by_alias=True)}
 
 

@@ -409,6 +409,6 @@ def test_workload_round_trip() -> None:
 
 def test_intra_node_needs_an_intra_node_path() -> None:
     with pytest.raises(pready.PreadyError, match=r"MeluXina has no intra-node path; valid: an \[intra\] table"):
-        predict(MELUXINA, made(path="intra"))
+        predict(MELUXINA.model_copy(update={"intra": None}), made(path="intra"))
     both = MELUXINA.model_copy(update={"intra": ideal().inter})
     assert predict(both, made(path="intra")).bulk.time_s < predict(both, made()).bulk.time_s

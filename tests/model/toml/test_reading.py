@@ -218,7 +218,7 @@ def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
 
 def test_unknown_machine_names_the_known_ones() -> None:
     text = said(lambda: machine.load("meluxna"))
-    assert "machine = 'meluxna' is unknown (did you mean \"meluxina\"?); valid: a file, or one of bebop" in text
+    assert "machine = 'meluxna' is unknown (did you mean \"meluxina\"?); valid: a file, or one of alaska-roce" in text
 
 
 def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
