@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -21,7 +19,8 @@ from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.merge import sealed
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import Built, built_for
-from pready.calibrate.measure.launcher import Launcher, slurm_script
+from pready.calibrate.measure.job_script import Job
+from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
 from pready.calibrate.measure.session import Progress as Told
@@ -78,9 +77,7 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
 @click.option("--no-pin", is_flag=True, help="Do not pin threads to cores.")
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
 @click.option("--name", help="The machine's name; the output's stem if absent.")
-@click.option(
-    "--slurm", type=click.Path(path_type=Path), metavar="JOB.sh", help="Write a job script that runs this, and stop."
-)
+@options.job()
 @click.option("--intra", is_flag=True, help="Two ranks on one node: add the intra-node path to the machine file of -o.")
 @click.option(
     "--ranks-per-node",
@@ -108,7 +105,7 @@ def calibrate(
     no_pin: bool,
     only: str | None,
     name: str | None,
-    slurm: Path | None,
+    job: tuple[str, Path] | None,
     intra: bool,
     per_node: int | None,
     fit_only: bool,
@@ -126,7 +123,7 @@ def calibrate(
     check_writable(output, (".toml",))
     budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
-        unfit = {"--intra": intra, "--slurm": slurm, "--measure": only, "--name": name}
+        unfit = {"--intra": intra, "--job": job, "--measure": only, "--name": name}
         for option in (option for option, given in unfit.items() if given):
             raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
         text, key = within_node.base(output, "--ranks-per-node"), None
@@ -143,8 +140,9 @@ def calibrate(
     if intra:
         _check_intra(output, rig, name)
         chosen = chosen or list(within_node.MEASUREMENTS)
-    if slurm is not None:
-        _write_job(slurm, launcher, budget_s, threads, nodes=1 if intra else 2, pin=not no_pin)
+    if job is not None:
+        nodes, each = (1, 2) if intra else (2, 1)
+        options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher, pin=not no_pin)
         return
     if not fit_only:
         _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
@@ -180,17 +178,6 @@ def _check_intra(output: Path, rig: str | None, name: str | None) -> None:
     if name is not None:
         raise PreadyError("--name with --intra", valid="one of them: the machine in the file keeps its name")
     within_node.base(output)
-
-
-def _write_job(path: Path, launcher: str | None, budget_s: float, threads: int, *, nodes: int, pin: bool) -> None:
-    words = [w for w in sys.argv[1:] if w]
-    at = next(i for i, w in enumerate(words) if w == "--slurm" or w.startswith("--slurm="))
-    del words[at : at + (1 if "=" in words[at] else 2)]
-    if launcher is None:
-        words += ["--launcher", f"srun -N {nodes} -n 2 -c {threads}"]
-    command = [shutil.which("pready") or "pready", *words]
-    write_text(path, slurm_script(command, time_s=budget_s + 600, threads=threads, pin=pin))
-    click.echo(f"wrote {path}: submit it with 'sbatch {path}'; submitted again, it resumes", err=True)
 
 
 def _measure(

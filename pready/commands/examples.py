@@ -9,7 +9,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
         "pready calibrate --rig 100Mbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
-        "pready calibrate --launcher 'srun -n 2 -c 8' --slurm job.sh -o mymachine.toml",
+        "pready calibrate --launcher 'srun -n 2 -c 8' --job slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
         "pready calibrate --fit-only --raw points.jsonl --name cluster --seed 1 -o m.toml",
@@ -79,6 +79,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready prove halo.toml --rig 50Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --rounds 8 -o proof/",
         "pready prove halo.toml --rig 100Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
         "pready prove halo.toml --approach many:8 --source ported/ --language fortran",
+        "pready prove halo.toml --job pbs job.sh --machine mymachine.toml -o proof/",
+        'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --machine mymachine.toml --metrics -o proof/',
     ),
     "simulate": (
         "pready simulate examples/halo3d.toml --machine bebop --library emulated --ranks 4,4,4 --iterations 20",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
 from pready.commands import completing
+from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
 from pready.model.toml.reading import LARGEST_TOML
@@ -198,3 +202,27 @@ def keeping(said: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(said) from None
+
+
+def job() -> Option:
+    """``--job``."""
+    return click.option(
+        "--job",
+        type=(click.Choice([*SCHEDULERS]), click.Path(path_type=Path)),
+        metavar="SCHEDULER FILE",
+        help=f"Write a job script that runs this, and stop: {', '.join(SCHEDULERS)}.",
+    )
+
+
+def write_job(given: tuple[str, Path], needed: Job, launcher: str | None, *, pin: bool = True) -> None:
+    """Write the job script of this command line, with the scheduler's own launcher if none is named."""
+    scheduler, path = given
+    words = without_option([w for w in sys.argv[1:] if w], "--job", 2)
+    if launcher is None:
+        words += ["--launcher", SCHEDULERS[scheduler].launcher(needed)]
+    check_writable(path)
+    write_text(path, script(scheduler, needed, [shutil.which("pready") or "pready", *words], pin=pin))
+    submit = SCHEDULERS[scheduler].submit
+    click.echo(
+        f"wrote {path}: submit it with '{submit} {shlex.quote(str(path))}'; submitted again, it resumes", err=True
+    )

@@ -15,6 +15,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.measure.compile import built_for
+from pready.calibrate.measure.job_script import Job
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.rig.namespaces import Rig
 from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
@@ -34,6 +35,7 @@ from pready.model.version import VERSION
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
+from pready.show.tables.proof_metrics import metric_lines
 from pready.show.tables.validation import report_data
 from pready.show.terminal.terminal import console, print_json, progress
 from pready.validate.prove import Prover, Told
@@ -86,6 +88,8 @@ DEFAULT_BUDGET = "3 min"
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
 @options.min_gain()
 @options.as_json()
+@click.option("--metrics", is_flag=True, help="Print one line per figure, 'pready NAME = VALUE UNIT', for other tools.")
+@options.job()
 @click.option(
     "--source",
     type=click.Path(path_type=Path),
@@ -124,6 +128,8 @@ def prove(
     seed: int,
     min_gain: float,
     as_json: bool,
+    metrics: bool,
+    job: tuple[str, Path] | None,
     source: Path | None,
     language: str,
     output: Path | None,
@@ -145,6 +151,14 @@ def prove(
     budget_s = parse(budget, Unit.TIME, "--budget")
     if rounds < FEWEST_ROUNDS:
         raise PreadyError(f"--rounds {rounds}", valid=f"at least {FEWEST_ROUNDS}")
+    if as_json and metrics:
+        raise PreadyError("--json and --metrics", valid="one of them")
+    if job is not None:
+        each = what.ranks_of_a_node or 1
+        options.write_job(
+            job, Job("pready-prove", ranks_of(what) // each, each, what.threads, budget_s + 600), launcher
+        )
+        return
     _make_folder(output)
     with _launched(what, launcher, rig, nodes, prefix) as (started, home):
         built = built_for(home, mpicc)
@@ -171,6 +185,8 @@ def prove(
     write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     if as_json:
         print_json({"failures": dict(done.failures), **data})
+    elif metrics:
+        click.echo("\n".join(metric_lines(done)))
     else:
         console().print(proof_view(done))
     click.echo(f"wrote {output / PAGE} and {output / DATA} (seed {seed})", err=True)

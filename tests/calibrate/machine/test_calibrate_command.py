@@ -126,13 +126,13 @@ def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tmp_path / "job.sh"
-    arguments = ["calibrate", "-o", "m.toml", "--budget", "10 min", "--slurm", str(job)]
+    arguments = ["calibrate", "-o", "m.toml", "--budget", "10 min", "--job", "slurm", str(job)]
     monkeypatch.setattr("sys.argv", ["pready", *arguments])
     assert main(arguments) == 0
     text = job.read_text()
     assert text.startswith("#!/bin/bash\n")
     assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2 -c 8'" in text
-    assert "--slurm" not in text
+    assert "--job slurm" not in text
 
 
 def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -175,7 +175,7 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFix
     [
         (["--intra"], "--intra with --ranks-per-node"),
         (["--measure", "pingpong"], "--measure with --ranks-per-node"),
-        (["--slurm", "job.sh"], "--slurm with --ranks-per-node"),
+        (["--job", "slurm", "job.sh"], "--job with --ranks-per-node"),
         ([], "--ranks-per-node adds to a machine file, and there is none"),
     ],
 )

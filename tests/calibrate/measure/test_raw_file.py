@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.launcher import Launcher, LauncherError, slurm_script, write_slurm_script
+from pready.calibrate.measure.launcher import Launcher, LauncherError
 from pready.calibrate.measure.raw_file import (
     Content,
     Point,
@@ -356,22 +356,3 @@ def test_launchers_that_cannot_work(text: str, problem: str) -> None:
 def test_mpmd_launcher() -> None:
     launcher = Launcher(("mpiexec",), (("-n", "1", "in", "a"), ("-n", "1", "in", "b")))
     assert launcher.command(["p"]) == ["mpiexec", "-n", "1", "in", "a", "p", ":", "-n", "1", "in", "b", "p"]
-
-
-def test_slurm_script(tmp_path: Path) -> None:
-    path = tmp_path / "job.sh"
-    command = ["pready", "calibrate", "--launcher", "srun -N 2 -n 2"]
-    write_slurm_script(path, command, time_s=601, threads=6, options=["--partition=x"], setup=["module load mpich"])
-    text = path.read_text()
-    assert "#SBATCH --time=00:11:00" in text
-    assert "#SBATCH --partition=x" in text
-    assert text.endswith("exec pready calibrate --launcher 'srun -N 2 -n 2'\n")
-    assert "\nmodule load mpich\n" in text
-    # Cores for the threads: of the job, of a step whose srun has no -c, and each thread on its own.
-    assert "#SBATCH --cpus-per-task=6\n" in text
-    assert "\nexport SRUN_CPUS_PER_TASK=6\n" in text
-    assert "\nexport OMP_PROC_BIND=close OMP_PLACES=cores\n" in text
-    assert "OMP_PROC_BIND" not in slurm_script(command, time_s=1, threads=6, pin=False)
-    subprocess.run(["bash", "-n", str(path)], check=True)
-    with pytest.raises(LauncherError, match="time_s"):
-        slurm_script(command, time_s=0, threads=1)

@@ -1,0 +1,34 @@
+"""A proof as one stable line per figure, for the regular expressions of ReFrame, Benchpark and other tools."""
+
+from __future__ import annotations
+
+from pready.validate.prove import Proof
+
+LINE = r"^pready\.(?P<name>\w+)\[(?P<approach>[\w:.-]+)\] = (?P<value>-?[\d.e+-]+) (?P<unit>us|percent|1)$"
+"""What each line matches but the last, which is ``pready.finding = WORDS``."""
+
+
+def metric_lines(proof: Proof) -> list[str]:
+    """Measured and predicted times and savings of each approach, and what the comparison found."""
+    lines = []
+    for case in proof.cases:
+        r, expected, saving = case.result, case.expected, case.measured_saving
+        figures = (
+            ("communication_measured", r.measured_s * 1e6, "us"),
+            ("communication_predicted", expected.time_s * 1e6, "us"),
+            ("iteration_measured", case.iteration_s * 1e6, "us"),
+            ("iteration_predicted", expected.iteration_s * 1e6, "us"),
+            ("saving_measured", saving.value * 100, "percent"),
+            ("saving_measured_low", saving.low * 100, "percent"),
+            ("saving_measured_high", saving.high * 100, "percent"),
+            ("saving_predicted", expected.saving * 100, "percent"),
+            ("eta_measured", r.eta_measured, "1"),
+            ("eta_predicted", expected.eta, "1"),
+        )
+        key = "bulk" if case is proof.cases[0] else f"{r.approach}:{r.transport_partitions}"
+        lines += [f"pready.{name}[{_word(key)}] = {value:.9g} {unit}" for name, value, unit in figures]
+    return [*lines, f"pready.finding = {proof.judged.finding}"]
+
+
+def _word(key: str) -> str:
+    return "".join(c if c.isalnum() or c in ":.-" else "_" for c in key)
