@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, printable
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
 MAGIC = b"pready capture 2"
@@ -240,7 +240,8 @@ def _level(level: int) -> str:
 
 
 def _text(data: bytes) -> str:
-    return data.split(b"\0", 1)[0].decode("utf-8", "replace").strip()
+    text = data.split(b"\0", 1)[0].decode("utf-8", "replace").strip()
+    return "\n".join(printable(line.expandtabs(1)) for line in text.splitlines())
 
 
 def _places(data: bytes) -> tuple[Place | None, ...]:

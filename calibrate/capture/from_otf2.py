@@ -22,7 +22,7 @@ from pready.calibrate.capture.from_mpip import NEEDED
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
 from pready.files.extra import need
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, printable
 
 CALLS: Mapping[str, str] = {
     "MPI_Init": "init",
@@ -149,7 +149,7 @@ class _Reader:
 
     def enter(self, thread: _Thread, at: int, event: Any) -> None:
         region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
-        around = thread.stack[-1].name if thread.stack else region.name
+        around = printable(str(thread.stack[-1].name if thread.stack else region.name))
         thread.stack.append(region)
         thread.entered = True
         if region.paradigm == paradigm.MPI:
@@ -225,7 +225,7 @@ class _Reader:
     def record(self, thread: _Thread, at: int, kind: str, who: int, what: int) -> None:
         """Record a message of the current call, or by itself if calls were filtered out."""
         if thread.call is None:
-            thread.rows.append((at, at, kind, thread.stack[-1].name if thread.stack else "", who, what))
+            thread.rows.append((at, at, kind, printable(str(thread.stack[-1].name)) if thread.stack else "", who, what))
         else:
             thread.call.noted.append((kind, who, what))
 
@@ -286,9 +286,9 @@ class _Reader:
 
 def _named(region: Any) -> str:
     """A region's name, with file and line if known and not part of the name."""
-    name, file = str(region.name), region.source_file
+    name, file = printable(str(region.name)), region.source_file
     line = f"{Path(str(file)).name}:{region.begin_line_number}" if file and region.begin_line_number else ""
-    return f"{name} ({line})" if line and line not in name else name
+    return f"{name} ({printable(line)})" if line and line not in name else name
 
 
 def _world(otf2: Any, trace: Any) -> dict[Any, int]:
@@ -363,8 +363,8 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _T
         path=path,
         rank=reader.ranks.get(of, -1),
         ranks=len(reader.ranks) if of in reader.ranks else -1,
-        host=str(node.name) if node is not None else "",
-        program=str(of.name),
+        host=printable(str(node.name)) if node is not None else "",
+        program=printable(str(of.name)),
         command=str(path),
         library="OTF2's reader of the trace",
         thread_level="unknown",

@@ -31,9 +31,10 @@ class PreadyError(ValueError):
         return _raised, (type(self), self.problem, self.valid, self.source)
 
     def __str__(self) -> str:
-        where = f"{printable(self.source)}: " if self.source else ""
+        # Problem and valid values quote files, whose control characters shall not reach a terminal.
+        where = f"{self.source}: " if self.source else ""
         want = f"; valid: {self.valid}" if self.valid else ""
-        return f"{where}{self.problem}{want}"
+        return printable(f"{where}{self.problem}{want}")
 
     def at(self, source: str) -> PreadyError:
         """The same error, with the file it came from."""

@@ -50,6 +50,20 @@ def test_a_file_that_was_cut_is_read_up_to_its_last_chunk() -> None:
     assert len(parse_process(data + bytes(70000), Path("x")).records) == 6  # room, and nothing in it
 
 
+def test_names_in_a_file_hold_no_control_character() -> None:
+    data = bytearray(capture_file(TWO_THREADS))
+    texts = {"host": b"a\x1b[2J", "library": b"MPICH Version:\t4.3\nbuilt \x07 here", "command": b"./\x9b31m"}
+    for name, text in texts.items():
+        at = files._TEXTS[name][0]
+        data[at : at + len(text)] = text
+    process = parse_process(bytes(data.replace(b"compute", b"com\x1bute")), Path("x"))
+    assert process.host == "a\\x1b[2J"
+    assert process.library == "MPICH Version: 4.3\nbuilt \\x07 here"
+    assert process.places[1] is not None
+    assert process.places[1].symbol == "com\\x1bute"
+    assert process.command.isprintable()
+
+
 def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
     for name in ("a.capture", "b.capture"):
         (tmp_path / name).write_bytes(capture_file([], rank=0, ranks=2))

@@ -1,0 +1,224 @@
+"""Mutated files for every reader of files from elsewhere: none leaves an exception but `PreadyError`.
+
+    python benchmarks/fuzz.py --count 1000000                # of each reader; --only goal,osu
+    python benchmarks/fuzz.py --capture run/ --count 1000000 # and of the files that `pready capture` wrote there
+
+Not in `make test`: a million mutations of each take hours. A case that fails, runs for ten seconds or asks for more
+than 4 GiB is written to --keep and ends the run with status 1. Measures no speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
+from pready.calibrate.capture.from_caliper import text_from_caliper
+from pready.calibrate.capture.from_goal import step_of_goal
+from pready.calibrate.capture.step import find
+from pready.calibrate.importers.caliper import read_caliper
+from pready.calibrate.importers.goal import read_goal
+from pready.calibrate.importers.imb import import_imb
+from pready.calibrate.importers.mpip import import_mpip
+from pready.calibrate.importers.netgauge import import_netgauge
+from pready.calibrate.importers.osu import import_osu
+from pready.calibrate.measure.raw_file import read
+from pready.model.common.errors import PreadyError
+from pready.model.machine import machine
+from pready.model.workload import workload
+from pready.whatif.kept import Kept
+
+HERE = Path(__file__).resolve().parent.parent
+MOST_S, MOST_BYTES = 10, 4 << 30
+WORDS = [
+    b"-1",
+    b"0",
+    b"1e400",
+    b"nan",
+    b"9" * 40,
+    b"\x00",
+    b"\xff\xfe",
+    b"\x1b[31m",
+    b"[",
+    b"{",
+    b'"',
+    b"\n",
+    b"=",
+    b"1 us",
+]
+
+GOAL = b"""num_ranks 2
+rank 0 {
+l1: calc 1000
+l2: send 8b to 1 tag 0
+l2 requires l1
+l3: recv 8b from 1 tag 0 cpu 0 nic 0
+}
+rank 1 {
+l1: calc 900
+l2: send 8b to 0 tag 0
+l2 irequires l1
+l3: recv 8b from 0 tag 0
+}
+"""
+CALIPER = b"""[{"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 78643200.0,
+"Dst ranks (max)": 3, "time (inc)": 1.5}, {"path": "main"}]"""
+
+
+def _goal(path: Path) -> None:
+    step_of_goal(read_goal(path), "goal", threads=2, steps=None, spread="4 %")
+
+
+def _caliper(path: Path) -> None:
+    text = text_from_caliper(
+        read_caliper(path), "w", threads=4, pattern="halo3d", iterations=5, spread="4 %", compute="1 ms", source="c"
+    )
+    workload.loads(text.encode())
+
+
+def _kept(path: Path) -> None:
+    kept = path.with_name("k.csv.points")
+    path.replace(kept)
+    Kept(path.with_name("k.csv"))
+
+
+def _capture(captured: Path) -> tuple[Callable[[Path], object], list[bytes]]:
+    """The first rank's file is mutated, the others are as they were."""
+    first, *others = sorted(captured.glob(f"*{SUFFIX}"))
+
+    def read_it(path: Path) -> None:
+        folder = path.parent / "run"
+        if not folder.exists():
+            folder.mkdir()
+            for other in others:
+                shutil.copy(other, folder)
+        path.replace(folder / first.name)
+        find(read_run(folder))
+
+    return read_it, [first.read_bytes()]
+
+
+def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], list[bytes]]]:
+    """By name: what reads a file, and files that it reads."""
+    data = HERE / "tests/data/importers"
+    named = {p.name: p.read_bytes() for p in sorted(data.rglob("*")) if p.is_file()}
+
+    def of(*words: str) -> list[bytes]:
+        return [content for name, content in named.items() if any(w in name.lower() for w in words)]
+
+    found: dict[str, tuple[Callable[[Path], object], list[bytes]]] = {
+        "machine": (machine.load, [p.read_bytes() for p in sorted((HERE / "model/machine/profiles").glob("*.toml"))]),
+        "workload": (workload.load, [p.read_bytes() for p in sorted((HERE / "examples").glob("*.toml"))]),
+        "goal": (_goal, [GOAL]),
+        "caliper": (_caliper, [CALIPER]),
+        "osu": (import_osu, of("osu")),
+        "imb": (import_imb, of("imb")),
+        "netgauge": (import_netgauge, of("netgauge", "ng_", "loggp")),
+        "mpip": (import_mpip, of("mpip")),
+        "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
+        "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),
+    }
+    if captured is not None:
+        found["capture"] = _capture(captured)
+    return {name: (reader, seeds) for name, (reader, seeds) in found.items() if seeds}
+
+
+@cache
+def _used(content: bytes) -> list[int]:
+    return [at for at in range(0, len(content), 8) if any(content[at : at + 8])]
+
+
+def mutated(content: bytes, draw: random.Random) -> bytes:
+    """One to four edits: bytes flipped, cut, doubled, moved, or a word put in."""
+    out = bytearray(content)
+    if content.startswith(MAGIC):  # mostly zeros, at fixed places: others are only bytes that it does not read
+        used = _used(content)
+        for at in draw.choices(used, k=draw.randint(1, 4)):
+            out[at : at + 8] = draw.choice((bytes(8), b"\xff" * 8, draw.randbytes(8), (1 << 40).to_bytes(8, "little")))
+        return bytes(out)
+    for _ in range(draw.randint(1, 4)):
+        at = draw.randrange(len(out) + 1)
+        end = min(len(out), at + draw.choice((1, 2, 8, 64, 1024)))
+        match draw.randrange(6):
+            case 0 if at < len(out):
+                out[at] ^= 1 << draw.randrange(8)
+            case 1:
+                del out[at:end]
+            case 2:
+                out[at:at] = out[at:end]
+            case 3:
+                out[at:at] = draw.choice(WORDS)
+            case 4:
+                out[at:end] = draw.choice(WORDS)
+            case 5:
+                out[at:end] = bytes(draw.randrange(256) for _ in range(end - at))
+    return bytes(out)
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError(f"reads for {MOST_S} s")
+
+
+def fuzz(name: str, reader: Callable[[Path], object], seeds: list[bytes], count: int, seed: int, keep: Path) -> bool:
+    """Read `count` mutated files; True if each was read or refused in one printable line."""
+    refused, begun = 0, time.monotonic()
+    with tempfile.TemporaryDirectory() as made:
+        for number in range(count):
+            draw = random.Random(f"{name} {seed} {number}")
+            content = mutated(draw.choice(seeds), draw)
+            path = Path(made) / f"x{'.toml' if name in ('machine', 'workload') else ''}"
+            path.write_bytes(content)
+            signal.alarm(MOST_S)
+            try:
+                reader(path)
+            except PreadyError as error:
+                refused += 1
+                if not str(error).isprintable():
+                    return _fails(name, number, content, keep, f"unprintable: {str(error)!r}")
+            except Exception:
+                return _fails(name, number, content, keep, traceback.format_exc())
+            finally:
+                signal.alarm(0)
+    print(f"{name}: {count} files, {refused} refused, {time.monotonic() - begun:.0f} s", flush=True)
+    return True
+
+
+def _fails(name: str, number: int, content: bytes, keep: Path, why: str) -> bool:
+    keep.mkdir(parents=True, exist_ok=True)
+    path = keep / f"{name}-{number}"
+    path.write_bytes(content)
+    print(f"{name}: case {number}, kept in {path}\n{why}", flush=True)
+    return False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=1_000_000, help="mutations of each reader's files (%(default)s)")
+    parser.add_argument("--only", help="comma-separated readers")
+    parser.add_argument("--capture", type=Path, help="folder of a captured run")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, default=Path("fuzzed"), help="folder for files that fail (%(default)s)")
+    given = parser.parse_args()
+    every = readers(given.capture)
+    chosen = given.only.split(",") if given.only else [*every]
+    if unknown := set(chosen) - set(every):
+        parser.error(f"--only {','.join(sorted(unknown))}, valid: {', '.join(every)}")
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    signal.signal(signal.SIGALRM, _too_long)
+    print(f"seed {given.seed}")
+    ended = [fuzz(name, *every[name], given.count, given.seed, given.keep) for name in chosen]
+    return 0 if all(ended) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
