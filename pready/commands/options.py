@@ -60,6 +60,24 @@ def workload(*, required: bool = True, several: bool = False) -> Option:
     return click.argument("workload", nargs=nargs, required=required, shell_complete=completing.workload)
 
 
+def ranks_per_node() -> Option:
+    """``--ranks-per-node`` of the machine that a prediction is for; None if it is not given."""
+    return click.option(
+        "--ranks-per-node",
+        "per_node",
+        type=click.IntRange(1, 1024),
+        metavar="N",
+        help="Ranks on each node there, N in a row, where a run was captured with others.  [default: the workload's]",
+    )
+
+
+def placed(what: Workload, per_node: int | None) -> Workload:
+    """The workload with so many ranks on a node; None: as it says."""
+    if per_node is None:
+        return what
+    return what.changed(ranks_per_node=None if per_node == 1 else per_node, node_grid=None)
+
+
 def read_workload(text: str) -> Workload:
     """The workload that an argument names.
 

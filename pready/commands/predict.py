@@ -26,6 +26,7 @@ PICTURES_HELP = (
 @options.workload()
 @options.machine()
 @options.library()
+@options.ranks_per_node()
 @options.seed("Of arrivals and parameter draws.")
 @click.option(
     "--engine",
@@ -56,6 +57,7 @@ def predict(
     workload: str,
     machine: str,
     library: str | None,
+    per_node: int | None,
     seed: int,
     engine: Literal["timeline", "engine", "sst"] | None,
     as_json: bool,
@@ -80,7 +82,7 @@ def predict(
     kind = kind or picture_files.KINDS[0]
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), options.read_workload(workload)
+    on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
             f"--picture {kind} of several exchanges per step", valid="--picture sensitivity, or a file with one of them"

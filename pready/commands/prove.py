@@ -83,6 +83,7 @@ DEFAULT_BUDGET = "3 min"
     help="Measured beside bulk, for every exchange; repeatable.  [default: the best three]",
 )
 @options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
+@options.ranks_per_node()
 @click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
 @click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
@@ -123,6 +124,7 @@ def prove(
     mpicc: str | None,
     named: tuple[str, ...],
     ranks: tuple[int, ...] | None,
+    per_node: int | None,
     budget: str,
     rounds: int,
     seed: int,
@@ -140,7 +142,7 @@ def prove(
     nothing could be measured.
     """
     what = workloads.load(workload)
-    what = what if ranks is None else what.changed(grid=ranks)
+    what = options.placed(what if ranks is None else what.changed(grid=ranks), per_node)
     on = None if machine is None else machines.load(machine)
     approaches = [tuple(options.parse_approach(text, part) for part in what.parts) for text in named]
     if source is not None:

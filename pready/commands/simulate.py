@@ -43,6 +43,7 @@ MOST_ITERATIONS = 100
 @options.machine()
 @options.library()
 @options.approach("what 'predict' advises; for sst, the library's")
+@options.ranks_per_node()
 @options.grid(
     "--ranks",
     "Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt; 8 for sst]",
@@ -90,6 +91,7 @@ def simulate(
     machine: str,
     library: str | None,
     approach: str | None,
+    per_node: int | None,
     ranks: tuple[int, ...] | None,
     iterations: int | None,
     boundaries: str | None,
@@ -121,7 +123,7 @@ def simulate(
         picture_files.check(picture)
     if export is not None:
         check_writable(export[1], (".json",) if export[0] == "trace" else ())
-    on, what = machines.load(machine), options.read_workload(workload)
+    on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
     what = _overridden(
         what,
         grid=ranks if engine == "engine" else None,

@@ -6,6 +6,7 @@ one line and 5.4 us on the other: no step up shows, as with libraries that switc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -336,3 +337,17 @@ def test_intra_is_added_to_a_machine(tmp_path: Path) -> None:
     assert within_of(out).source == "measured"
     assert load(out).fabric == "roce"
     assert main(["calibrate", "import", "--intra", str(inside), "-o", str(out)]) == 2
+
+
+def test_a_cray_ex_user_gets_from_files_to_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """docs/howto/cray-ex.md: OSU's files in a folder, the import, the prediction."""
+    folder, out = tmp_path / "osu", tmp_path / "ex.toml"
+    folder.mkdir()
+    (folder / "latency.txt").write_text(latency(lambda s: 2.0 + 0.2e-3 * s if s < 16384 else 4.9 + 0.042e-3 * s))
+    (folder / "bw.txt").write_text(bandwidth(lambda s: 0.6 + 0.0405e-3 * s))
+    words = ["--library", "cray-mpich", "--fabric", "slingshot", "-o", str(out)]
+    assert main(["calibrate", "import", str(folder), *words]) == 0
+    assert "the adapter answers" in capsys.readouterr().err
+    for more in ([], ["--ranks-per-node", "8"]):
+        assert main(["predict", "examples/halo3d.toml", "--machine", str(out), *more]) == 0
+        assert re.search(r"\b(do not port|port|undecided)\b", capsys.readouterr().out)
