@@ -109,7 +109,7 @@ def diagnose(
 def _check(about: Answers, launcher: Launcher) -> None:
     """Refuse what cannot be diagnosed."""
     if about.ending == "not begun" or about.get("library") is None or not about.values.get("rank"):
-        late = "; it gave no sign" if not about.words else ""
+        late = "; it gave no sign" if not about.words else "; valid: a launcher of the compiler's MPI (--mpicc)"
         raise MeasureError(f"'{launcher.name}' starts no MPI program{late}", "\n".join(about.words))
     alone = len(about.values["begun"])
     if alone > 1:
@@ -136,7 +136,7 @@ def quick(launcher: Launcher, mpicc: Sequence[str], *, cache: Path | None = None
         found = diagnose(launcher, mpicc, only=QUICK, cache=cache)
     few = next((f for f in found.findings if f.name == "ranks" and f.says == "one rank"), None)
     if few is not None:
-        raise MeasureError(f"'{launcher.name}' starts one rank", few.do)
+        raise MeasureError(f"'{launcher.name}' starts one rank; valid: two or more, such as 'srun -n 2'")
     folder.mkdir(parents=True, exist_ok=True)
     part = kept.with_suffix(f".{os.getpid()}")
     part.write_text(json.dumps(asdict(found)), encoding="utf-8")

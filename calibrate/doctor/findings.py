@@ -61,7 +61,7 @@ def of_ranks(about: Answers) -> Finding:
     cores = [(r["host"], cores_of(r["cores"])) for r in ranks]
     nodes = f"{len(ranks)} ranks on {len(hosts)} node{'s' * (len(hosts) > 1)}"
     if len(ranks) < 2:
-        return Finding("ranks", "bad", "one rank", "--launcher has to start two ranks or more, such as 'srun -n 2'")
+        return Finding("ranks", "bad", "one rank", "start two or more, such as 'srun -n 2'")
     least = min(len(c) for _, c in cores)
     for host in sorted(hosts):
         here = [c for h, c in cores if h == host]

@@ -18,18 +18,18 @@ def summary_view(summary: RunSummary) -> RenderableType:
     run = summary.run_s or 1.0
     said = (
         f"{_count(summary.ranks, 'rank')} on {_count(summary.hosts, 'node')}, {format_time(summary.run_s)}: "
-        f"{summary.in_mpi_s / run:.1%} in MPI, {summary.messages} messages ({format_size(summary.message_bytes)}), "
+        f"{share(summary.in_mpi_s / run)} in MPI, {summary.messages} messages ({format_size(summary.message_bytes)}), "
         f"{_count(summary.collectives, 'collective')}"
     )
     parts: list[RenderableType] = [Text(said)]
     if summary.regions:
         parts.append(_regions(summary, run))
         rest = len(summary.regions) - MOST_REGIONS
-        more = f"and {_count(rest, 'region')} more; " if rest > 0 else ""
+        more = f"and {rest} more; " if rest > 0 else ""
         parts.append(
             Text(
-                f"{more}finished threads wait for their last one for {format_time(summary.reclaimable_s)}, "
-                f"{summary.waiting:.1%} of the run"
+                f"{more}finished threads wait for their last one {format_time(summary.reclaimable_s)}, "
+                f"{share(summary.waiting)} of the run"
             )
         )
     parts += [Text(f"note: {note}", style="yellow") for note in summary.notes[:MOST_NOTES]]
@@ -50,10 +50,15 @@ def _regions(summary: RunSummary, run: float) -> Readable:
             str(r.threads),
             f"{calls:.0f}",
             format_time(r.time_s / calls if calls else 0.0),
-            f"{r.late:.1%}",
-            f"{r.reclaimable_s / run:.1%}",
+            share(r.late),
+            share(r.reclaimable_s / run),
         )
     return table
+
+
+def share(x: float) -> str:
+    """A share in two digits."""
+    return f"{100 * x:.0f} %" if x >= 0.1 or x == 0 else f"{100 * x:.2g} %"
 
 
 def _count(n: int, what: str) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from pready.calibrate.capture.step import Exchange, Step
 from pready.model.common.units import format_size, format_time
+from pready.show.tables.capture import share
 from pready.show.terminal.table import Readable
 
 MOST_EXCHANGES = 3
@@ -24,11 +25,11 @@ def step_view(step: Step) -> RenderableType:
         table.add_column(column, justify="right", no_wrap=True)
     ranked = sorted(step.exchanges, key=lambda e: -e.most_s)
     for e in ranked[:MOST_EXCHANGES]:
-        gain = f"≤ {_share(e.most_s / step.step_s)}" if step.step_s > 0 else ""
+        gain = f"≤ {share(e.most_s / step.step_s)}" if step.step_s > 0 else ""
         table.add_row(e.name, bytes_said(e), format_time(e.exchange_s), gain)
     n = len(ranked)
     said = (
-        f"{step.steps} steps of {format_time(step.step_s)}, {_share(step.share)} of the run; {step.ranks} ranks, "
+        f"{step.steps} steps of {format_time(step.step_s)}, {share(step.share)} of the run; {step.ranks} ranks, "
         f"{step.ranks_per_node} on a node; {n} exchange{'s' * (n > 1)}"
     )
     return Group(
@@ -54,7 +55,7 @@ def _rest(step: Step, rest: Sequence[Exchange]) -> str:
     if not rest:
         return f"pattern: {some}"
     least = sum(e.most_s for e in rest) / step.step_s if step.step_s > 0 else 0.0
-    return f"and {len(rest)} more, ≤ {_share(least)} together; pattern: {some}"
+    return f"and {len(rest)} more, ≤ {share(least)} together; pattern: {some}"
 
 
 def _bounds(step: Step) -> list[str]:
@@ -62,10 +63,10 @@ def _bounds(step: Step) -> list[str]:
     if not any(e.region for e in step.exchanges):
         return []
     return [
-        f"threads wait for their last one {_share(step.waiting)} of the run, "
-        f"{_share(step.waiting_before)} before an exchange",
-        f"exchanges take {_share(step.exchanging)} of a step, {_share(step.exchanging_quick)} without late ranks; "
-        f"a port saves ≤ {_share(step.most)}",
+        f"threads wait for their last one {share(step.waiting)} of the run, "
+        f"{share(step.waiting_before)} before an exchange",
+        f"exchanges take {share(step.exchanging)} of a step, {share(step.exchanging_quick)} without late ranks; "
+        f"a port saves ≤ {share(step.most)}",
     ]
 
 
@@ -74,8 +75,3 @@ def _notes(notes: Sequence[str]) -> list[Text]:
     if len(notes) > MOST_NOTES:
         shown[-1] += f" (and {len(notes) - MOST_NOTES} more, in the file's head)"
     return [Text(line, style="yellow") for line in shown]
-
-
-def _share(x: float) -> str:
-    """A share in two digits."""
-    return f"{100 * x:.0f} %" if x >= 0.1 or x == 0 else f"{100 * x:.2g} %"

@@ -139,7 +139,10 @@ def test_no_probe_starts_when_time_is_up(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        (answers("not begun", words=("no such partition",)), "starts no MPI program\nno such partition"),
+        (
+            answers("not begun", words=("no such partition",)),
+            "starts no MPI program; valid: a launcher of the compiler's MPI (--mpicc)\nno such partition",
+        ),
         (answers("not begun"), "it gave no sign"),
         (about("0-3", begun=[1, 1]), "each a job of one rank"),
     ],
