@@ -21,18 +21,7 @@ FIGURES = Path("docs/trust.json")
 EXAMPLE = "examples/halo3d.toml"
 PREDICT = [sys.executable, "-m", "pready", "predict", EXAMPLE]
 WAVES = ["simulate", EXAMPLE, "--ranks", "128", "--iterations", "60", "--approach", "many:8:8"]
-LEFT_OUT = "…"
-NOT_SHIPPED = re.compile(r"\n  [a-z ]+(?:\n  [^\n]* \* [^\n]*)+$")
-"""At the end of the table: their heading, and a row with an asterisk for each."""
 NUMBER = r"<!-- (\w+) -->([\d.]+)<!-- -->"
-
-
-def shortened(printed: str) -> str:
-    """The table without approaches that nobody ships, and the verdict; what is left out in between is marked."""
-    table, _, rest = printed.partition("\n\nclosed form")
-    table = NOT_SHIPPED.sub("", table)
-    verdict = rest[rest.index("\n\n") + 2 : rest.index("\nbecause ")]
-    return "\n".join([table, LEFT_OUT, verdict, LEFT_OUT])
 
 
 def paper_numbers(prediction: Prediction) -> dict[str, str]:
@@ -59,15 +48,17 @@ def with_numbers(text: str, numbers: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    wide = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    as_in_a_terminal = os.environ | {"COLUMNS": "80"}
     drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png"]
     subprocess.run(drawing, check=True, capture_output=True)
     subprocess.run([*PREDICT, "--plot", "paper/gain.png"], check=True, capture_output=True)
     command = [*PREDICT, "--plot", "docs/halo3d.svg"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout.strip("\n")
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=as_in_a_terminal).stdout.strip(
+        "\n"
+    )
     block = re.compile(r"(```text\n).*?(\n```)", re.DOTALL)
     text = README.read_text(encoding="utf-8")
-    README.write_text(block.sub(lambda m: m[1] + shortened(printed) + m[2], text, count=1), encoding="utf-8")
+    README.write_text(block.sub(lambda m: m[1] + printed + m[2], text, count=1), encoding="utf-8")
     claims = {"fabrics": figures(fabrics.validate()), "papers": figures(papers.validate())}
     FIGURES.write_text(json.dumps(claims, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     numbers = paper_numbers(predict(machine.load("meluxina"), workload.load(EXAMPLE))) | trust_numbers(claims)

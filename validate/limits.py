@@ -67,9 +67,9 @@ def too_few(workloads: int) -> list[str]:
 def as_printed(cases: Sequence[CaseResult]) -> str | None:
     """The verdicts that `pready predict` would print for clear cases; None where intervals are not known."""
     said = [
-        (verdict(c.saving_predicted, c.saving_predicted_low), right(c))
+        (verdict(c.saving_predicted_low, c.saving_predicted_high), right(c))
         for c in cases
-        if c.saving_predicted_low is not None
+        if c.saving_predicted_low is not None and c.saving_predicted_high is not None
     ]
     if not said:
         return None

@@ -120,6 +120,7 @@ class CaseResult:
     saving_measured_high: float = 0.0
     saving_predicted: float = 0.0
     saving_predicted_low: float | None = None
+    saving_predicted_high: float | None = None
     """Of its 95 % interval, which decides between "port" and "undecided"; None: not known."""
     measured_mean_s: float = 0.0
     """The mean over all repeats, as `pready predict` prints it; 0 where only the medians above are known."""

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pready.model.approach.interfaces import BULK, Approach
+from pready.model.approach.interfaces import BULK, PERSISTENT, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.arrays import Array
 from pready.model.common.parallel import both
-from pready.model.common.units import format_size, format_time
+from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations import metrics
 from pready.model.result.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
+from pready.model.result.interval import steady
 from pready.model.result.prediction import Advice, ApproachPrediction, Verdict
-from pready.model.result.verdict import MIN_GAIN, best_port, candidates, from_iterations, verdict_of
+from pready.model.result.verdict import (
+    FIRMNESS,
+    INDISTINCT,
+    MIN_GAIN,
+    Standing,
+    as_good,
+    best_port,
+    candidates,
+    from_iterations,
+    simplest,
+    verdict_of,
+)
 from pready.model.timeline.terms import TERMS, by_name, without
 from pready.model.workload.workload import Workload
 
@@ -29,20 +41,84 @@ FASTER = 1 + 1e-9
 """η from which on an approach is faster: more than times are rounded to."""
 
 
-def best_of(workload: Workload, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN) -> ApproachPrediction:
-    """The row to advise, among those that are available."""
-    now = next(p for p in rows if p.approach == workload.baseline)
-    return best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
+DEEPEST = 512
+"""Most draws of the machine for the interval of what is advised."""
+MOST_DRAWN_MESSAGES = 120_000_000
+"""Of all these draws together."""
+
+
+def best_and_as_good(
+    evaluation: Evaluation, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
+) -> tuple[ApproachPrediction, list[ApproachPrediction]]:
+    """The row to advise among those that are available, and those of other interfaces that save as much.
+
+    Approaches that cannot be told apart, on the same draws of the machine, are one choice if the verdict on each is as
+    good: the simplest to program is advised.
+    """
+    w = evaluation.workload
+    usable, now = candidates(rows, w.baseline), next(p for p in rows if p.approach == w.baseline)
+    best = best_port(usable, now, w.iterations, min_gain)
+    verdict = verdict_of(best, min_gain)
+    if verdict == "do not port":
+        return best, []
+    firm = [p for p in usable if FIRMNESS.index(verdict_of(p, min_gain)) >= FIRMNESS.index(verdict)]
+    leaders = [simplest([p for p in firm if p.approach.interface == i], w.iterations) for i in interfaces(firm)]
+
+    def told_apart(a: ApproachPrediction, b: ApproachPrediction) -> bool:
+        more = evaluation.saving(a.approach).over(evaluation.saving(b.approach))[0]
+        return a.speedup_percent - b.speedup_percent >= 100 * INDISTINCT and more > 0
+
+    first, *others = as_good(best, leaders, told_apart)
+    return first, others
+
+
+def rivals(
+    workload: Workload, rows: Sequence[ApproachPrediction], best: ApproachPrediction
+) -> list[tuple[Approach, ...]]:
+    """Where nothing is advised: the best approach of each other kind, which might pay were an input another."""
+    usable, out = candidates(rows, workload.baseline), list[tuple[Approach, ...]]()
+    kinds = {_kind(best.approach.interface)}
+    for row in sorted(usable, key=lambda p: -p.speedup_percent):
+        kind = _kind(row.approach.interface)
+        if kind not in kinds and row.approach.interface.splits:
+            kinds.add(kind)
+            out.append((row.approach,))
+    return out
+
+
+def _kind(interface: Interface) -> tuple[bool, bool]:
+    return interface.one_sided, interface.partitioned
+
+
+def interfaces(rows: Sequence[Standing]) -> list[Interface]:
+    """Of rows, each once."""
+    return list(dict.fromkeys(p.approach.interface for p in rows))
+
+
+def deep(evaluation: Evaluation, approach: Approach) -> Evaluation:
+    """The same with so many draws that the interval of the saving is known to a twentieth of its width."""
+    base = evaluation.workload.baseline
+    most = min(DEEPEST, max(evaluation.draws_made, MOST_DRAWN_MESSAGES // max(evaluation.messages_of_a_draw, 1)))
+    out, draws = evaluation.with_draws(most), min(64, most)
+    while True:
+        out.prepare_drawn({base: draws, approach: draws})
+        if draws >= most or steady(out.saving(approach).draws):
+            return out
+        draws = min(2 * draws, most)
 
 
 def advise(
-    evaluation: Evaluation, library: LibraryProfile, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
+    evaluation: Evaluation,
+    library: LibraryProfile,
+    rows: Sequence[ApproachPrediction],
+    best: ApproachPrediction,
+    others: Sequence[ApproachPrediction],
+    min_gain: float = MIN_GAIN,
 ) -> Advice:
-    """Advice from all approaches of one prediction."""
+    """Advice from all approaches of one prediction: the `best`, and `others` as good."""
     w = evaluation.workload
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
-    best = best_of(w, rows, min_gain)
     approach, verdict = best.approach, verdict_of(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
     (pays, certain), because = both(
@@ -56,6 +132,7 @@ def advise(
         here=nearest(pays, w.buffer),
         pays=pays,
         certain=certain,
+        as_good=list(others),
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
         because=because,
@@ -126,24 +203,19 @@ def _because(
     min_gain: float,
 ) -> str:
     approach, today = best.approach, evaluation.workload.baseline
-    took = f"{called(today)} {format_time(now.time_s)}"
     parts: list[str] = []
     late = evaluation.late(approach)
-    waits = f" ({format_time(late)} of it waiting for neighbours)" if late > LATE * best.time_s else ""
+    waits = f" ({format_time(late)} waiting for neighbours)" if late > LATE * best.time_s else ""
     if verdict == "port":
-        parts.append(
-            f"{best.name} takes {format_time(best.time_s)} after the last partition is ready{waits}, "
-            f"{took}: {best.arrived_early_percent:.0f} % of it has arrived before the threads join"
-        )
+        left = f"{format_time(best.time_s)} of {called(today)}'s {format_time(now.time_s)} are left{waits}"
+        parts.append(f"{best.arrived_early_percent:.0f} % has arrived when the threads join, {left}")
     else:
         starts, few = from_iterations(best, now, min_gain), evaluation.workload.iterations
         if starts is not None and starts > few:
             parts.append(
-                f"{best.name}, η {best.eta:.2f}, saves {best.speedup_percent:.2g} % of a run: set-up takes "
-                f"{format_time(best.begin_s)}, so it pays from {starts} iterations on, not in {few}"
+                f"set-up takes {format_time(best.begin_s)}, so {best.name} pays from {starts} iterations on, "
+                f"not in {few}"
             )
-        else:
-            parts.append(_too_little(best, verdict, min_gain))
         alike = {t.name for t in TERMS if t.bulk_alike}
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
@@ -151,27 +223,23 @@ def _because(
         if _arrivals_matter(evaluation, approach):
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
-        parts.append(f"MPI_Psend on {library.title}: {library.why}")
+        parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
     parts += _progress(evaluation, usable)
-    if verdict == "port":
-        parts.append(f"an iteration gets {best.speedup_percent:.2g} % shorter")
-    return "; ".join(parts)
+    if approach.interface is not PERSISTENT:
+        parts += [_persistent(row) for row in usable if row.approach.interface is PERSISTENT]
+    return (
+        "; ".join(parts) or f"{called(today)} takes {format_time(now.time_s)}, {best.name} {format_time(best.time_s)}"
+    )
+
+
+def _persistent(row: ApproachPrediction) -> str:
+    """What most codes ask for first."""
+    return f"MPI_Send_init alone saves {max(row.speedup_percent, 0.0):.2g} %"
 
 
 def called(today: Approach) -> str:
     """The baseline in words."""
-    return "bulk" if today == BULK else f"today's {today.name}"
-
-
-def _too_little(best: ApproachPrediction, verdict: Verdict, min_gain: float) -> str:
-    """Why the best approach is not worth a port, in terms of the iteration."""
-    percent, name = best.speedup_percent, f"{best.name}, η {best.eta:.2f}"
-    if verdict == "undecided":
-        low, high = best.speedup_low_percent, best.speedup_high_percent
-        return f"an iteration gets {percent:.2g} % shorter ({name}), but {low:.2g} to {high:.2g} % cannot be told apart"
-    if percent <= 0:
-        return f"no approach makes an iteration shorter (best: {name}: {-percent:.2g} % longer)"
-    return f"the best saves {percent:.2g} % of an iteration ({name}), less than {100 * min_gain:g} %"
+    return "bulk" if today == BULK else today.name
 
 
 def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> list[str]:
@@ -184,16 +252,11 @@ def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> l
     row = max(two_sided, key=lambda p: p.eta)
     helped = evaluation.on(evaluation.machine.progressing("thread"))
     helped.prepare([helped.workload.baseline, *(p.approach for p in two_sided)])
-    alternatives = [(helped.mean_time(p.approach), p.approach) for p in two_sided]
-    time, same = min(alternatives, key=lambda c: c[0])
+    time = min(helped.mean_time(p.approach) for p in two_sided)
     if time > row.time_s * 0.95:
         return []
     gain = helped.mean_time(helped.workload.baseline) / time
-    size = format_size(same.message_size(evaluation.workload.buffer))
-    return [
-        f"{row.name} gains no more than {row.eta:.2f}× because its rendezvous waits for the receiver to enter MPI "
-        f"(a progress thread would make {same.name} with {size} messages {gain:.2f}×)"
-    ]
+    return [f"{row.name} waits for clear-to-sends ({row.eta:.2f}×; {gain:.2f}× with a progress thread)"]
 
 
 def _arrivals_matter(evaluation: Evaluation, approach: Approach) -> bool:

@@ -20,6 +20,7 @@ from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations import gain
+from pready.model.equations.closed_form import closed_form
 from pready.model.equations.gain import DOI, Equation
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment
@@ -114,6 +115,37 @@ class Way:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """η as the answer to three questions, of which the first decides."""
+
+    counts: float
+    """Waiting for late neighbours included: what `predict` shows."""
+    alone: float
+    """One exchange alone, of two ranks that are in step."""
+    bandwidth: float
+    """Bandwidth alone: the closed form, Eq. 4."""
+    neighbours: bool
+    """Are there late neighbours? Else the first two are one."""
+
+    @property
+    def text(self) -> str:
+        """In a line."""
+        first = "one exchange of two ranks" if not self.neighbours else "waiting for late neighbours included"
+        alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours else ""
+        return f"η: {self.counts:.2f}×, {first} (this counts); {alone}bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
+
+
+def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: int, engine: Engine | None) -> Figures:
+    """η of an approach by each question; arguments as of `explain`."""
+    by_default = evaluator(machine, workload, seed, None if engine == "timeline" else engine, draws=0)[0]
+    alone = by_default if by_default.rest else evaluator(machine, workload, seed, "timeline", draws=0)[0]
+    rate = by_default.delay / workload.partition_size
+    form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
+    both = [of.gains([approach])[0].eta for of in (by_default, alone)]
+    return Figures(both[0], both[1], form.eta, neighbours=not by_default.rest)
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The equations and steps of one machine, workload and approach."""
 
@@ -127,6 +159,7 @@ class Explanation:
     way: Way
     departures: tuple[str, ...]
     """Departures of equations or steps from the papers."""
+    figures: Figures
 
     @property
     def eta(self) -> float:
@@ -184,6 +217,7 @@ def explain(
         way(evaluation, workload.baseline),
         way(evaluation, approach),
         tuple(_departures(evaluation)),
+        figures_of(machine, workload, approach, seed, engine),
     )
 
 

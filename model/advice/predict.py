@@ -11,16 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pready.model.advice import congestion, unstated_defaults
-from pready.model.advice.advise import advise, best_of
-from pready.model.advice.sensitivity import decides
-from pready.model.advice.sensitivity_step import decides_step
+from pready.model.advice import congestion
+from pready.model.advice.advise import advise, best_and_as_good, deep, rivals
+from pready.model.advice.case import OneExchange, StepOfSeveral
+from pready.model.advice.certainty import with_certainty
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach
 from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
-from pready.model.common.parallel import both
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.layout import cut, of_a_step, unable
 from pready.model.engine.ranks.mapping import partitions_per_direction
@@ -29,13 +28,15 @@ from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.transports import with_puts
-from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.prediction import Advice, Prediction
 from pready.model.result.verdict import MIN_GAIN, verdict_of
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 Engine = Literal["timeline", "engine"]
+STEP_DRAWS = 100
+"""Draws of the machine for the interval of a step of several exchanges."""
 
 
 def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
@@ -213,11 +214,7 @@ def predict(
             deciding=draws != 0,
         )
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
-
-    def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
-        return evaluator(machine, other, seed, engine, 0)[0].predict_all(some)
-
-    return _answered(evaluation, profile, library, min_gain, notes, at_values, deciding=draws != 0)
+    return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0)
 
 
 def _answered(
@@ -226,7 +223,6 @@ def _answered(
     library: str | None,
     min_gain: float,
     notes: list[str],
-    at_values: unstated_defaults.Evaluate,
     *,
     deciding: bool,
 ) -> Prediction:
@@ -238,17 +234,16 @@ def _answered(
     if profile.name != machine.library.name and library is None:
         notes.insert(
             0,
-            f"{machine.name} was described with {library_by_name(machine.library.name).title}, which is not released: "
-            f"predicted for {profile.title} (--library {machine.library.name} asks for the other)",
+            f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}",
         )
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    best = best_of(workload, rows, min_gain).approach
-    advice, decided = both(
-        lambda: advise(evaluation, profile, rows, min_gain),
-        lambda: decides(evaluation, best, min_gain) if deciding else [],
-    )
-    notes += unstated_defaults.said(workload, rows, advice.best, min_gain, at_values)
+    best, others = best_and_as_good(evaluation, rows, min_gain)
+    drawn = deep(evaluation, best.approach) if deciding and evaluation.draws is None else evaluation
+    if drawn is not evaluation:
+        deeper = drawn.predict(best.approach)
+        rows[rows.index(best)], best = deeper, deeper
+    advice = advise(evaluation, profile, rows, best, others, min_gain)
     many = None if evaluation.rest else evaluation
     prediction = Prediction(
         version=VERSION,
@@ -262,8 +257,9 @@ def _answered(
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
-        decides=decided,
     )
+    if deciding:
+        prediction = with_certainty(prediction, OneExchange(drawn, best.approach), rivals(workload, rows, best))
     said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))
 
@@ -295,19 +291,17 @@ def predict_step(
     each = [
         Evaluation(machine, w, seed, draws, alone=rest, step=workload, number=i) for i, w in enumerate(workload.parts)
     ]
-    step = WholeStep(machine, workload, seed, each[0])
+    like = each[0].with_draws(STEP_DRAWS) if deciding and draws is None else each[0]
+    step = WholeStep(machine, workload, seed, like)
     stand_for = [] if rest else _stand_for(workload, each[0])
 
     def answered(of: Evaluation) -> Prediction:
-        def at_values(other: Workload, some: Sequence[Approach]) -> list[ApproachPrediction]:
-            return replace(of, workload=other, draws=0).predict_all(some)
-
         notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
-        return _answered(of, profile, library, min_gain, notes, at_values, deciding=False)
+        return _answered(of, profile, library, min_gain, notes, deciding=False)
 
     exchanges = tuple(map(answered, each))
     chosen = chosen_ways(workload, exchanges)
-    rows = step.predict(chosen)
+    rows, saving = step.predict(chosen)
     best = rows[-1]
     verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
@@ -319,13 +313,14 @@ def predict_step(
         here=None,
         pays=[],
         certain=[],
+        as_good=[],
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
         because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",
         warnings=[*common, *own, *stand_for],
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
-    return Prediction(
+    made = Prediction(
         version=VERSION,
         seed=seed,
         machine=machine.name,
@@ -339,8 +334,10 @@ def predict_step(
         iterations=exchanges[0].iterations,
         exchanges=exchanges,
         share=workload.share,
-        decides=decides_step(step, chosen, best, min_gain) if deciding and len(rows) > 1 else [],
     )
+    if deciding and len(rows) > 1:
+        return with_certainty(made, StepOfSeveral(step, tuple(chosen), saving), ())
+    return made
 
 
 def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:

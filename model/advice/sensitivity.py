@@ -1,32 +1,34 @@
-"""Sensitivity: each input moved by itself, and how that changes what the advised approach saves.
+"""Sensitivity: what an iteration saves as each input is another, and what it is worth to know that input better.
 
-A value of the machine goes to the ends of its interval, all values of one term together; a field of the workload goes
-a stated step either way. Approach and draws stay the same.
+A value of the machine is moved by its draws: the saving is fitted to them, all values of one term together. What nobody
+measured is another by `unknowns`, and a field of the workload by a stated step either way; these are simulated.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
 import numpy as np
 
+from pready.model.advice.case import Case, Study, Ways
+from pready.model.advice.unknowns import unknowns
 from pready.model.approach.interfaces import Approach
+from pready.model.common import normal
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.common.normal import Z95
-from pready.model.engine.evaluate import Evaluation
-from pready.model.equations import metrics
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import Progress
-from pready.model.result.prediction import Lever
+from pready.model.machine.path import SizeCurve
+from pready.model.machine.threads import Contention
+from pready.model.result.prediction import Lever, LeverKind, Source
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
-from pready.model.timeline.setup_cost import begin
-from pready.model.timeline.terms import TERMS, of_value
+from pready.model.timeline.terms import of_value
+from pready.model.toml.provenance import Value
 from pready.model.workload.arrivals import Drawn, Gaussian, Measured
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
@@ -37,90 +39,105 @@ STEP = 2.0
 """A field of the workload is divided and multiplied by it."""
 NOTABLE_PERCENT = 0.01
 """Of an iteration: inputs that move less are not listed."""
+AS_IT_IS = 0.5
+"""Weight of what a file says of an input that nobody measured; what else it could be shares the rest."""
+TELLS = {
+    "set-up cost": "begin",
+    "MPI_Pready": "pready",
+    "the threads' barrier": "barrier",
+    "contention for the VCI's lock": "contention",
+    "message overhead o_s": "prtt",
+    "the eager copies": "pingpong,memcpy",
+    "the rendezvous handshake": "pingpong",
+    "the gap between messages": "prtt,rate",
+    "bandwidth": "bandwidth",
+    "latency": "pingpong",
+    "receive overhead and matching": "receive,matching",
+    "the receiver's acknowledgement": "completion",
+    "polling several VCIs": "rate",
+    "RMA synchronisation": "approach",
+    "cold caches": "approach",
+    "the active message": "approach",
+    "the adapter that ranks of a node share": "",
+}
+"""The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
 
 
-def decides(evaluation: Evaluation, approach: Approach, min_gain: float) -> list[Lever]:
-    """All inputs that move an approach's saving, the largest swing first.
+@dataclass(frozen=True)
+class Sensitivity:
+    """What the saving depends on."""
 
-    Changes are added to the figures of the prediction.
-    """
-    found = [*_machine(evaluation, approach), *_workload(evaluation, approach)]
-    machine, workload = evaluation.machine, evaluation.workload
-    both = (workload.baseline, approach)
-    here_eta, here = gain([_run(evaluation.means(a), Sampler(machine), workload, a) for a in both])
-    return levers(found, here_eta, here, min_gain)
-
-
-def levers(found: Iterable[Moved], here_eta: float, here: float, min_gain: float) -> list[Lever]:
-    """Changes, added to η and the percent saved of the prediction, the largest swing first."""
-    out: list[Lever] = []
-    for name, kind, said, etas, saved in found:
-        percent = here + saved[0], here + saved[1]
-        worth = {p >= 100 * min_gain for p in (here, *percent)}
-        eta = float(here_eta * etas[0]), float(here_eta * etas[1])
-        out.append(Lever(name, kind, said, here, percent, eta, len(worth) > 1))
-    return sorted((x for x in out if x.swing > NOTABLE_PERCENT), key=lambda x: -x.swing)
+    levers: list[Lever]
+    """Inputs that move it, the largest swing first."""
+    rests_on: dict[str, int]
+    """Number of the machine's values by source."""
+    probability: float
+    """Share of the draws of the machine with which the saving is enough."""
 
 
-Moved = tuple[str, Literal["machine", "workload"], tuple[str, str], tuple[float, float], tuple[float, float]]
-"""Name, kind, steps; for both ends the factor of η and the change of the saving."""
-
-
-def gain(base_and_fine: Sequence[Array]) -> tuple[float, float]:
-    """η and percent saved of an iteration."""
-    base, fine = base_and_fine
-    return float(metrics.eta(base[0], fine[0])), float(metrics.speedup_percent(base[1], fine[1]))
-
-
-def _run(means: Array, sampler: Sampler, workload: Workload, approach: Approach) -> Array:
-    """Mean times of an exchange and an iteration, shape (2,) or (rows, 2), the latter with its share of set-up."""
-    once = begin(sampler, workload, approach) / workload.iterations
-    return np.stack([means[..., 0], means[..., 1] + once], axis=-1)
-
-
-class Ends(Sampler):
-    """A machine's values as they stand, then with each group of them at its low ends and at its high ends.
+def sensitivity(study: Study, rivals: Sequence[Ways], min_gain: float) -> Sensitivity:
+    """All inputs that move a saving.
 
     Parameters
     ----------
-    groups
-        The group of each value, by the name it is drawn by; other values stay.
+    rivals
+        Other ways that would be advised if an unknown input made them pay; none if a way is advised already.
     """
-
-    def __init__(self, machine: Machine, groups: dict[str, str]) -> None:
-        self.groups = [name for name in dict.fromkeys(t.name for t in TERMS) if name in groups.values()]
-        super().__init__(machine, draws=2 * len(self.groups), lead=1)
-        self._place = {name: self.groups.index(group) for name, group in groups.items()}
-
-    @property
-    def rows(self) -> int:
-        """Number of machines."""
-        return self.lead + self.draws
-
-    def normals(self, name: str) -> Array:
-        """Z95 down and up in the rows of the value's group."""
-        z = np.zeros(self.rows)
-        place = self._place.get(name)
-        if place is not None:
-            z[1 + 2 * place : 3 + 2 * place] = -Z95, Z95
-        return z
+    here = study.here
+    asked = _asked(study)
+    found = [*_machine(study, asked, min_gain), *_elsewhere(study, rivals, min_gain)]
+    listed = sorted((x for x in found if x.swing > NOTABLE_PERCENT), key=lambda x: -x.swing)
+    sources = {**asked.sources}
+    if any(a.interface.shakes for a in (*here.ways, *here.baseline.ways)):
+        sources["progress"] = here.machine.progress.source
+    counts = {s: sum(of == s for of in sources.values()) for s in ("measured", "literature", "assumed")}
+    return Sensitivity(listed, counts, float(np.mean(study.saving.draws >= 100 * min_gain)))
 
 
 class Asked(Sampler):
-    """Records the names of the values that costs are made of."""
+    """Records the names and sources of the values that costs are made of."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine, draws=1)
-        self.names: dict[str, None] = {}
+        self.sources: dict[str, Source] = {}
+        self.drawn: dict[str, None] = {}
+        """Names of those with an interval."""
 
     def normals(self, name: str) -> Array:
         """No draw; only the name is kept."""
-        self.names[name] = None
+        self.drawn[name] = None
         return np.zeros(1)
 
-    def ends(self) -> Ends:
-        """The machines at the ends of the values that were asked for."""
-        return Ends(self.machine, {name: group for name in self.names if (group := _group(name)) is not None})
+    def __call__(self, name: str, value: Value[float]) -> Array:
+        """The value as it stands."""
+        self.sources[name] = value.source
+        return super().__call__(name, value)
+
+    def curve(self, name: str, curve: SizeCurve | None, size: float) -> Array:
+        """Likewise."""
+        if curve is not None:
+            self.sources[name] = curve.source
+        return super().curve(name, curve, size)
+
+    def relative(self, name: str, value: float, interval: float) -> Array:
+        """Likewise; the barrier's source is the machine's."""
+        if name == "barrier":
+            self.sources[name] = self.machine.threads.barrier.source
+        return super().relative(name, value, interval)
+
+    def sharing(self, name: str, curve: Contention, threads: int) -> Array:
+        """Likewise."""
+        self.sources[name] = curve.source
+        return super().sharing(name, curve, threads)
+
+
+def _asked(study: Study) -> Asked:
+    asked = Asked(study.here.machine)
+    for case in (study.here.baseline, study.here):
+        case.begin(asked)
+        for workload, size in study.sizes(case):
+            costs(asked, workload, size)
+    return asked
 
 
 def _group(drawn: str) -> str | None:
@@ -132,74 +149,152 @@ def _group(drawn: str) -> str | None:
     return None
 
 
-def _machine(evaluation: Evaluation, approach: Approach) -> Iterator[Moved]:
-    asked, both = Asked(evaluation.machine), (evaluation.workload.baseline, approach)
-    for a in both:
-        begin(asked, evaluation.workload, a)
-    for size in {size for a in both for size in evaluation.message_sizes(a)}:
-        costs(asked, evaluation.workload, size)
-    ends = asked.ends()
-    if not ends.groups:
+def _machine(study: Study, asked: Asked, min_gain: float) -> Iterator[Lever]:
+    """Terms of the machine, from the draws."""
+    saving, groups = study.saving, dict[str, list[str]]()
+    for name in asked.drawn:
+        if (term := _group(name)) is not None:
+            groups.setdefault(term, []).append(name)
+    draws = len(saving.draws)
+    if draws < 2 or not groups:
         return
-    moved = evaluation.moved(both, ends)
-    base, fine = (_run(times, ends, evaluation.workload, a) for times, a in zip(moved, both, strict=True))
-    yield from at_ends(ends, base, fine)
-
-
-def at_ends(ends: Ends, base: Array, fine: Array) -> Iterator[Moved]:
-    """The effect of each group of values, from the times of baseline and approach on all machines of `ends`."""
-    eta, saved = metrics.eta(base[:, 0], fine[:, 0]), metrics.speedup_percent(base[:, 1], fine[:, 1])
-    for place, name in enumerate(ends.groups):
-        low, high = 1 + 2 * place, 2 + 2 * place
-        yield (
-            name,
-            "machine",
-            ("low end", "high end"),
-            (float(eta[low] / eta[0]), float(eta[high] / eta[0])),
-            (float(saved[low] - saved[0]), float(saved[high] - saved[0])),
+    names = [n for of in groups.values() for n in of]
+    slopes = dict(zip(names, _slopes(study.sampler, names, saving.draws), strict=True))
+    here = saving.percent
+    for term, of in groups.items():
+        deviation = math.hypot(*(slopes[n] for n in of))
+        up = math.copysign(deviation, sum(slopes[n] for n in of))
+        ends = here - normal.Z95 * up, here + normal.Z95 * up
+        sources = {asked.sources[n] for n in of}
+        yield Lever(
+            name=term,
+            kind="machine",
+            source="assumed" if "assumed" in sources else "literature" if "literature" in sources else "measured",
+            steps=("low end", "high end"),
+            here_percent=here,
+            speedup_percent=ends,
+            turns=_turns(here, ends, min_gain),
+            worth_percent=_worth_of_normal(here - 100 * min_gain, deviation),
+            measure=TELLS.get(term, ""),
         )
 
 
-def _workload(evaluation: Evaluation, approach: Approach) -> Iterator[Moved]:
-    moves = [*steps(evaluation.machine, evaluation.workload, approach)]
-    here = (evaluation.machine, evaluation.workload, approach)
-    cases = [(m, w, a) for m, w, fine in (here, *(e for *_, ends in moves for e in ends)) for a in (w.baseline, fine)]
-    times = evaluation.elsewhere(cases)
-    there = [_run(t, Sampler(m), w, a) for t, (m, w, a) in zip(times, cases, strict=True)]
-    yield from at_steps([(name, said) for name, said, _ in moves], there)
+def _slopes(sampler: Sampler, names: Sequence[str], saved: Array) -> Array:
+    """Change of the saving by each value's standard normal draw: a linear fit."""
+    z = np.stack([sampler.normals(n)[sampler.lead :][: len(saved)] for n in names], axis=1)
+    off = saved - saved.mean()
+    if len(saved) < 2 * len(names):  # too few for a fit: each by itself
+        return np.asarray(z.T @ off / len(saved))
+    centred = z - z.mean(axis=0)
+    return np.asarray(np.linalg.lstsq(centred, off, rcond=None)[0])
 
 
-def at_steps(moves: Sequence[tuple[str, tuple[str, str]]], there: Sequence[Array]) -> Iterator[Moved]:
-    """The effect of each step, from the times of baseline and approach, unmoved and at both ends of each step."""
-    gains = [gain(pair) for pair in zip(there[::2], there[1::2], strict=True)]
-    here_eta, as_is = gains[0]
-    for place, (name, said) in enumerate(moves):
-        (low_eta, low), (high_eta, high) = gains[1 + 2 * place : 3 + 2 * place]
-        yield name, "workload", said, (low_eta / here_eta, high_eta / here_eta), (low - as_is, high - as_is)
+def _worth_of_normal(middle: float, deviation: float) -> float:
+    """E max(S, 0) - max(E S, 0) of a normal S."""
+    if deviation <= 0:
+        return 0.0
+    u = abs(middle) / deviation
+    return deviation * (math.exp(-u * u / 2) / math.sqrt(2 * math.pi) - u * normal.below(-u))
 
 
-Case = tuple[Machine, Workload, Approach]
+def worth_of_knowing(saved: Sequence[float], weights: Sequence[float]) -> float:
+    """Expected value of knowing which of several savings is true before deciding: Σ w max(S, 0) - max(Σ w S, 0)."""
+    known = math.fsum(w * max(s, 0.0) for s, w in zip(saved, weights, strict=True))
+    return known - max(math.fsum(w * s for s, w in zip(saved, weights, strict=True)), 0.0)
+
+
+def _turns(here: float, ends: Sequence[float], min_gain: float) -> bool:
+    return len({p >= 100 * min_gain for p in (here, *ends)}) > 1
+
+
+def _elsewhere(study: Study, rivals: Sequence[Ways], min_gain: float) -> Iterator[Lever]:
+    """What nobody measured, and the fields of the workload."""
+    here = study.here
+    seen = {way: unknowns(replace(here, ways=way)) for way in (here.ways, *rivals)}
+    moves = [*_moves(here)]
+    cases = [here, *(c for _, _, ends in moves for c in ends)]
+    cases += [case for of in seen.values() for u in of for _, case in u.others]
+    saved = iter(study.percent(cases))
+    shift = study.saving.percent - next(saved)
+    for name, said, ends in moves:
+        percent = tuple(shift + next(saved) for _ in ends)
+        yield _lever(study, name, "workload", "given", said, percent, min_gain, "")
+    best: dict[str, tuple[Source, list[str], list[float], str]] = {}
+    for of in seen.values():
+        for u in of:
+            each = [shift + next(saved) for _ in u.others]
+            source, said_of, already, measure = best.setdefault(
+                u.name, (u.source, [s for s, _ in u.others], list(each), u.measure)
+            )
+            best[u.name] = source, said_of, [max(a, b) for a, b in zip(already, each, strict=True)], measure
+    for name, (source, clauses, percents, measure) in best.items():
+        yield _lever(study, name, "unknown", source, tuple(clauses), tuple(percents), min_gain, measure)
+
+
+def _lever(
+    study: Study,
+    name: str,
+    kind: LeverKind,
+    source: Source,
+    steps: tuple[str, ...],
+    percent: tuple[float, ...],
+    min_gain: float,
+    measure: str,
+) -> Lever:
+    here, least = study.saving.percent, 100 * min_gain
+    weights = [AS_IT_IS, *[(1 - AS_IT_IS) / len(percent)] * len(percent)]
+    worth = 0.0 if kind == "workload" else worth_of_knowing([p - least for p in (here, *percent)], weights)
+    return Lever(
+        name=name,
+        kind=kind,
+        source=source,
+        steps=steps,
+        here_percent=here,
+        speedup_percent=percent,
+        turns=_turns(here, percent, min_gain),
+        worth_percent=worth,
+        measure=measure,
+    )
 
 
 THREADS = "threads, each with as much work"
+Move = tuple[str, tuple[str, str], tuple[Case, Case]]
+
+
+def _moves(here: Case) -> Iterator[Move]:
+    """Steps in all exchanges that have them; threads only if every exchange does."""
+    each = [
+        {name: (said, ends) for name, said, ends in steps(here.machine, w, a)}
+        for w, a in zip(here.parts, here.ways, strict=True)
+    ]
+    for name in dict.fromkeys(n for of in each for n in of):
+        having = [of[name] for of in each if name in of]
+        if name == THREADS and len(having) < len(each):
+            continue
+        said, ends = having[0][0], []
+        for end in (0, 1):
+            moved = [
+                of[name][1][end] if name in of else (w, a) for of, w, a in zip(each, here.parts, here.ways, strict=True)
+            ]
+            ends.append(replace(here, parts=tuple(w for w, _ in moved), ways=tuple(a for _, a in moved)))
+        yield name, said, (ends[0], ends[1])
+
+
+Sent = tuple[Workload, Approach]
 
 
 def steps(
     machine: Machine, workload: Workload, approach: Approach
-) -> Iterator[tuple[str, tuple[str, str], tuple[Case, Case]]]:
-    """Steps of a workload's fields and of a machine's choices; both ends have to be possible."""
+) -> Iterator[tuple[str, tuple[str, str], tuple[Sent, Sent]]]:
+    """Steps of a workload's fields; both ends have to be possible."""
     halves = f"÷ {STEP:g}", f"× {STEP:g}"
     for name, scaled in (("spread of arrivals", _wider), ("compute time", _longer), ("buffer", _larger)):
         ends = _both(partial(scaled, workload))
         if ends is not None:
-            yield name, halves, ((machine, ends[0], approach), (machine, ends[1], approach))
+            yield name, halves, ((ends[0], approach), (ends[1], approach))
     more = _both(partial(_threads, machine, workload, approach))
     if more is not None:
         yield THREADS, halves, more
-    here = machine.progress
-    first, second = (p for p in get_args(Progress) if p != here.value)
-    a, b = (machine.progressing(p) for p in (first, second))
-    yield f"progress ({here.value})", (first, second), ((a, workload, approach), (b, workload, approach))
 
 
 def _both(move: Callable[[float], T | None]) -> tuple[T, T] | None:
@@ -235,7 +330,7 @@ def _longer(workload: Workload, by: float) -> Workload | None:
     return workload.model_copy(update={"compute": of.model_copy(update=one)})
 
 
-def _threads(machine: Machine, workload: Workload, approach: Approach, by: float) -> Case | None:
+def _threads(machine: Machine, workload: Workload, approach: Approach, by: float) -> Sent | None:
     """Other numbers of threads, each with its part of the messages; not for a trace, which has times of these only."""
     threads = by * workload.threads
     if threads != int(threads) or (isinstance(workload.arrivals, Measured) and workload.arrivals.model == "trace"):
@@ -244,6 +339,6 @@ def _threads(machine: Machine, workload: Workload, approach: Approach, by: float
     machine.threads.barrier.at(int(threads))
     contention(machine).at(int(threads))
     if not approach.interface.splits:
-        return machine, other, approach
+        return other, approach
     transport = math.gcd(max(1, int(by * approach.transport_partitions)), other.n_partitions)
-    return machine, other, approach.interface.into(transport, min(approach.vcis, transport))
+    return other, approach.interface.into(transport, min(approach.vcis, transport))

@@ -5,14 +5,17 @@ The figures are those of `predict`, from the same draws; what a table does not s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pready.model.advice.advise import over_sizes
+from pready.model.advice.advise import best_and_as_good, deep, interfaces, over_sizes
 from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
+from pready.model.approach.interfaces import Approach
+from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine
 from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import ApproachPrediction, Prediction, Verdict
-from pready.model.result.verdict import MIN_GAIN, a_port, best_port, candidates, verdict_of
+from pready.model.result.verdict import MIN_GAIN, a_port, best_port, simplest, trouble, verdict_of
 from pready.model.workload.workload import Workload
 
 
@@ -74,16 +77,10 @@ def outcome(
     machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
-    rows: tuple[ApproachPrediction, ...] = ()
-    if every:
-        rows = tuple(evaluation.predict_all(able))
-        now = next(r for r in rows if r.approach == workload.baseline)
-        best = best_port(candidates(rows, workload.baseline), now, workload.iterations, min_gain)
-    else:
-        stands = evaluation.gains(able)
-        today = next(s for s in stands if s.approach == workload.baseline)
-        usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, today.approach)]
-        best = evaluation.predict(best_port(usable, today, workload.iterations, min_gain).approach)
+    rows = evaluation.predict_all(able if every else _in_question(evaluation, able, min_gain))
+    best, _ = best_and_as_good(evaluation, rows, min_gain)
+    deeper = deep(evaluation, best.approach).predict(best.approach)
+    rows[rows.index(best)], best = deeper, deeper
     pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
     return Outcome(
         library=profile.name,
@@ -91,10 +88,22 @@ def outcome(
         ranks=evaluation.grid if not evaluation.rest else (),
         best=best,
         verdict=verdict_of(best, min_gain),
-        rows=rows,
+        rows=tuple(rows) if every else (),
         pays=pays,
         here=None if pays is None else nearest(pays, workload.buffer),
     )
+
+
+def _in_question(evaluation: Evaluation, able: Sequence[Approach], min_gain: float) -> list[Approach]:
+    """The baseline, the best at the machine's values, and of each simpler interface the best."""
+    w = evaluation.workload
+    stands = evaluation.gains(able)
+    now = next(s for s in stands if s.approach == w.baseline)
+    usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, w.baseline)]
+    best = best_port(usable, now, w.iterations, min_gain)
+    others = [simplest([s for s in usable if s.approach.interface == i], w.iterations) for i in interfaces(usable)]
+    simpler = [s.approach for s in others if trouble(s.approach) < trouble(best.approach)]
+    return list(dict.fromkeys([w.baseline, best.approach, *simpler]))
 
 
 def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:

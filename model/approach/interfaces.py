@@ -195,10 +195,10 @@ PERSISTENT_MATCHED = Interface(
 INTERFACES: tuple[Interface, ...] = (
     SINGLE,
     PERSISTENT,
-    PART,
-    PART_AM,
     MANY,
     MANY_JOINED,
+    PART,
+    PART_AM,
     RMA_SINGLE_ACTIVE,
     RMA_MANY_ACTIVE,
     RMA_SINGLE_PASSIVE,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pready.model.approach.interfaces import BULK, Approach
 from pready.model.engine.ranks.pattern import exchanges
-from pready.model.engine.rows import Drawn, row, warm_up
+from pready.model.engine.rows import iterations_of, row, warm_up
 from pready.model.engine.simulate import simulate
 from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
@@ -80,7 +80,7 @@ def compare(
         run, quiet = run.after(first), quiet.after(min(first, quiet.iterations - 1))
         bulk, alone = bulk or run, alone or quiet
         done = min(run.iterations, bulk.iterations)
-        samples = [Drawn(s.communication_s[:done] / s.exchanges, s.iteration_s[:done]) for s in (run, bulk)]
+        samples = [iterations_of(s, done) for s in (run, bulk)]
         begins = begin(values, workload, approach), begin(values, workload, base)
         out.append((row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins), run))
         if run.interrupted:

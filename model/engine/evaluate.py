@@ -15,13 +15,13 @@ from pready.model.engine.from_rest import FromRest
 from pready.model.engine.other_exchanges import Beside, Draws, Placed
 from pready.model.engine.plan import Priced, listed_price, without_spread
 from pready.model.engine.ranks.layout import of_a_step, part
-from pready.model.engine.rows import WARM_UP, Drawn, exchange_s, row, saved_percent, warm_up
-from pready.model.engine.simulate import LARGEST_SEED, Job, means_s, run_all
+from pready.model.engine.rows import WARM_UP, Drawn, Saving, blocks_of, drawn_like, exchange_s, row, saving, warm_up
+from pready.model.engine.simulate import Job, means_s, run_all
 from pready.model.engine.simulation import Simulation
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
-from pready.model.result.verdict import Stands
+from pready.model.result.verdict import Stands, fastest, simplest
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
@@ -37,17 +37,14 @@ NOMINAL, PER_DRAW = 3200, 256
 values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
 RACED = 6
 """Draws for approaches that have lost."""
-CLOSE = 0.05
-"""An approach has lost if it takes so much longer than another of its interface with the parameters at their
-values: far more than what other arrivals or another choice among equals could turn."""
-NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 128, 40, 8
-"""The same of exchanges from rest: intervals of η move by about 1 % of their width between seeds."""
+NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 160, 20, 16
+"""The same of exchanges from rest."""
 SAMPLES = 16
 """Exchanges from rest per size, where many sizes are looked at."""
 MOST_MESSAGES = 1_200_000
 """Of `NOMINAL` exchanges. Above it, fewer are simulated."""
-STRIDE = 0x9E3779B97F4A7C15
-"""Between the seeds of draws: odd and large, so that no two seeds of a user's share draws."""
+BLOCKS = 10
+"""Blocks of the simulated iterations: from how their means differ comes what the arrivals leave uncertain."""
 
 
 @dataclass
@@ -62,8 +59,8 @@ class Evaluation(FromRest):
     1.35 on 8 × 8 ranks, 1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
 
     `predict_all` races: all approaches are simulated with the parameters at their values, for as many iterations. Bulk
-    and those within `CLOSE` of the fastest of their interface, with or without set-up costs, then have all `draws`, the
-    others the first `RACED` of them, from which their wider intervals are. What is advised, or shown as the best of an
+    and the best of each interface then have all `draws`, the others the first `RACED` of them, from which their wider
+    intervals are. What is advised, or shown as the best of an
     interface, is thus what it is without a race, and so are its interval and every row's values.
     """
 
@@ -108,7 +105,8 @@ class Evaluation(FromRest):
         self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
-        self._drawn: dict[Approach, Drawn] = {}
+        self._drawn: dict[Approach, Array] = {}
+        self._blocks: dict[Approach, Array] = {}
         self._over: dict[tuple[Approach, float, int], tuple[float, float]] = {}
         self._cores = self.cores or all_cores()
 
@@ -139,6 +137,22 @@ class Evaluation(FromRest):
     def studied(self) -> int:
         """The same where inputs are moved."""
         return self.iterations if self.rest else self.per_draw
+
+    @property
+    def draws_made(self) -> int:
+        """Of the machine's parameters, for rows that lead."""
+        return self._draws
+
+    @property
+    def messages_of_a_draw(self) -> int:
+        """That are simulated with each draw, for baseline and approach."""
+        return 2 * self._messages * self._steps * self.length(self.per_draw)
+
+    def with_draws(self, draws: int) -> Evaluation:
+        """The same with so many draws of the machine, the first of them the same; its simulations are kept."""
+        other = replace(self, draws=draws)
+        other._nominal, other._quiet, other._blocks = self._nominal, self._quiet, self._blocks
+        return other
 
     @property
     def _messages(self) -> int:
@@ -198,11 +212,8 @@ class Evaluation(FromRest):
         """By class of messages: within a node?"""
         return [kind.inside for kind in self._pattern.kinds]
 
-    def _seed(self, draw: int) -> int:
-        return (self.seed + draw * STRIDE) % (LARGEST_SEED + 1)
-
-    def _own_seed(self, draw: int = 0) -> int:
-        return exchange_seed(self._seed(draw), self.number)
+    def _own_seed(self) -> int:
+        return exchange_seed(self.seed, self.number)
 
     def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
         """The approach with the parameters at their values, or some costs replaced."""
@@ -213,28 +224,22 @@ class Evaluation(FromRest):
         return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
-        """The approach with each of these draws of the parameters, from 1 on."""
-        if not self.rest:
-            return self._all_rows(approach).rows(draws)
-        return self._all_rows(approach).rows(range(draws.start - 1, draws.stop - 1))
+        """The approach with each of these draws of the parameters; 0: at their values."""
+        return self._all_rows(approach).rows(draws)
 
     def _all_rows(self, approach: Approach) -> Priced:
-        """The approach at the parameters' values, then with each draw of them, made once; from rest, draws alone."""
+        """The approach at the parameters' values, then with each draw of them, made once."""
         if approach not in self._priced_all:
             kinds = zip(self.message_sizes(approach), self._inside, strict=True)
             by_class = [self._priced_rows(size, inside) for size, inside in kinds]
-            if self.rest:
-                by_class = [c.rows(slice(1, None)) for c in by_class]
-            rows = range(1 if self.rest else 0, 1 + self._draws)
-            self._priced_all[approach] = self._placed.priced(approach, by_class, self.arrivals_of(rows, self.per_draw))
+            draws = self.arrivals_of(range(1 + self._draws), self.per_draw)
+            self._priced_all[approach] = self._placed.priced(approach, by_class, draws)
         return self._priced_all[approach]
 
     def arrivals_of(self, rows: Sequence[int], iterations: int) -> Draws:
-        """Rows of the sampler, for so many iterations; exchanges from rest go on where those of the row before end."""
-        if not self.rest:
-            return Draws(rows, [*map(self._seed, rows)])
-        firsts = [0 if row == 0 else self.iterations + (row - 1) * self.per_draw for row in rows]
-        return Draws(rows, [self.seed] * len(rows), iterations, firsts)
+        """Rows of the sampler, for so many iterations: the same arrivals in all, so that only the machine differs."""
+        seeds = [self.seed] * len(rows)
+        return Draws(rows, seeds, iterations, [0] * len(rows)) if self.rest else Draws(rows, seeds)
 
     def _job(self, own: Priced, draws: Draws, iterations: int, sampler: Sampler | None = None, **how: bool) -> Job:
         """A step's simulation, iterations that go before included."""
@@ -255,8 +260,8 @@ class Evaluation(FromRest):
 
     @property
     def drawn_rows(self) -> Draws:
-        """Rows of the sampler with drawn machines, and their arrivals."""
-        return self.arrivals_of(range(1, self._draws + 1), self.per_draw)
+        """Rows of the sampler: the machine's values, then drawn ones."""
+        return self.arrivals_of(range(self._draws + 1), self.per_draw)
 
     @property
     def all_cores(self) -> int:
@@ -288,14 +293,14 @@ class Evaluation(FromRest):
             made = [Priced(p, {}, (p.seed,)) for p in plans]
             self._quiet.update(zip(wanted, self._simulate(made, 1, calm=True), strict=True))
 
-    def _prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
-        """Draws that are not yet there, up to so many by approach."""
-        there = {a: len(drawn.communication) for a, drawn in self._drawn.items()}
-        wanted = {a: n for a, n in draws.items() if there.get(a, 0) < n}
-        rows = [range(1, n + 1) for n in wanted.values()]
-        jobs = [(self._at_draws(a, r), self.arrivals_of(r, self.per_draw)) for a, r in zip(wanted, rows, strict=True)]
+    def prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
+        """Draws of the machine that are not yet there, up to so many by approach; the values are the row before."""
+        there = {a: len(self._drawn.get(a, ())) for a in draws}
+        wanted = {a: range(there[a], 1 + min(n, self._draws)) for a, n in draws.items()}
+        wanted = {a: rows for a, rows in wanted.items() if len(rows) > (there[a] == 0)}
+        jobs = [(self._at_draws(a, r), self.arrivals_of(r, self.per_draw)) for a, r in wanted.items()]
         for approach, times in zip(wanted, self._means(jobs, self._sampler, self.per_draw), strict=True):
-            self._drawn[approach] = Drawn(times[:, 0], times[:, 1])
+            self._drawn[approach] = np.concatenate([self._drawn.get(approach, times[:0]), times])
 
     def nominal(self, approach: Approach) -> Simulation:
         """The approach with the parameters at their values, made once."""
@@ -312,23 +317,38 @@ class Evaluation(FromRest):
 
         Of an approach that has lost a race, only the first `RACED`.
         """
-        if self._draws == 0:
-            run = self.nominal(approach)
-            return Drawn(np.array([exchange_s(run)]), np.array([float(run.iteration_s.mean())]))
-        if approach not in self._drawn:
-            self._prepare_drawn({approach: self._draws})
-        return self._drawn[approach]
+        if self._draws and approach not in self._drawn:
+            self.prepare_drawn({approach: self._draws})
+        return drawn_like(self.means(approach), self._drawn.get(approach), self.blocks(approach), self.iterations)
+
+    def blocks(self, approach: Approach) -> Array:
+        """`means` of blocks of the iterations, the parameters at their values, shape (blocks, 2)."""
+        if approach not in self._blocks:
+            self._prepare_blocks([approach])
+        return self._blocks[approach]
+
+    def _prepare_blocks(self, approaches: Iterable[Approach]) -> None:
+        wanted = [a for a in dict.fromkeys(approaches) if a not in self._blocks]
+        if not self.rest or self._alike:
+            self._blocks.update({a: blocks_of(self.nominal(a), BLOCKS) for a in wanted})
+            return
+        each = max(1, self.iterations // BLOCKS)
+        n = self.iterations // each
+        draws = Draws([0] * n, [self.seed] * n, each, [each * i for i in range(n)])
+        own = []
+        for a in wanted:
+            kinds = zip(self.message_sizes(a), self._inside, strict=True)
+            by_class = [Costs.stack([self._value(size, inside)] * n, 1) for size, inside in kinds]
+            own.append((self._placed.priced(a, by_class, draws), draws))
+        self._blocks.update(zip(wanted, self._means(own, None, each), strict=True))
 
     def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
-        """The baseline, and those that may be the best of their interface."""
-        alone = {a: exchange_s(self.nominal(a)) for a in approaches}
-        begun = {a: time + float(self._begin(a).flat[0]) / self.workload.iterations for a, time in alone.items()}
-        leading = {self.workload.baseline}
-        for times in (alone, begun):  # the best is by either: see `verdict.best_port`
-            fastest: dict[Interface, float] = {}
-            for a, time in times.items():
-                fastest[a.interface] = min(time, fastest.get(a.interface, time))
-            leading |= {a for a, time in times.items() if time <= fastest[a.interface] * (1 + CLOSE)}
+        """The baseline, and those of each interface that `verdict.best_port` may take or a table shows."""
+        leading, by_interface = {self.workload.baseline}, dict[Interface, list[Stands]]()
+        for stands in self.gains(approaches):
+            by_interface.setdefault(stands.approach.interface, []).append(stands)
+        for some in by_interface.values():
+            leading |= {simplest(some, self.workload.iterations).approach, fastest(some).approach}
         return leading
 
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
@@ -339,17 +359,24 @@ class Evaluation(FromRest):
         leading = self._leading(approaches) if raced else {base, *approaches}
         few = min(RACED, self._draws)
         draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
-        both(lambda: self._prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
+        both(lambda: self.prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
+        self._prepare_blocks([base, *approaches])
         return [self.predict(a) for a in approaches]
 
     def saved(self, approach: Approach) -> tuple[float, float]:
         """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
         base = self.workload.baseline
         draws = dict.fromkeys((base, approach), self._draws)
-        for a in draws if self._draws else ():
+        for a in draws if self._draws or not self.rest else ():
             self._all_rows(a)  # for both of what follows
-        both(lambda: self._prepare_drawn(draws), lambda: self.prepare(draws))
-        value, low, _ = saved_percent(
+        both(lambda: self.prepare_drawn(draws), lambda: self.prepare(draws))
+        of = self.saving(approach)
+        return of.percent / 100, of.interval()[0] / 100
+
+    def saving(self, approach: Approach) -> Saving:
+        """By how much it makes an iteration shorter, with each draw of the machine, too."""
+        base = self.workload.baseline
+        return saving(
             self.nominal(approach),
             self.nominal(base),
             self.workload,
@@ -357,7 +384,6 @@ class Evaluation(FromRest):
             self.drawn(base),
             (self._begin(approach), self._begin(base)),
         )
-        return value / 100, low / 100
 
     def means(self, approach: Approach) -> Array:
         """Mean times of an exchange's communication and of an iteration, shape (2,)."""
@@ -367,21 +393,6 @@ class Evaluation(FromRest):
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages, by kind."""
         return [approach.message_size(b) for b in self._placed.buffers(self._pattern)]
-
-    def moved(self, approaches: Sequence[Approach], sampler: Sampler) -> list[Array]:
-        """`means` of each approach with each of a sampler's machines, by approach an array of shape (rows, 2).
-
-        Over `studied` iterations, the same arrivals in all of them.
-        """
-        n, own = sampler.lead + sampler.draws, list[tuple[Priced, Draws]]()
-        draws = Draws(range(n), [self.seed] * n, self.studied, [0] * n)
-        price = listed_price(sampler, self.workload)
-        for approach in approaches:
-            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
-            own.append((self._placed.priced(approach, [price(*kind) for kind in kinds], draws), draws))
-        first = self.first(self.studied)
-        jobs: list[Job] = [([of], self.length(self.studied)) for of, _ in own]
-        return means_s(jobs, [first] * len(jobs), self._cores, kept=self.kept)
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""

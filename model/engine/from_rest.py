@@ -41,7 +41,7 @@ class FromRest:
         def per_draw(self) -> int:
             """With each draw."""
 
-        def _own_seed(self, draw: int = 0) -> int: ...
+        def _own_seed(self) -> int: ...
         def _value(self, size: float, inside: bool) -> Costs: ...
         def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced: ...
         def _at_draws(self, approach: Approach, draws: range) -> Priced: ...
@@ -101,12 +101,10 @@ class FromRest:
         return np.asarray(ends[0] - self.ready[1:].max(axis=1))
 
     def each_drawn(self, approach: Approach) -> Array:
-        """The same with each draw of the machine, shape (draws, per_draw)."""
-        out = []
-        for draw in range(1, self._draws + 1):
+        """The same of the first `per_draw`, at the values, then with each draw, shape (1 + draws, per_draw)."""
+        out, ready = [], draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER)
+        for draw in range(self._draws + 1):
             ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
             assert ends is not None
-            first = self.iterations + (draw - 1) * self.per_draw
-            ready = draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER, first=first)
             out.append(ends[0] - ready.max(axis=1))
         return np.array(out)

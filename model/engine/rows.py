@@ -44,8 +44,8 @@ def row(
     barrier
         Seconds for the workload's threads to meet.
     drawn, drawn_bulk
-        Times whose central 95 %, and that of whose ratios, are the row's intervals. An approach that has
-        fewer than the baseline has the first of them.
+        Times of drawn machines, from which the row's intervals are. An approach that has fewer than the
+        baseline has the first of them.
     begins
         What beginning takes the approach and the baseline, shapes (): at the parameters' values, or (1 + draws,): and
         with each draw of them.
@@ -54,10 +54,13 @@ def row(
     done = min(run.iterations, bulk.iterations)
     time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
     eta = float(metrics.eta(time_bulk, time))
-    n = len(drawn.communication)
-    time_low, time_high = interval(drawn.communication, time)
-    eta_low, eta_high = interval(metrics.eta(drawn_bulk.communication[:n], drawn.communication), eta)
-    speedup, speedup_low, speedup_high = saved_percent(run, bulk, workload, drawn, drawn_bulk, begins)
+    n, more = len(drawn.communication), 1 + drawn.simulated / workload.iterations
+    of_time, of_bulk = drawn.blocks[:, 0], drawn_bulk.blocks[:, 0]
+    time_low, time_high = interval(drawn.communication, time, left_open(of_time, more))
+    etas = metrics.eta(drawn_bulk.communication[:n], drawn.communication)
+    eta_low, eta_high = interval(etas, eta, left_open((of_bulk - eta * of_time) / time, more))
+    saved = saving(run, bulk, workload, drawn, drawn_bulk, begins)
+    speedup_low, speedup_high = saved.interval()
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
@@ -75,7 +78,7 @@ def row(
         eta_low=eta_low,
         eta_high=eta_high,
         iteration_s=float(run.iteration_s[:done].mean()),
-        speedup_percent=speedup,
+        speedup_percent=saved.percent,
         speedup_low_percent=speedup_low,
         speedup_high_percent=speedup_high,
         overhead=float(metrics.overhead(no_spread, t_pt2pt)),
@@ -89,16 +92,39 @@ def row(
     )
 
 
-def saved_percent(
+@dataclass(frozen=True)
+class Saving:
+    """By how much an approach makes an iteration shorter, in percent, set-up included."""
+
+    percent: float
+    draws: Array
+    """With each draw of the machine, shape (draws,)."""
+    blocks: Array
+    """Of blocks of the iterations, less their mean, shape (blocks,)."""
+    more: float
+    """Variance of the mean over the run's own iterations in addition, as a multiple of that of the simulated ones."""
+
+    def interval(self) -> tuple[float, float]:
+        """Where the truth lies with 95 % certainty."""
+        low, high = interval(1 - self.draws / 100, 1 - self.percent / 100, left_open(self.blocks / 100, self.more))
+        return 100 * (1 - high), 100 * (1 - low)
+
+    def over(self, other: Saving) -> tuple[float, float]:
+        """The interval of how much more it saves than another, on the same machines and arrivals."""
+        n = min(len(self.draws), len(other.draws))
+        same = 0.0 if len(self.blocks) != len(other.blocks) else left_open(self.blocks - other.blocks, self.more)
+        return interval(self.draws[:n] - other.draws[:n], self.percent - other.percent, same, signed=True)
+
+
+def saving(
     run: Simulation,
     bulk: Simulation,
     workload: Workload,
     drawn: Drawn,
     drawn_bulk: Drawn,
     begins: tuple[Array, Array],
-) -> tuple[float, float, float]:
-    """By how much an approach makes an iteration shorter, beginning included, and where the truth lies; arguments as of
-    `row`."""
+) -> Saving:
+    """By how much an approach makes an iteration shorter; arguments as of `row`."""
     done, n = min(run.iterations, bulk.iterations), len(drawn.iteration)
     whole, whole_bulk = (float(s.iteration_s[:done].mean()) for s in (run, bulk))
     once, once_bulk = (b / workload.iterations for b in begins)
@@ -106,7 +132,8 @@ def saved_percent(
     each = metrics.speedup_percent(
         drawn_bulk.iteration[:n] + _of_draws(once_bulk, n), drawn.iteration + _of_draws(once, n)
     )
-    return value, *interval(each, value)
+    blocks = 100 * (drawn_bulk.blocks[:, 1] * whole / whole_bulk - drawn.blocks[:, 1]) / whole_bulk
+    return Saving(value, np.asarray(each), blocks - blocks.mean(), 1 + drawn.simulated / workload.iterations)
 
 
 def _of_draws(begin: Array, draws: int) -> Array:
@@ -121,6 +148,51 @@ class Drawn:
     communication: Array
     """Of one exchange."""
     iteration: Array
+    blocks: Array
+    """Both, as means of blocks of the iterations at the machine's values, shape (blocks, 2)."""
+    simulated: int
+    """Number of those iterations."""
+
+
+def drawn_like(means: Array, rows: Array | None, blocks: Array, simulated: int) -> Drawn:
+    """What drawn machines give, from few iterations that all of them share.
+
+    Parameters
+    ----------
+    means
+        At the machine's values over all `simulated` iterations, shape (2,).
+    rows
+        Over the few: at the values, then with each draw, shape (1 + draws, 2); None: nothing is drawn.
+    """
+    if rows is None or len(rows) < 2:
+        return Drawn(means[:1], means[1:], blocks, simulated)
+    here, drawn = rows[0], rows[1:]
+    # The few iterations differ from all: draws change communication in proportion, and iterations by as much.
+    scale = means[0] / here[0] if here[0] > 0 else 1.0
+    return Drawn(drawn[:, 0] * scale, drawn[:, 1] + (means[1] - here[1]), blocks, simulated)
+
+
+def iterations_of(run: Simulation, done: int) -> Drawn:
+    """Each of the first iterations as a draw."""
+    communication, iteration = run.communication_s[:done] / run.exchanges, run.iteration_s[:done]
+    return Drawn(communication, iteration, np.array([[communication.mean(), iteration.mean()]]), done)
+
+
+def blocks_of(run: Simulation, blocks: int) -> Array:
+    """Mean times of an exchange and an iteration in blocks of a run, shape (blocks, 2); fewer of a short run."""
+    n = max(1, min(blocks, run.iterations))
+    each = run.iterations // n
+    pairs = np.stack([run.communication_s / run.exchanges, run.iteration_s], axis=1)[: n * each]
+    return np.asarray(pairs.reshape(n, each, 2).mean(axis=1))
+
+
+def left_open(blocks: Array, more: float) -> float:
+    """The standard deviation that arrivals leave to a mean: of the simulated iterations, and of the run's own."""
+    n = len(blocks)
+    if n < 2:
+        return 0.0
+    off = blocks - blocks.mean()
+    return float(np.sqrt(np.add.reduce(off * off) / (n - 1) / n * more))
 
 
 def warm_up(workload: Workload, iterations: int, steps: int) -> int:

@@ -10,11 +10,11 @@ import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, whole
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.evaluate import BLOCKS, Evaluation
 from pready.model.engine.other_exchanges import Draws, Other, Placed, placed
 from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.layout import Layout, of_a_step
-from pready.model.engine.rows import Drawn, row, warm_up
+from pready.model.engine.rows import Drawn, Saving, blocks_of, drawn_like, iterations_of, row, saving, warm_up
 from pready.model.engine.simulate import means_of_steps, run_all, run_step
 from pready.model.engine.simulation import Simulation, together
 from pready.model.machine.machine import Machine
@@ -35,8 +35,8 @@ class WholeStep:
     like: Evaluation
     """One of its exchanges."""
 
-    def predict(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
-        """All exchanges as they are today, and each in its own of `approaches`."""
+    def predict(self, approaches: Sequence[Approach]) -> tuple[list[ApproachPrediction], Saving]:
+        """All exchanges as they are today, and each in its own of `approaches`; and what the latter save."""
         base = [w.baseline for w in self.workload.parts]
         each = [base, list(approaches)] if list(approaches) != base else [base]
         like, barrier = self.like, self.machine.threads.barrier.at(self.workload.threads)
@@ -45,10 +45,11 @@ class WholeStep:
         alone = self._run([BULK] * len(approaches), 1, calm=True)
         drawn = [self._drawn(a, r) for a, r in zip(each, runs, strict=True)]
         begins = [_begin(like.sampler, self.workload, a) for a in each]
-        return [
+        rows = [
             row(r, runs[0], q, alone, self.workload, barrier, d, drawn[0], (b, begins[0]))
             for r, q, d, b in zip(runs, quiet, drawn, begins, strict=True)
         ]
+        return rows, saving(runs[-1], runs[0], self.workload, drawn[-1], drawn[0], (begins[-1], begins[0]))
 
     def _others(self, approaches: Sequence[Approach]) -> list[Other]:
         exchanges = placed(self.machine, self.workload, rest=self.like.rest)
@@ -62,12 +63,12 @@ class WholeStep:
         return together(out, whole(approaches)).after(like.first(iterations))
 
     def _drawn(self, approaches: Sequence[Approach], run: Simulation) -> Drawn:
-        like, draws = self.like, self.like.drawn_rows
-        if not draws.rows:
-            return Drawn(np.array([float(run.communication_s.mean())]), np.array([float(run.mean_s.mean())]))
-        step = [o.priced(like.sampler, draws) for o in self._others(approaches)]
-        (times,) = means_of_steps([(step, like.length(like.per_draw))], like.first(like.per_draw), like.all_cores)
-        return Drawn(times[:, 0], times[:, 1])
+        like, draws, times = self.like, self.like.drawn_rows, None
+        means = np.array([float(run.communication_s.mean()), float(run.mean_s.mean())])
+        if len(draws.rows) > 1:
+            step = [o.priced(like.sampler, draws) for o in self._others(approaches)]
+            (times,) = means_of_steps([(step, like.length(like.per_draw))], like.first(like.per_draw), like.all_cores)
+        return drawn_like(means, times, blocks_of(run, BLOCKS), like.iterations)
 
 
 def _begin(sampler: Sampler, workload: Workload, approaches: Sequence[Approach]) -> Array:
@@ -159,5 +160,5 @@ def _row(
     done: int,
     begins: tuple[Array, Array],
 ) -> ApproachPrediction:
-    samples = [Drawn(s.communication_s[:done] / s.exchanges, s.iteration_s[:done]) for s in (run, bulk)]
+    samples = [iterations_of(s, done) for s in (run, bulk)]
     return row(run, bulk, quiet, alone, workload, barrier, samples[0], samples[1], begins)

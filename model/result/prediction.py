@@ -10,6 +10,10 @@ from pready.model.result.break_even import Range
 from pready.model.result.forms import rendered, to_pandas, to_polars
 
 Verdict = Literal["port", "do not port", "undecided"]
+Certainty = Literal["certain", "likely", ""]
+Source = Literal["measured", "literature", "assumed", "not given", "given"]
+"""Of an input: of a machine's value, or whether the workload states it."""
+LeverKind = Literal["machine", "unknown", "workload"]
 
 
 @dataclass(frozen=True)
@@ -108,11 +112,26 @@ class Advice:
     """Buffers per peer for which `best` saves that much, parameters at their values; empty also if not asked for."""
     certain: list[Range]
     """Parts of `pays` with 95 % certainty, as for a verdict "port"."""
+    as_good: list[ApproachPrediction]
+    """Approaches that save as much as `best`, as far as can be told, but take more to program."""
     from_iterations: int | None
     """Number of iterations from which `best` saves that much, set-up cost included; None: never."""
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
+    certainty: Certainty = ""
+    """Of "port" and "do not port": likely if an input that nobody measured or published turns it; empty: not asked for,
+    or undecided."""
+    probability: float | None = None
+    """That a port saves enough: share of the draws of the machine's values; None: not asked for."""
+    rests_on: dict[str, int] = field(default_factory=dict)
+    """Number of the machine's values that the verdict is made of, by source."""
+    turns_if: list[tuple[str, float]] = field(default_factory=list)
+    """What would turn the verdict, as a clause after "if", with the percent of an iteration saved then."""
+    between: tuple[float, float] | None = None
+    """Least and most percent saved with any of what nobody measured otherwise; None: not asked for."""
+    measure_next: str = ""
+    """The command that measures what is worth most to know; empty: nothing that can be measured may turn it."""
 
     @property
     def break_even_bytes(self) -> float | None:
@@ -130,14 +149,26 @@ class Advice:
             "eta": row.eta,
             "eta_low": row.eta_low,
             "eta_high": row.eta_high,
+            "speedup_percent": row.speedup_percent,
+            "speedup_low_percent": row.speedup_low_percent,
+            "speedup_high_percent": row.speedup_high_percent,
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
             "pays_bytes": [r.to_list() for r in self.pays],
             "certain_bytes": [r.to_list() for r in self.certain],
+            "as_good": [
+                {"key": r.key, "transport_partitions": r.transport_partitions, "vcis": r.vcis} for r in self.as_good
+            ],
             "from_iterations": self.from_iterations,
             "settings": self.settings,
             "because": self.because,
             "warnings": self.warnings,
+            "certainty": self.certainty,
+            "probability": self.probability,
+            "rests_on": self.rests_on,
+            "turns_if": [{"if": clause, "speedup_percent": percent} for clause, percent in self.turns_if],
+            "between_percent": None if self.between is None else list(self.between),
+            "measure_next": self.measure_next,
         }
 
 
@@ -146,17 +177,22 @@ class Lever:
     """Sensitivity to one input: moved by itself, what the advised approach then saves of an iteration."""
 
     name: str
-    """Of a cost term, or of a workload's field."""
-    kind: Literal["machine", "workload"]
-    steps: tuple[str, str]
-    """Both ends, in words; a machine's values go to the ends of their intervals."""
+    """Of a cost term, of an unknown, or of a workload's field."""
+    kind: LeverKind
+    """A term whose values have intervals; what nobody measured; a field of the workload."""
+    source: Source
+    steps: tuple[str, ...]
+    """What it is moved to: ends of intervals, steps, or of an unknown a clause after "if"."""
     here_percent: float
     """The saving with the input unmoved, in percent of the baseline's iteration."""
-    speedup_percent: tuple[float, float]
-    """The same at either end."""
-    eta: tuple[float, float]
+    speedup_percent: tuple[float, ...]
+    """The same by step; where nothing is advised, of the approach that would save most."""
     turns: bool
     """Does the input change whether a port is worth it?"""
+    worth_percent: float
+    """Expected value of knowing the input before deciding, in percent of an iteration."""
+    measure: str
+    """Measurements of ``pready calibrate`` that tell it; empty: none."""
 
     @property
     def swing(self) -> float:
@@ -166,18 +202,8 @@ class Lever:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, flat; the keys are part of the public interface."""
-        low, high = self.speedup_percent
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "low_step": self.steps[0],
-            "high_step": self.steps[1],
-            "speedup_low_percent": low,
-            "speedup_high_percent": high,
-            "eta_low": self.eta[0],
-            "eta_high": self.eta[1],
-            "turns": self.turns,
-        }
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return own | {"steps": list(self.steps), "speedup_percent": list(self.speedup_percent)}
 
 
 @dataclass(frozen=True)
@@ -200,8 +226,8 @@ class Prediction:
     """Topology that was simulated; empty: none, ranks share nothing but their ports."""
     iterations: int = 1
     """Number of simulated iterations, with the machine's parameters at their values."""
-    decides: list[Lever] = field(default_factory=list)
-    """Sensitivity to each input, the largest swing first; empty also if not asked for."""
+    sensitivity: list[Lever] = field(default_factory=list)
+    """To each input, the largest swing first; empty also if not asked for."""
     exchanges: tuple[Prediction, ...] = ()
     """For a step of several exchanges: each with the others in bulk; iterations are whole steps. `approaches` are then
     those of the step: all in bulk, and each as advised."""
@@ -214,7 +240,7 @@ class Prediction:
         return own | {
             "approaches": [a.to_dict() for a in self.approaches],
             "advice": self.advice.to_dict(),
-            "decides": [lever.to_dict() for lever in self.decides],
+            "sensitivity": [lever.to_dict() for lever in self.sensitivity],
             "exchanges": [e.to_dict() for e in self.exchanges],
             "run_speedup_percent": self.run_speedup_percent,
         }

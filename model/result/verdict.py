@@ -1,26 +1,30 @@
 """The verdict that a prediction supports: the same rule for the timeline, the engine, SST and real MPI.
 
 A verdict is about the iteration: η rates an approach, the change of the iteration time says whether it matters.
-``port`` only if the iteration gets shorter by at least a minimum with 95 % certainty, ``do not port`` if it
-is not expected to, ``undecided`` in between.
+``port`` if the whole 95 % interval of what is saved lies above a minimum, ``do not port`` if the whole lies below, else
+``undecided``. Approaches that take as long, as far as that can be told, are one choice: the simplest to program.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.result.prediction import ApproachPrediction, Verdict
 
-INDISTINCT = 0.01
-"""Relative difference of η that is not worth a line of code: the simpler approach is preferred."""
+INDISTINCT = 1e-3
+"""Share of an iteration that is not worth a line of code: the simpler approach is preferred."""
+ALIKE = 0.01
+"""The same of η, where no approach saves enough."""
 MIN_GAIN = 0.01
 """Default of the share of an iteration that a port has to save."""
 PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}
 """Simplest to program first: the order of `INTERFACES`."""
+FIRMNESS: tuple[Verdict, ...] = ("do not port", "undecided", "port")
+"""Verdicts from the worst to the best that may be said of a port."""
 
 
 def a_port(approach: Approach, gain: float, today: Approach) -> bool:
@@ -34,19 +38,31 @@ def candidates(rows: Sequence[ApproachPrediction], today: Approach) -> list[Appr
     return [p for p in rows if p.available and a_port(p.approach, p.gain, today)]
 
 
-def simplest_of_the_best(usable: Sequence[ApproachPrediction]) -> ApproachPrediction:
-    """The approach that is simplest to program among those within `INDISTINCT` of the fastest."""
-    return usable[simplest([(p.approach, p.gain) for p in usable])]
+def simplest_of_the_best(usable: Sequence[ApproachPrediction], iterations: int) -> ApproachPrediction:
+    """The approach that is simplest to program among those within `INDISTINCT` of the shortest run."""
+    return simplest(usable, iterations)
 
 
-def simplest(gains: Sequence[tuple[Approach, float]]) -> int:
-    """The same for approaches with their gains: its index."""
-    top = max(gain for _, gain in gains)
-    close = [i for i, (_, gain) in enumerate(gains) if gain >= top * (1 - INDISTINCT)]
-    return min(close, key=lambda i: _trouble(gains[i][0]))
+def simplest(usable: Sequence[S], iterations: int) -> S:
+    """The same of whatever stands for an approach."""
+    shortest = min(run_s(p, iterations) for p in usable)
+    close = [p for p in usable if run_s(p, iterations) <= shortest * (1 + INDISTINCT)]
+    return min(close, key=lambda p: trouble(p.approach))
 
 
-def _trouble(approach: Approach) -> tuple[int, int, int]:
+def fastest(usable: Sequence[S]) -> S:
+    """The approach that is simplest to program among those within `ALIKE` of the fastest exchange."""
+    top = max(p.eta for p in usable)
+    return min((p for p in usable if p.eta >= top * (1 - ALIKE)), key=lambda p: trouble(p.approach))
+
+
+def run_s(of: Standing, iterations: int) -> float:
+    """An iteration with its share of the set-up, in seconds."""
+    return of.iteration_s + of.begin_s / iterations
+
+
+def trouble(approach: Approach) -> tuple[int, int, int]:
+    """How much there is to program, for comparison: the interface, then VCIs, then transport partitions."""
     return PREFERENCE.get(approach.interface, len(PREFERENCE)), approach.vcis, approach.transport_partitions
 
 
@@ -96,15 +112,28 @@ def best_port(usable: Sequence[S], now: Standing, iterations: int, min_gain: flo
     now
         The baseline.
     """
-    best = usable[simplest([(p.approach, p.gain) for p in usable])]
-    run, run_now = (p.begin_s + iterations * p.iteration_s for p in (best, now))
-    if run <= (1 - min_gain) * run_now:
+    best = simplest(usable, iterations)
+    if run_s(best, iterations) <= (1 - min_gain) * run_s(now, iterations):
         return best
     starts = [(p, from_iterations(p, now, min_gain)) for p in usable]
     first = min((n for _, n in starts if n is not None), default=None)
-    if first is None:
-        return usable[simplest([(p.approach, p.eta) for p in usable])]
-    return min((p for p, n in starts if n == first), key=lambda p: _trouble(p.approach))
+    if first is not None:
+        return min((p for p, n in starts if n == first), key=lambda p: trouble(p.approach))
+    return fastest(usable)  # nothing pays here: it may with other buffers
+
+
+def as_good(best: S, others: Sequence[S], told_apart: Callable[[S, S], bool]) -> list[S]:
+    """Approaches that save as much as `best`, as far as can be told, the simplest to program first.
+
+    Parameters
+    ----------
+    others
+        One of each interface.
+    told_apart
+        Does the first save more than the second, with 95 % certainty?
+    """
+    alike = [p for p in others if p.approach.interface != best.approach.interface and not told_apart(best, p)]
+    return sorted([best, *alike], key=lambda p: trouble(p.approach))
 
 
 def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -> int | None:
@@ -121,14 +150,14 @@ def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -
 
 def verdict_of(best: ApproachPrediction, min_gain: float = MIN_GAIN) -> Verdict:
     """The verdict on the best approach's saving and its interval; `min_gain` is a share of an iteration."""
-    return verdict(best.speedup_percent, best.speedup_low_percent, 100 * min_gain)
+    return verdict(best.speedup_low_percent, best.speedup_high_percent, 100 * min_gain)
 
 
-def verdict(saving: float, low: float, least: float = MIN_GAIN) -> Verdict:
-    """The verdict on a saving with the lower end of its 95 % interval; `least` is what is asked for, in their unit."""
-    if saving < least:
-        return "do not port"
-    return "port" if low >= least else "undecided"
+def verdict(low: float, high: float, least: float = MIN_GAIN) -> Verdict:
+    """The verdict on the ends of the 95 % interval of a saving; `least` is what is asked for, in their unit."""
+    if low >= least:
+        return "port"
+    return "do not port" if high < least else "undecided"
 
 
 def taken(eta_alone: float, eta_here: float) -> float | None:

@@ -10,8 +10,9 @@ import click
 from pready.commands import options
 from pready.files.rows import csv_text
 from pready.model.advice.predict import predict as predicted
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.machine import machine as machines
+from pready.model.result.prediction import Prediction
 from pready.show.figures import files as picture_files
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status
@@ -42,6 +43,8 @@ PICTURES_HELP = (
     is_flag=True,
     help="All numbers of transport partitions and VCIs, not only the best.",
 )
+@click.option("--explain", "explained", is_flag=True, help="Add the closed form, all notes and the sensitivity.")
+@click.option("--exchange", metavar="NAME", help="One exchange of a step, in full.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write an HTML page and its data."
 )
@@ -63,6 +66,8 @@ def predict(
     as_json: bool,
     as_csv: bool,
     every_row: bool,
+    explained: bool,
+    exchange: str | None,
     output: Path | None,
     min_gain: float,
     picture: Path | None,
@@ -104,13 +109,25 @@ def predict(
         if output is not None:
             said.update("writing the page")
             folder.write(output, on, what, prediction, workload)
+    if exchange is not None:
+        prediction = _exchange(prediction, exchange)
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:
         click.echo(csv_text(prediction_rows(prediction)), nl=False)
     else:
-        console().print(prediction_view(prediction, every_row=every_row))
+        console().print(prediction_view(prediction, every_row=every_row, explained=explained))
         if picture is not None:
             click.echo(f"wrote {picture}", err=True)
     if output is not None:
         click.echo(f"wrote {output / 'index.html'}", err=True)
+
+
+def _exchange(prediction: Prediction, name: str) -> Prediction:
+    """One exchange of a step."""
+    names = {str(e.workload["name"]): e for e in prediction.exchanges}
+    if name not in names:
+        raise PreadyError(
+            f"--exchange {name}{did_you_mean(name, names)}", valid=", ".join(names) or "a workload of several exchanges"
+        )
+    return names[name]

@@ -230,13 +230,13 @@ def _overridden(workload: Workload, **given: object) -> Workload:
 
 def _advised(machine: Machine, workload: Workload, library: str | None, seed: int, *, exported: bool) -> list[Approach]:
     """The advised approach of each exchange; `exported`: of those that GOAL can express."""
-    made = predict(machine, workload, library=library, seed=seed, draws=0)
+    made = predict(machine, workload, library=library, seed=seed)
 
     def best(of: Prediction, part: Workload) -> Approach:
         if not exported:
             return of.advised.approach
         able = [r for r in of.approaches if r.available and _exportable(machine, part, r.approach)]
-        return simplest_of_the_best(able).approach
+        return simplest_of_the_best(able, part.iterations).approach
 
     return [best(of, part) for of, part in zip(made.exchanges or (made,), workload.parts, strict=True)]
 

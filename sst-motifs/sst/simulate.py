@@ -410,7 +410,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
 
 def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Advice:
     profile = effective_library(s.machine, library)
-    best = simplest_of_the_best(rows[1:] or rows)
+    best = simplest_of_the_best(rows[1:] or rows, s.workload.iterations)
     verdict = verdict_of(best)
     because = (
         f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "
@@ -425,6 +425,7 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
         here=None,
         pays=[],
         certain=[],
+        as_good=[],
         from_iterations=from_iterations(best, rows[0]),
         settings=settings if verdict != "do not port" else [],
         because=because,

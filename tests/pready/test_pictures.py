@@ -21,7 +21,7 @@ from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
-from pready.model.result.prediction import Lever
+from pready.model.result.prediction import Lever, LeverKind
 from pready.model.workload import workload as workloads
 from pready.show.figures import prediction as of_prediction
 from pready.show.figures.colours import COLOURS, LIGHTER, NEUTRAL, in_the_dark
@@ -62,11 +62,15 @@ def test_unreadable_labels_are_found(what: str) -> None:
         check_readable(figure)
 
 
+def lever(name: str, kind: LeverKind, steps: tuple[str, ...], here: float, saved: tuple[float, ...]) -> Lever:
+    return Lever(name, kind, "given", steps, here, saved, False, 0.0, "")
+
+
 def test_ends_on_one_side_are_named_beside_each_other() -> None:
     levers = [
-        Lever("spread", "workload", ("÷ 2", "× 2"), 10.7, (9.8, 10.5), (8.0, 8.5), False),
-        Lever("progress", "workload", ("hardware", "thread"), 10.7, (10.2, 10.2), (8.6, 8.6), False),
-        Lever("buffer", "workload", ("÷ 2", "× 2"), 10.7, (5.8, 17.4), (5.0, 9.0), False),
+        lever("spread", "workload", ("÷ 2", "× 2"), 10.7, (9.8, 10.5)),
+        lever("progress", "workload", ("hardware", "thread"), 10.7, (10.2, 10.2)),
+        lever("buffer", "workload", ("÷ 2", "× 2"), 10.7, (5.8, 17.4)),
     ]
     figure = tornado("title", levers, 1.0)
     check_readable(figure)
@@ -76,8 +80,8 @@ def test_ends_on_one_side_are_named_beside_each_other() -> None:
 
 def test_inputs_without_effect_are_named_not_drawn() -> None:
     levers = [
-        Lever("buffer", "workload", ("÷ 2", "× 2"), 10.7, (5.8, 17.4), (5.0, 9.0), False),
-        Lever("latency", "machine", ("low", "high"), 10.7, (10.69, 10.71), (8.6, 8.6), False),
+        lever("buffer", "workload", ("÷ 2", "× 2"), 10.7, (5.8, 17.4)),
+        lever("latency", "machine", ("low", "high"), 10.7, (10.69, 10.71)),
     ]
     figure = tornado("title", levers, 1.0)
     check_readable(figure)
@@ -88,8 +92,8 @@ def test_inputs_without_effect_are_named_not_drawn() -> None:
 
 def test_the_names_of_inputs_without_effect_fit() -> None:
     names = "message overhead o_s", "the rendezvous handshake", "latency", "receive overhead and matching"
-    levers = [Lever("threads, each with as much work", "workload", ("÷ 2", "× 2"), 37.8, (22.0, 23.3), (2, 2), False)]
-    levers += [Lever(name, "machine", ("low", "high"), 37.8, (37.79, 37.81), (2.5, 2.5), False) for name in names]
+    levers = [lever("threads, each with as much work", "workload", ("÷ 2", "× 2"), 37.8, (22.0, 23.3))]
+    levers += [lever(name, "machine", ("low", "high"), 37.8, (37.79, 37.81)) for name in names]
     check_readable(tornado("title", levers, 1.0))
 
 

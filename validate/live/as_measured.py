@@ -26,7 +26,9 @@ class Completed(Evaluation):
         """As its base, in medians."""
         end, bulk = self.each(approach), self.each(self.workload.baseline)
         time, eta = float(np.median(end)), float(np.median(bulk) / np.median(end))
-        drawn, drawn_bulk = (np.median(self.each_drawn(a), axis=1) for a in (approach, self.workload.baseline))
+        medians = (np.median(self.each_drawn(a), axis=1) for a in (approach, self.workload.baseline))
+        # The draws share a few of the exchanges: each as a factor of the value over those.
+        drawn, drawn_bulk = (of * m[1:] / m[0] for of, m in zip((time, time * eta), medians, strict=True))
         (low, high), (eta_low, eta_high) = interval(drawn, time), interval(drawn_bulk / drawn, eta)
         until_ready = float(np.median(self.ready[1:].max(axis=1)))
         saved = [

@@ -148,7 +148,7 @@ def compare(
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
         case = replace(case, measured_mean_s=seen.mean, predicted_mean_s=evaluation.mean_time(approach))
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
-    best = simplest_of_the_best([p for way, p in rows if way != BULK])
+    best = simplest_of_the_best([p for way, p in rows if way != BULK], baseline.workload.iterations)
     advised = next(w for w, p in rows if p is best) if verdict_of(best) != "do not port" else BULK
     return Compared(scene, tuple(cases), advised)
 
@@ -210,6 +210,7 @@ def _case(
         until_ready_s=until,
         saving_predicted=before_porting.speedup_percent / 100,
         saving_predicted_low=before_porting.speedup_low_percent / 100,
+        saving_predicted_high=before_porting.speedup_high_percent / 100,
         **over_rounds(seen.centres, until + seen.centres, bulk.centres, until_bulk + bulk.centres),
     )
 

@@ -159,6 +159,6 @@ class ExpectedStep:
         return _expectation(
             together(runs, whole(approaches)),
             together(self._counted(baseline), whole(baseline)),
-            self._step.predict(approaches)[-1],
+            self._step.predict(approaches)[0][-1],
             tuple(map(exchange_s, runs)),
         )

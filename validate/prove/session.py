@@ -338,6 +338,7 @@ def cases_of(
             until_ready_s=performed.computing_s,
             saving_predicted=here.saving,
             saving_predicted_low=here.saving_low,
+            saving_predicted_high=here.saving_high,
             measured_mean_s=performed.mean_communication_s,
             predicted_mean_s=here.mean_s,
             exchanges=exchanges_of(workload, way, here, performed),

@@ -25,7 +25,11 @@ if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
 SUFFIXES = (".svg", ".png", ".pdf")
 KINDS = ("size", "map", "exchange", "sensitivity")
 """Pictures of a prediction."""
-TITLES = {"size": "Over buffer sizes", "map": "Over buffer sizes and messages", "exchange": "One exchange, bulk above"}
+TITLES = {
+    "size": "Over buffer sizes",
+    "map": "Over buffer sizes and messages",
+    "exchange": "One exchange alone, bulk above",
+}
 """Headings of the pictures on a page; the sensitivity is a table there."""
 
 

@@ -127,11 +127,13 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
         join = one.join if approach.interface.joins else None
         label = f"{approach.name}, {_messages(approach)} per peer"
         drawn.append(Exchange(label, threads, one.messages, _owners(approach, workload, ready), join, one.end))
-    return exchanges(title, drawn)
+    here, counts = drawn[0].end / drawn[1].end, prediction.advised.eta
+    late = "waiting for late neighbours included" if prediction.ranks else "mean over the arrivals"
+    return exchanges(f"{title}\none exchange alone: {here:.2f}×; {late}: {counts:.2f}×, which counts", drawn)
 
 
 def _sensitivity(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    return tornado(title, prediction.decides[:MOST_LEVERS], 100 * prediction.advice.min_gain)
+    return tornado(title, prediction.sensitivity[:MOST_LEVERS], 100 * prediction.advice.min_gain)
 
 
 def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:

@@ -18,6 +18,9 @@ UNSEEN = 0.01
 """Share of the widest pair of bars below which a pair is named, not drawn."""
 
 
+ENDS = ("low end or first", "high end or second")
+
+
 @styled
 def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Figure:
     """The change of iteration time with each input at either end, the input with the largest effect on top.
@@ -36,10 +39,18 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     y = np.arange(len(shown))[::-1]
     here = levers[0].here_percent
     for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
-        saved = np.array([lever.speedup_percent[end] for lever in shown])
-        axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=("low end", "high end")[end])
+        # One of a single step has one bar.
+        saved = np.array([dict(enumerate(lever.speedup_percent)).get(end, here) for lever in shown])
+        axes.barh(
+            y,
+            saved - here,
+            left=here,
+            color=colour,
+            height=0.6 - 0.25 * end,
+            label=("low end, first step", "high end, second step")[end],
+        )
     for lever, place in zip(shown, y, strict=True):
-        if lever.kind == "workload":
+        if lever.kind != "machine":
             _name_ends(axes, lever, float(place))
     axes.axvline(here, color="k", lw=1, label="as it is")
     axes.axvline(min_gain_percent, color=NEUTRAL, lw=1, ls=":", label=f"worth a port: {min_gain_percent:g} %")

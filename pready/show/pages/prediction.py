@@ -8,14 +8,14 @@ from importlib import resources
 from markupsafe import Markup
 
 from pready.model.approach.libraries import library
-from pready.model.common.units import format_change
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import RELEASED
 from pready.show.figures.colours import in_the_dark
 from pready.show.pages.templates import template
+from pready.show.tables.answer import headline, how_sure, where_it_pays
 from pready.show.tables.machine import value_rows
-from pready.show.tables.prediction import best_per_interface, pays, sensitivity_row
+from pready.show.tables.prediction import best_per_interface, change, sensitivity_row
 
 
 def page(
@@ -48,13 +48,15 @@ def page(
         because=prediction.advice.because[:1].upper() + prediction.advice.because[1:],
         rows=[*(r for r in rows if r.available), *(r for r in rows if not r.available)],
         eta=_eta,
-        change=lambda r: format_change(-r.speedup_percent),
-        pays=pays(prediction),
+        change=change,
+        headline=headline(prediction),
+        how_sure=how_sure(prediction.advice),
+        pays=where_it_pays(prediction),
         library=library(prediction.library),
         machine=machine,
         values=value_rows(machine),
         pictures=[(title, Markup(svg)) for title, svg in pictures],
-        sensitivity=[sensitivity_row(lever) for lever in prediction.decides],
+        sensitivity=[sensitivity_row(lever) for lever in prediction.sensitivity],
         files=files,
         workload_text=workload_text,
         command=command,

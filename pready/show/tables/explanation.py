@@ -35,16 +35,31 @@ def equations_view() -> RenderableType:
 
 def view(explanation: Explanation) -> RenderableType:
     """Equations, the steps of bulk and of the approach, sums and departures."""
-    parts: list[RenderableType] = [Text(_title(explanation), style="bold"), Text("")]
+    parts: list[RenderableType] = [
+        Text(_title(explanation), style="bold"),
+        Text(explanation.figures.text),
+        Text(""),
+        Text("bandwidth alone", style="bold"),
+    ]
     for filled in explanation.equations:
         parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
         if filled.note:
             parts.append(Text(f"       {filled.note}", style="dim"))
+    parts += [Text(""), Text(_question(explanation), style="bold")]
     for way in (explanation.bulk, explanation.way):
-        parts += [Text(""), _steps(way)]
+        parts += [_steps(way), Text("")]
     parts += [Text(_eta(explanation), style="bold"), Text("")]
     parts += [Text(f"departure: {d}", style="dim") for d in explanation.departures]
     return Group(*parts, Text(f"seed {explanation.seed}", style="dim"))
+
+
+def _question(e: Explanation) -> str:
+    """Which of the figures the steps make."""
+    if not e.figures.neighbours:
+        return "one exchange of two ranks, step by step"
+    if abs(e.eta - e.figures.counts) < abs(e.eta - e.figures.alone):
+        return "waiting for late neighbours included, cause by cause"
+    return "one exchange alone, step by step"
 
 
 def _steps(way: Way) -> RenderableType:
@@ -89,7 +104,7 @@ def latex(explanation: Explanation) -> str:
 
 def markdown(explanation: Explanation) -> str:
     """Markdown with equations in LaTeX between dollars, for notebooks."""
-    out = [f"**{_title(explanation)}**", ""]
+    out = [f"**{_title(explanation)}**", "", explanation.figures.text, ""]
     for filled in explanation.equations:
         note = f" ({filled.note})" if filled.note else ""
         out += [f"Eq. {filled.equation.number}{note}:", "", f"$${filled.latex}$$", ""]

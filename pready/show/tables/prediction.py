@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,17 +10,23 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from pready.model.approach.interfaces import EACH, Interface
+from pready.model.advice.advise import called
+from pready.model.approach.interfaces import Interface
+from pready.model.approach.libraries import library
 from pready.model.common.units import Unit, format_change, format_quantity, format_size, format_time
-from pready.model.result.break_even import Range
-from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Prediction
+from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.result.verdict import simplest_of_the_best
+from pready.show.tables.answer import answer, asked, bare, headline
 from pready.show.terminal.table import Readable
 
-MOST_LEVERS = 5
-"""Most inputs in the table of sensitivity."""
-CHANGE = "change of\niteration\ntime"
-VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
+MOST_ROWS = 5
+"""Most approaches in a table, unless all are asked for."""
+MOST_NOTES = 2
+SIMULATED = "simulated "
+"""How the note begins that fewer ranks were simulated: the heading says how many."""
+SAVES = 0.05
+"""Percent of a step from which on an exchange has a line of its own."""
+CHANGE = "change of\niteration time"
 
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
@@ -30,88 +35,161 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
     for row in prediction.approaches:
         if row is not prediction.bulk:
             rows.setdefault((row.approach.interface, row.needs), []).append(row)
-    best = {kind: simplest_of_the_best(of) for kind, of in rows.items()}
+    iterations = prediction.workload["iterations"]
+    best = {kind: simplest_of_the_best(of, iterations) for kind, of in rows.items()}
     advised = prediction.advised
     return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
 
 
-def prediction_view(prediction: Prediction, *, every_row: bool = False) -> RenderableType:
-    """Table and advice; a step of several exchanges has those of each exchange first."""
-    if prediction.exchanges:
-        each = [_view(e, every_row=every_row) for e in prediction.exchanges]
-        return Group(*each, _view(prediction, every_row=every_row))
-    return _view(prediction, every_row=every_row)
+def prediction_view(prediction: Prediction, *, every_row: bool = False, explained: bool = False) -> RenderableType:
+    """The answer, then one table.
+
+    Parameters
+    ----------
+    every_row
+        All numbers of transport partitions and VCIs, and what the library cannot do.
+    explained
+        With the closed form, all notes and the sensitivity.
+    """
+    paragraphs: list[RenderableType] = [*answer(prediction)]
+    table = step_table(prediction) if prediction.exchanges else _table(prediction, every_row=every_row)
+    parts = [
+        *paragraphs,
+        Text(""),
+        table,
+        *(Text(line, style="dim") for line in _below(prediction, every_row=every_row)),
+    ]
+    parts += _notes(prediction, explained=explained)
+    if explained:
+        parts += [Text(_closed_form(prediction), style="dim")]
+        if prediction.sensitivity:
+            parts += [Text(""), sensitivity_view(prediction.sensitivity)]
+    return Group(*parts)
 
 
-def _title(prediction: Prediction) -> str:
-    """Workload, machine, library and sizes in a line."""
-    w = prediction.workload
-    where = f"{w['name']} on {prediction.machine} ({prediction.library})"
-    if prediction.exchanges:
-        return f"{where}: the whole step of {len(prediction.exchanges)} exchanges"
-    size = f"{format_size(w['buffer'])} per peer"
-    if w.get("faces"):
-        size = f"faces of {', '.join(format_size(b) for b in w['faces'])}"
-    threads, each = w["threads"], w["partitions_per_thread"]
-    team = f"{threads} thread{'s' * (threads > 1)} × {each} partition{'s' * (each > 1)}"
-    return f"{where}: {team}, {size}, {w['pattern']}"
-
-
-def _view(prediction: Prediction, *, every_row: bool) -> RenderableType:
+def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
     rows = prediction.approaches if every_row else best_per_interface(prediction)
-    title = _title(prediction)
-    if prediction.ranks:
-        title += f", {' × '.join(str(n) for n in prediction.ranks if n > 1)} ranks"
-    if prediction.network:
-        title += f" on {prediction.network}"
-    table = Readable(heading=title, gap=1)
+    can = [r for r in rows if r.available]
+    shown = can if every_row or len(can) <= MOST_ROWS else _first(prediction, can)
+    table = Readable(heading=asked(prediction), gap=1, tight=True)
     for name, justify in (
         ("approach", "left"),
-        ("parts\n× VCIs", "right"),
-        ("time after\nlast ready", "right"),
-        ("η = T_b/T_p\n(95 %)", "left"),
-        (CHANGE, "right"),
-        ("arrived\nbefore\njoin", "right"),
+        ("messages\n× VCIs", "right"),
+        ("after\nready", "right"),
+        ("η", "right"),
+        (f"{CHANGE} (95 %)", "left"),
+        ("before\njoin", "right"),
     ):
         table.add_column(name, justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
-    advised = prediction.advised
-    can = [r for r in rows if r.available]
-    for r in (*can, *(r for r in rows if not r.available)):
-        if not r.available and table.row_count == len(can):
+    for r in (*shown, *((r for r in rows if not r.available) if every_row else ())):
+        if not r.available and table.row_count == len(shown):
             table.add_row("  not in this library", style="dim")
-        style = "bold" if r is advised else ("dim" if not r.available else "")
-        mark = "→ " if r is advised else "  "
+        style = "bold" if r is prediction.advised else ("dim" if not r.available else "")
+        mark = "→ " if r is prediction.advised else "  "
         table.add_row(
             mark + r.name + ("" if r.available else " *"),
-            "" if r.approach.interface is EACH else f"{r.transport_partitions} × {r.vcis}",
+            f"{r.approach.messages} × {r.vcis}",
             format_time(r.time_s),
-            f"{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})",
-            format_change(-r.speedup_percent),
+            f"{r.eta:.2f}×",
+            change(r),
             f"{r.arrived_early_percent:.0f} %",
             style=style,
         )
-    form = prediction.closed_form
-    notes = [
-        f"closed form (Eq. 4, bandwidth only): η = {form['eta']:.3g}, "
-        f"γ = {format_quantity(form['gamma_s_per_byte'], Unit.TIME_PER_BYTE)}, D = {format_time(form['delay_s'])}"
-    ]
-    if prediction.workload["today"] != "nonblocking":
-        notes.append(f"η and changes are relative to the baseline, {prediction.bulk.name}, in the first row")
-    needs = dict.fromkeys(r.needs for r in rows if not r.available)
-    if needs:
-        notes.append(f"* needs {'; '.join(needs)}")
+    return table
+
+
+def _first(prediction: Prediction, rows: Sequence[ApproachPrediction]) -> list[ApproachPrediction]:
+    """The baseline, what is advised, and those that save most."""
+    kept = [prediction.bulk, prediction.advised]
+    rest = sorted((r for r in rows if r not in kept), key=lambda r: -r.speedup_percent)
+    kept += rest[: MOST_ROWS - len(kept)]
+    return [r for r in rows if r in kept]
+
+
+def change(row: ApproachPrediction) -> str:
+    """The change of iteration time with its interval."""
+    low, high = -row.speedup_high_percent, -row.speedup_low_percent
+    said = f"{_signed(-row.speedup_percent)} %"
+    return said if low == high else f"{said} ({_signed(low)} to {_signed(high)})"
+
+
+def _signed(percent: float) -> str:
+    said = bare(percent)
+    return said if percent < 0 or said == "0" else f"+{said}"
+
+
+def _below(prediction: Prediction, *, every_row: bool) -> list[str]:
+    """What the table's η is, what the table leaves out, and the seed."""
+    out = []
+    if not prediction.exchanges:
+        late = "late neighbours included" if prediction.ranks else "two ranks"
+        out.append(f"η: {called(prediction.bulk.approach)}'s time over this one's, {late}")
+    last = f"seed {prediction.seed}"
+    rows = best_per_interface(prediction)
+    if every_row:
+        if needs := dict.fromkeys(r.needs for r in prediction.approaches if not r.available):
+            out.append(f"* needs {'; '.join(needs)}")
+    elif hidden := len(rows) - min(MOST_ROWS, sum(r.available for r in rows)):
+        last = f"--all: {hidden} more; {last}"
+    out.append(last)
+    return ["; ".join(out)] if not every_row else out
+
+
+def _notes(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
+    """Notes, each once; what is long about the library is elsewhere."""
+    advice, profile = prediction.advice, library(prediction.library)
+    said = [w for w in advice.warnings if w not in profile.warnings and not w.startswith(SIMULATED)]
+    if explained:
+        said = list(advice.warnings)
+    elif bugs := [w for w in profile.warnings if w in advice.warnings]:
+        said.append(f"{len(bugs)} known about partitioned calls in it: 'pready libraries {profile.name}'")
+    if said and not explained and len(said) > MOST_NOTES:
+        said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --explain"]
     run = prediction.run_speedup_percent
     if run is not None:
-        notes.append(
-            f"{-run:+.2g} % change of the whole run, of which these steps are {100 * (prediction.share or 0):g} %"
-        )
-    return Group(
-        table,
-        Text("\n" + "\n".join(notes), style="dim"),
-        advice_view(prediction.advice, pays(prediction)),
-        *([Text(""), sensitivity_view(prediction.decides[:MOST_LEVERS])] if prediction.decides else []),
-        Text(f"seed {prediction.seed}", style="dim"),
+        share = f"{100 * (prediction.share or 0):g} %"
+        said.insert(0, f"the whole run changes by {format_change(-run)}: these steps are {share} of it")
+    hanging = Table.grid(padding=(0, 1, 0, 0))
+    hanging.add_column(no_wrap=True)
+    hanging.add_column(overflow="fold")
+    for sentence in said:
+        hanging.add_row("note", sentence)
+    return [hanging] if said else []
+
+
+def _closed_form(prediction: Prediction) -> str:
+    form = prediction.closed_form
+    return (
+        f"bandwidth alone (closed form, Eq. 4): η = {form['eta']:.3g}, "
+        f"γ = {format_quantity(form['gamma_s_per_byte'], Unit.TIME_PER_BYTE)}, D = {format_time(form['delay_s'])}"
     )
+
+
+def step_table(prediction: Prediction) -> RenderableType:
+    """A line per exchange of a step, those that save most first; those that save nothing in one."""
+    table = Readable(heading=asked(prediction), gap=1, tight=True)
+    for name, justify in (
+        ("exchange", "left"),
+        ("per neighbour", "left"),
+        ("parts", "right"),
+        ("saves (95 %)", "left"),
+        ("best way", "left"),
+    ):
+        table.add_column(name, justify=justify, vertical="bottom", no_wrap=name.startswith("saves"))  # type: ignore[arg-type]
+    by_saving = sorted(prediction.exchanges, key=lambda e: -e.advised.speedup_percent)
+    saving = [e for e in by_saving if e.advised.speedup_percent >= SAVES]
+    for e in saving:
+        w, best = e.workload, e.advised
+        table.add_row(
+            str(w["name"]),
+            f"{w['pattern']}, {format_size(w['buffer'])}",
+            str(w["threads"] * w["partitions_per_thread"]),
+            f"{bare(best.speedup_percent)} % ({bare(best.speedup_low_percent)} to {bare(best.speedup_high_percent)})",
+            f"{best.name}, {best.approach.messages} × {best.vcis}",
+        )
+    rest = [str(e.workload["name"]) for e in by_saving if e not in saving]
+    last = Text(f"saves nothing: {', '.join(rest)}") if rest else Text("--exchange NAME shows one")
+    return Group(*([table] if saving else []), last)
 
 
 def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
@@ -127,65 +205,9 @@ def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
 
 def sensitivity_row(lever: Lever) -> tuple[str, str]:
     """An input with its ends, and the change of iteration time there."""
-    steps = " or ".join(lever.steps) if lever.kind == "workload" else "ends of its interval"
-    return f"{lever.name}, {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
-
-
-def pays(prediction: Prediction) -> str:
-    """The buffers for which the best approach is worth porting; "" if they were not searched."""
-    if prediction.engine == "sst" or prediction.exchanges:
-        return ""
-    advice = prediction.advice
-    least = f"{100 * advice.min_gain:g} % of an iteration"
-    if not advice.pays:
-        return f"not worth porting with any buffer up to 1 GiB (expected saving below {least})"
-    faces = prediction.workload["faces"] or [0]
-    what = "a largest face" if min(faces) < max(faces) else "buffers per peer"
-    found, sure = _ranges(advice.pays), _ranges(advice.certain)
-    if not sure:
-        return f"worth porting at no size with certainty (expected saving at least {least} with {what} {found})"
-    return f"worth porting with {what} {sure}" + (
-        f" (expected saving at least {least} {found})" if sure != found else ""
-    )
-
-
-def _ranges(ranges: Sequence[Range]) -> str:
-    said = []
-    for r in ranges:
-        low, high = format_size(r.low), format_size(r.high) if math.isfinite(r.high) else ""
-        if r.low and high:
-            said.append(f"between {low} and {high}")
-        else:
-            said.append(f"from {low}" if r.low else f"up to {high}" if high else "of any size")
-    return " and ".join(said)
-
-
-def advice_view(advice: Advice, for_sizes: str) -> RenderableType:
-    """Verdict, reason and settings; `for_sizes` is the text of `pays`."""
-    text = Text("\n")
-    text.append(advice.verdict, style=VERDICT_STYLE[advice.verdict])
-    best = advice.best
-    parts = (
-        f", {best.transport_partitions} transport partition{'s' * (best.transport_partitions > 1)}, "
-        f"{best.vcis} VCI{'s' * (best.vcis > 1)}"
-    )
-    text.append(
-        f": {best.name}{'' if best.approach.interface is EACH else parts}: "
-        f"{best.eta:.2f}× ({best.eta_low:.2f}-{best.eta_high:.2f})"
-    )
-    if for_sizes:
-        text.append(f", {for_sizes}")
-    if best.begin_s and advice.from_iterations is not None:
-        many = "the first iteration" if advice.from_iterations == 1 else f"{advice.from_iterations} iterations"
-        text.append(f"; its set-up takes {format_time(best.begin_s)} and is paid back from {many} on")
-    text.append(f"\nbecause {advice.because}")
-    hanging = Table.grid(padding=(0, 1, 0, 0))
-    hanging.add_column(no_wrap=True)
-    hanging.add_column(overflow="fold")
-    for what, sentences in (("set", advice.settings), ("note", advice.warnings)):
-        for sentence in sentences:
-            hanging.add_row(f"  {what}", sentence)
-    return Group(text, hanging)
+    steps = "ends of its interval" if lever.kind == "machine" else " or ".join(lever.steps)
+    name = "if" if lever.kind == "unknown" else f"{lever.name},"
+    return f"{name} {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
 
 
 def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
@@ -212,6 +234,5 @@ def prediction_html(prediction: Prediction) -> str:
             f"<td>{format_change(-r.speedup_percent)}</td></tr>"
         )
     a = prediction.advice
-    what = f"{html.escape(a.best.name)}, {a.best.transport_partitions} transport partitions"
-    said = f"<p><b>{a.verdict}</b>: {what}. {html.escape(a.because)}</p>"
+    said = f"<p><b>{a.verdict}</b>: {html.escape(headline(prediction))} {html.escape(a.because)}</p>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"

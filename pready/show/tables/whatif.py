@@ -13,7 +13,8 @@ from rich.text import Text
 from pready.files.rows import csv_text
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import format_change, format_size
-from pready.show.tables.prediction import CHANGE, VERDICT_STYLE
+from pready.show.tables.answer import VERDICT_STYLE
+from pready.show.tables.prediction import CHANGE
 from pready.show.terminal.table import Readable
 from pready.whatif.table import Table
 

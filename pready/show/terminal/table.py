@@ -25,18 +25,21 @@ class Readable(Table):
         A line above the table, over the terminal's whole width.
     gap
         Blanks between columns.
+    tight
+        No blank line below the heading.
     """
 
-    def __init__(self, *headers: Column | str, heading: str = "", gap: int = 2) -> None:
+    def __init__(self, *headers: Column | str, heading: str = "", gap: int = 2, tight: bool = False) -> None:
         super().__init__(
             *headers, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0)
         )  # the box's own divider is the last blank
-        self.heading, self.gap = heading, gap
+        self.heading, self.gap, self.tight = heading, gap, tight
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.heading:
             yield Text(self.heading, style="bold")
-            yield Text("")
+            if not self.tight:
+                yield Text("")
         if self._least(console, options, self.columns) <= options.max_width:
             self._share(console, options)
             yield from super().__rich_console__(console, options)

@@ -181,27 +181,28 @@ def rows(low: float, middle: float, high: float) -> list[ApproachPrediction]:
 
 
 @pytest.mark.parametrize(
-    ("low", "middle", "high", "verdict", "because"),
+    ("low", "middle", "high", "verdict"),
     [
-        (1.2, 1.5, 1.8, "port", "an iteration gets 1.5 % shorter"),
-        (0.8, 1.5, 2.2, "undecided", "1.5 % shorter (Pt2Pt many, η 3.00), but 0.8 to 2.2 % cannot be told apart"),
-        (0.005, 0.006, 0.007, "do not port", "the best saves 0.006 % of an iteration (Pt2Pt many, η 3.00), less than"),
-        (-4, -2, 0, "do not port", "no approach makes an iteration shorter (best: Pt2Pt many, η 3.00: 2 % longer)"),
+        (1.2, 1.5, 1.8, "port"),
+        (0.8, 1.5, 2.2, "undecided"),
+        (0.67, 0.96, 1.23, "undecided"),  # expected below the limit, but it may lie above
+        (0.005, 0.006, 0.007, "do not port"),
+        (-4, -2, 0, "do not port"),
     ],
 )
-def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float, verdict: str, because: str) -> None:
+def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float, verdict: str) -> None:
     # Three times faster is nothing to port for where an iteration has better things to do.
-    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), MPICH_6314, rows(low, middle, high))
+    made = rows(low, middle, high)
+    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), MPICH_6314, made, made[1], [])
     assert advice.verdict == verdict
-    assert because in advice.because
     assert (advice.settings == []) == (verdict == "do not port")
 
 
 def test_the_least_gain_is_the_users_to_say() -> None:
     e = Evaluation(MELUXINA, LATE, draws=0)
     saved = rows(0.4, 0.5, 0.6)
-    assert advise.advise(e, MPICH_6314, saved).verdict == "do not port"
-    assert advise.advise(e, MPICH_6314, saved, min_gain=0.003).verdict == "port"
+    assert advise.advise(e, MPICH_6314, saved, saved[1], []).verdict == "do not port"
+    assert advise.advise(e, MPICH_6314, saved, saved[1], [], min_gain=0.003).verdict == "port"
 
 
 def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
@@ -210,7 +211,6 @@ def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
     advice = predict(MELUXINA, w).advice
     assert advice.best.eta > 2
     assert advice.verdict == "do not port"
-    assert " % of an iteration" in advice.because
 
 
 def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
@@ -221,7 +221,7 @@ def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
     assert ("part", "MPICH built from pull request 6314") in wished
     assert {key for key, _ in wished} == {"part", "persistent-matched"}
     assert prediction.advised.available
-    assert any("which is not released" in w for w in prediction.advice.warnings)
+    assert any("is not released" in w for w in prediction.advice.warnings)
     # Who asks for it by name gets it.
     asked = predict(MELUXINA, LATE, library="mpich-6314")
     assert {r.key for r in asked.approaches if not r.available} == {"persistent-matched"}
@@ -274,7 +274,7 @@ def test_progress_thread_is_suggested_where_it_helps() -> None:
         arrivals={"model": "gaussian", "spread": "2 %"},
         pattern="halo3d",
     )
-    assert "rendezvous waits for the receiver to enter MPI" in predict(MELUXINA, w).advice.because
+    assert "waits for clear-to-sends" in predict(MELUXINA, w).advice.because
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -326,7 +326,7 @@ def test_the_pattern_chooses_the_engine() -> None:
     alike = next(row for row in many.approaches if row.approach == one.advised.approach)
     assert alike.eta < one.advised.eta
     assert alike.time_s > one.advised.time_s
-    assert "of it waiting for neighbours" in many.advice.because
+    assert "waiting for neighbours" in many.advice.because
     assert "waiting for neighbours" not in one.advice.because
 
 

@@ -120,10 +120,15 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     e = Evaluation(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e.first(e.per_draw)
-    plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in (1, 2, 3)]
-    fresh = [exchange_s(run_alone(made, first + e.per_draw).after(first)) for made in plans]
-    assert e.drawn(approach).communication.tolist() == fresh
-    assert len(set(fresh)) == 3
+    plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in range(4)]
+    here, *fresh = [run_alone(made, first + e.per_draw).after(first) for made in plans]
+    drawn, all_ = e.drawn(approach), e.nominal(approach)
+    # The few iterations of all draws are scaled to what all iterations take at the machine's values.
+    expected = [exchange_s(run) / exchange_s(here) * exchange_s(all_) for run in fresh]
+    assert drawn.communication.tolist() == pytest.approx(expected, rel=1e-12)
+    later = [float(run.iteration_s.mean() - here.iteration_s.mean() + all_.iteration_s.mean()) for run in fresh]
+    assert drawn.iteration.tolist() == pytest.approx(later, rel=1e-12)
+    assert len(set(expected)) == 3
 
 
 @pytest.mark.parametrize(
@@ -141,21 +146,22 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
     machine, w = load("meluxina"), workload(pattern, model)
     e = Evaluation(machine, w, seed=3, draws=3)
     for approach in approaches(machine, w, effective_library(machine)):
-        several = e._at_draws(approach, range(1, 4))
+        several = e._at_draws(approach, range(4))
         for draw in range(4):
             alone = plan(
                 machine,
                 w,
                 approach,
                 e._pattern,
-                seed=e._own_seed(draw),
+                seed=e._own_seed(),
                 price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
             )
-            made = [e._at_values(approach, 1).plan if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan]
-            if draw > 0:
-                prices = {name: value[draw - 1] for name, value in several.prices.items()}
-                seed = np.array([several.seeds[draw - 1]], np.uint64)
-                made.append(replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}))
+            prices = {name: value[draw] for name, value in several.prices.items()}
+            seed = np.array([several.seeds[draw]], np.uint64)
+            made = [
+                e._at_values(approach, 1).plan if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan,
+                replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}),
+            ]
             for one in made:
                 assert one.numbers.keys() == alone.numbers.keys()
                 for name, value in alone.numbers.items():
@@ -251,12 +257,12 @@ def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None
     each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
     ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
     kept, expected = KeptTimes(), 0
-    # Of three draws, 6 iterations; then no more of what there is, more of it, and another draw.
+    # Draws share their arrivals: 6 iterations; then no more of what there is, more of it, and another draw.
     for draws, iterations, more in (
-        (range(1, 3), 6, 12),
+        (range(1, 3), 6, 6),
         (range(2, 3), 4, 0),
         (range(1, 2), 9, 9),
-        (range(3, 4), 2, 2),
+        (range(3, 4), 2, 0),
     ):
         jobs = [([e._at_draws(a, draws)], iterations) for a in ways]
         for fresh, mine in zip(run_all(jobs, 1), run_all(jobs, cores, kept), strict=True):
@@ -291,7 +297,8 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
         assert a.eta_low <= a.eta <= a.eta_high
     for interface in {p.approach.interface for p in whole}:
         of_raced, of_whole = (
-            simplest_of_the_best([p for p in rows if p.approach.interface == interface]) for rows in (raced, whole)
+            simplest_of_the_best([p for p in rows if p.approach.interface == interface], w.iterations)
+            for rows in (raced, whole)
         )
         assert of_raced == of_whole
 

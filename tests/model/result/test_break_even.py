@@ -147,8 +147,12 @@ def check(
             continue
         sure, open_ = (any(size in r for r in ranges) for ranges in (advice.certain, advice.pays))
         said = "port" if sure else "undecided" if open_ else "do not port"
-        assert verdict == said, (size, row.speedup_percent, row.speedup_low_percent, advice.pays, advice.certain)
-        seen[verdict] += 1
+        where = (size, row.speedup_percent, row.speedup_low_percent, advice.pays, advice.certain)
+        if said == "do not port":  # of the expected saving; its interval may reach above the limit
+            assert row.speedup_percent < limit, where
+        else:
+            assert verdict == said, where
+        seen[said] += 1
     return seen
 
 

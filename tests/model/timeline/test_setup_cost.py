@@ -70,7 +70,7 @@ def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
     assert (one.advice.verdict, many.advice.verdict) == ("do not port", "port")
     assert one.advice.from_iterations is not None
     assert 1 < one.advice.from_iterations <= 100
-    assert f"it pays from {one.advice.from_iterations} iterations on, not in 1" in one.advice.because
+    assert f"pays from {one.advice.from_iterations} iterations on, not in 1" in one.advice.because
     there = {p.approach: p for p in many.approaches}
     for p in one.approaches:  # an exchange is what it was
         assert (p.eta, p.time_s) == pytest.approx((there[p.approach].eta, there[p.approach].time_s), rel=1e-9)

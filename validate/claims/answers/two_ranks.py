@@ -9,7 +9,7 @@ import numpy as np
 from pready.model.advice import advise
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
-from pready.model.result.verdict import INDISTINCT
+from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
 from pready.model.workload import draws as arrival_models
 from pready.model.workload.workload import Workload
@@ -81,7 +81,7 @@ def fastest(a: Race, lab: Lab) -> str:
     times = {name: evaluation.mean_time(t.of(a.workload)) for name, t in a.approaches.items()}
     best = min(times.values())
     simplest = list(BY_KEY)
-    close = [n for n, t in times.items() if t <= best * (1 + INDISTINCT)]
+    close = [n for n, t in times.items() if t <= best * (1 + ALIKE)]
     return min(close, key=lambda n: (simplest.index(a.approaches[n].interface), a.approaches[n].vcis))
 
 

@@ -1,0 +1,151 @@
+"""A machine, the exchanges of a step and how each is sent: what a question "what if" is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.other_exchanges import Draws, Other, placed
+from pready.model.engine.rows import Saving
+from pready.model.engine.simulate import means_of_steps
+from pready.model.engine.whole_step import WholeStep
+from pready.model.equations import metrics
+from pready.model.machine.machine import Machine
+from pready.model.timeline.sampling import Sampler
+from pready.model.timeline.setup_cost import begin
+from pready.model.workload.workload import Workload
+
+Ways = tuple[Approach, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One exchange, or several in order."""
+
+    machine: Machine
+    parts: tuple[Workload, ...]
+    ways: Ways
+
+    @property
+    def baseline(self) -> Case:
+        """The same as the application does it now."""
+        return replace(self, ways=tuple(w.baseline for w in self.parts))
+
+    def begin(self, sampler: Sampler) -> Array:
+        """Set-up cost of all exchanges over the iterations."""
+        each = [begin(sampler, w, a) / w.iterations for w, a in zip(self.parts, self.ways, strict=True)]
+        return np.asarray(sum(each), dtype=np.float64)
+
+
+class Study(Protocol):
+    """What is predicted, and how other cases of it are."""
+
+    @property
+    def here(self) -> Case:
+        """As it is, with the ways to advise."""
+
+    @property
+    def saving(self) -> Saving:
+        """Of an iteration, and with each draw of the machine."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """Of these draws."""
+
+    def sizes(self, case: Case) -> list[tuple[Workload, float]]:
+        """Each exchange with the bytes of its messages, by kind."""
+
+    def percent(self, cases: Sequence[Case]) -> list[float]:
+        """What each case saves over its baseline, the parameters at their values."""
+
+
+@dataclass(frozen=True)
+class OneExchange:
+    """A study of an exchange that is alone in its step."""
+
+    evaluation: Evaluation
+    """With its draws made."""
+    approach: Approach
+
+    @property
+    def here(self) -> Case:
+        """As it is."""
+        return Case(self.evaluation.machine, (self.evaluation.workload,), (self.approach,))
+
+    @property
+    def saving(self) -> Saving:
+        """Of an iteration."""
+        return self.evaluation.saving(self.approach)
+
+    @property
+    def sampler(self) -> Sampler:
+        """Of the draws."""
+        return self.evaluation.sampler
+
+    def sizes(self, case: Case) -> list[tuple[Workload, float]]:
+        """Of baseline and approach."""
+        return [(case.parts[0], size) for size in self.evaluation.message_sizes(case.ways[0])]
+
+    def percent(self, cases: Sequence[Case]) -> list[float]:
+        """All simulated in one call."""
+        asked = list(dict.fromkeys(one for c in cases for one in (c.baseline, c)))
+        times = self.evaluation.elsewhere([(c.machine, c.parts[0], c.ways[0]) for c in asked])
+        whole = {c: float(t[1] + c.begin(Sampler(c.machine))) for c, t in zip(asked, times, strict=True)}
+        return [float(metrics.speedup_percent(whole[c.baseline], whole[c])) for c in cases]
+
+
+@dataclass(frozen=True)
+class StepOfSeveral:
+    """A study of a step of several exchanges."""
+
+    step: WholeStep
+    ways: Ways
+    saving: Saving
+
+    @property
+    def here(self) -> Case:
+        """As it is."""
+        return Case(self.step.machine, self.step.workload.parts, self.ways)
+
+    @property
+    def sampler(self) -> Sampler:
+        """Of the draws."""
+        return self.step.like.sampler
+
+    def sizes(self, case: Case) -> list[tuple[Workload, float]]:
+        """Of all exchanges."""
+        return [
+            (other.placed.workload, other.approach.message_size(size))
+            for other in self._others(case)
+            for size in other.placed.buffers(other.placed.pattern())
+        ]
+
+    def percent(self, cases: Sequence[Case]) -> list[float]:
+        """All simulated in one call."""
+        like, asked = self.step.like, list(dict.fromkeys(one for c in cases for one in (c.baseline, c)))
+        draws = Draws([0], [self.step.seed], like.studied, [0])
+        jobs = [
+            ([o.priced(Sampler(c.machine), draws) for o in self._others(c)], like.length(like.studied)) for c in asked
+        ]
+        times = means_of_steps(jobs, like.first(like.studied), like.all_cores)
+        whole = {c: float(t[0, 1] + c.begin(Sampler(c.machine))) for c, t in zip(asked, times, strict=True)}
+        return [float(metrics.speedup_percent(whole[c.baseline], whole[c])) for c in cases]
+
+    def _others(self, case: Case) -> list[Other]:
+        """The case's exchanges on the ranks that stand for the step."""
+        out, whole, per_node = list[Other](), self.step.workload, case.parts[0].ranks_per_node
+        if per_node != whole.ranks_per_node:
+            whole = whole.changed(ranks_per_node=per_node)
+        here = placed(case.machine, whole, rest=self.step.like.rest)
+        for there, w, a in zip(here, case.parts, case.ways, strict=True):
+            layout = there.layout
+            if layout is not None:
+                layout = replace(layout, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
+            out.append(Other(replace(there, workload=w, layout=layout), a))
+        return out

@@ -1,0 +1,124 @@
+"""Verdicts by whole intervals, and ties: what cannot be told apart is one choice, the simplest to program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
+from pready.model.common.normal import Z95, student95
+from pready.model.engine.rows import Saving, blocks_of, left_open
+from pready.model.engine.simulation import Simulation
+from pready.model.result.interval import interval, steady
+from pready.model.result.verdict import INDISTINCT, Stands, as_good, best_port, simplest, verdict
+
+RMA = BY_KEY["rma-single-active"].into(8)
+ITERATIONS = 100
+NOW = Stands(BULK, 1.0, 1.0, 1e-3, 0.0)
+
+
+def stands(approach: Approach, saved: float, begin: float = 0.0) -> Stands:
+    """Saves that share of 1 ms, before set-up."""
+    return Stands(approach, 2.0, 2.0, (1 - saved) * 1e-3, begin)
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5), st.floats(0.1, 4))
+def test_a_verdict_needs_the_whole_interval(a: float, b: float, least: float) -> None:
+    low, high = min(a, b), max(a, b)
+    said = verdict(low, high, least)
+    assert (said == "port") == (low >= least)
+    assert (said == "do not port") == (high < least)
+
+
+def test_ties_go_to_the_simplest_to_program() -> None:
+    # 0.05 % of an iteration is not worth a window; 0.2 % is.
+    close, far = (stands(MANY.into(8), 0.1 - d) for d in (0.5 * INDISTINCT, 2 * INDISTINCT))
+    rma = stands(RMA, 0.1)
+    assert best_port([rma, close], NOW, ITERATIONS) is close
+    assert best_port([rma, far], NOW, ITERATIONS) is rma
+    alone = stands(Approach(PERSISTENT), 0.1 - 0.5 * INDISTINCT)
+    assert best_port([rma, close, alone], NOW, ITERATIONS) is alone
+    # Of one interface, fewer VCIs, then fewer messages.
+    few, more = stands(MANY.into(4), 0.1), stands(MANY.into(8, 8), 0.1)
+    assert simplest([more, few], ITERATIONS) is few
+
+
+def test_set_up_counts_in_a_tie() -> None:
+    # A window of 1 ms is 1 % of the run of 100 iterations.
+    rma, many = stands(RMA, 0.105, begin=1e-3), stands(MANY.into(8), 0.1)
+    assert best_port([rma, many], NOW, ITERATIONS) is many
+    assert best_port([rma, many], NOW, 100_000) is rma
+
+
+def test_what_intervals_do_not_tell_apart_is_one_choice() -> None:
+    rma, many, part = stands(RMA, 0.12), stands(MANY.into(8), 0.1), stands(BY_KEY["part"].into(8), 0.05)
+    apart = {many.approach: False, part.approach: True}
+    first, *others = as_good(rma, [rma, many, part], lambda a, b: apart[b.approach])
+    assert first is many
+    assert others == [rma]
+    # Control: told apart, the faster one stays.
+    assert as_good(rma, [rma, many, part], lambda a, b: True) == [rma]
+
+
+def saving(percent: float, draws: list[float]) -> Saving:
+    return Saving(percent, np.array(draws), np.zeros(5), 1.0)
+
+
+def test_draws_of_the_same_machine_tell_apart_what_intervals_alone_do_not() -> None:
+    rng = np.random.default_rng(1)
+    machines = rng.normal(0, 2, 30)  # what both share
+    a, b = saving(10.0, list(10 + machines)), saving(9.5, list(9.5 + machines + rng.normal(0, 0.05, 30)))
+    assert a.interval()[0] < b.percent < a.interval()[1]  # each by itself is as unsure as the other is far
+    low, high = a.over(b)
+    assert 0 < low < 0.5 < high
+    # Control: of machines of their own, nothing is told apart.
+    assert saving(10.0, list(10 + rng.normal(0, 2, 30))).over(b)[0] < 0
+
+
+def test_an_interval_adds_what_arrivals_leave_open() -> None:
+    # Draws with a standard deviation of 1, arrivals of 2: √(t² (1 + 1/n) + (2 Z)²).
+    drawn = np.array([-1.0, 1.0] * 8)
+    deviation = np.std(drawn, ddof=1)
+    half = np.hypot(student95(15) * deviation * np.sqrt(1 + 1 / 16), 2 * Z95)
+    assert interval(drawn, 0.0, 2.0) == pytest.approx((-half, half))
+    assert interval(np.array([3.0]), 3.0) == (3.0, 3.0)
+    low, high = interval(np.array([3.0, 3.0]), 3.0, 0.3)
+    assert (np.log(high / 3), np.log(3 / low)) == pytest.approx((Z95 * 0.1, Z95 * 0.1))
+
+
+def test_means_of_iterations_are_as_sure_as_blocks_say() -> None:
+    # Blocks of 4 of 40 iterations with a deviation of 1 each: the mean is known to 1 / √40, a run of 40 as much again.
+    rng = np.random.default_rng(3)
+    each = rng.normal(0, 1, (2000, 10, 4)).mean(axis=2)
+    found = np.mean([left_open(b, 1.0) ** 2 for b in each])
+    assert found == pytest.approx(1 / 40, rel=0.05)
+    assert left_open(each[0], 2.0) == pytest.approx(left_open(each[0], 1.0) * np.sqrt(2))
+    assert left_open(each[0][:1], 1.0) == 0.0
+
+
+def test_blocks_are_means_of_iterations_in_order() -> None:
+    from machines import ideal
+
+    from pready.model.engine.simulate import simulate
+    from pready.model.workload.workload import Workload
+
+    w = Workload.model_validate(
+        {"threads": 2, "buffer": "1 KiB", "pattern": "halo3d", "compute": {"time": "1 ms"},
+         "arrivals": {"model": "normal", "spread": 0.1}}
+    )  # fmt: skip
+    run: Simulation = simulate(ideal(), w, BULK, grid=(2, 2, 2), iterations=12)
+    blocks = blocks_of(run, 5)
+    assert blocks.shape == (5, 2)
+    np.testing.assert_allclose(blocks[1, 1], run.iteration_s[2:4].mean())
+    np.testing.assert_allclose(blocks_of(run, 50)[:, 0], run.communication_s)
+
+
+def test_a_width_is_steady_from_as_many_draws_as_theory_says() -> None:
+    # The standard error of a normal deviation is 1 / √(2 n) of it: 5 % from 200 draws on.
+    rng = np.random.default_rng(2)
+    for n, expected in ((100, 0), (400, 1)):
+        assert np.mean([steady(rng.normal(0, 1, n)) for _ in range(200)]) == pytest.approx(expected, abs=0.05)
+    assert steady(np.full(10, 3.0))
+    assert not steady(rng.normal(0, 1, 10))

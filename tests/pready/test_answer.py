@@ -1,0 +1,133 @@
+"""The answer in words: the verdict first, how sure, why, and short enough for a screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pready
+from pready.cli import main
+from pready.model.result.prediction import Prediction
+from pready.show.tables.answer import asked, bare, headline, how_sure, way
+
+WIDTH, LINES = 80, 26
+EXAMPLES = sorted(p for p in Path("examples").glob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def made() -> Prediction:
+    return pready.predict("meluxina", pready.load_workload("examples/laggard.toml"))
+
+
+def with_saving(made: Prediction, low: float, middle: float, high: float, verdict: str) -> Prediction:
+    best = replace(
+        made.advised, speedup_low_percent=low, speedup_percent=middle, speedup_high_percent=high, iteration_s=2e-3
+    )
+    rows = [replace(made.bulk, iteration_s=2.3e-3), best]
+    return replace(made, approaches=rows, advice=replace(made.advice, best=best, verdict=verdict))  # type: ignore[arg-type]
+
+
+def test_the_headline_says_verdict_way_saving_and_interval(made: Prediction) -> None:
+    name = way(made.advised)
+    assert headline(with_saving(made, 9.8, 10.7, 11.4, "port")) == (
+        f"{name}: an iteration gets 10.7 % shorter (9.8 to 11.4): 2.3 -> 2 ms."
+    )
+    assert headline(with_saving(made, 0.67, 0.96, 1.23, "undecided")) == (
+        f"{name}: an iteration gets 0.96 % shorter (0.67 to 1.2), and a port has to save 1 %."
+    )
+    assert headline(with_saving(made, 0.1, 0.2, 0.3, "do not port")) == (
+        f"the best way, {name}, makes an iteration 0.2 % shorter (0.1 to 0.3), less than 1 %."
+    )
+    assert headline(with_saving(made, -4, -2, -1, "do not port")) == (
+        f"no way makes an iteration shorter; {name} would make it 2.0 % longer."
+    )
+
+
+def test_how_sure_names_sources_turns_and_the_next_measurement(made: Prediction) -> None:
+    advice = replace(
+        made.advice,
+        certainty="likely",
+        probability=0.9,
+        rests_on={"measured": 31, "literature": 4, "assumed": 6},
+        turns_if=[("a put took 5 us more", 0.3)],
+        between=(0.3, 12.0),
+        measure_next="pready calibrate --measure approach",
+    )
+    assert how_sure(advice) == (
+        "Likely: rests on 31 measured, 4 published, 6 assumed values; what nobody measured leaves 0.3 to 12.0 %. "
+        "Would turn if a put took 5 us more (0.3 %). Measure next: pready calibrate --measure approach."
+    )
+    assert how_sure(replace(advice, verdict="undecided", certainty="")).startswith("Unsure: ")
+    assert "90 % of the values drawn say port" in how_sure(replace(advice, verdict="undecided", certainty=""))
+    assert how_sure(replace(advice, probability=None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("percent", "said"), [(10.74, "10.7"), (0.674, "0.67"), (-2, "-2.0"), (151.2, "151"), (0.001, "0")]
+)
+def test_percentages_have_digits_that_can_be_told(percent: float, said: str) -> None:
+    assert bare(percent) == said
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("machine", ["meluxina", "niagara", "mutrino"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_the_answer_fits_a_screen(
+    example: Path, machine: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    assert main(["predict", str(example), "--machine", machine]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(("Port: ", "Do not port: ", "Undecided: "))
+    assert max(map(len, lines)) <= WIDTH
+    assert len(lines) <= LINES, "\n".join(lines)
+    assert not any("closed form" in line for line in lines)
+
+
+@pytest.mark.thorough
+def test_explained_has_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", "examples/halo3d.toml", "--explain", "--all"]) == 0
+    text = capsys.readouterr().out
+    for part in ("closed form, Eq. 4", "sensitivity, one input at a time", "not in this library", "* needs ", "note "):
+        assert part in text
+
+
+def twelve(folder: Path) -> Path:
+    lines = ["format = 2", "threads = 4", 'pattern = "halo3d"', "grid = [2, 2, 2]", 'receiver = "computing"']
+    for n in range(12):
+        lines += [
+            "[[exchanges]]",
+            f'name = "update_halo_{n}"',
+            f'buffer = "{4 << n} KiB"',
+            f'compute = {{ time = "{100 * (n + 1)} us" }}',
+            'arrivals = { model = "normal", spread = 0.02 }',
+        ]
+    path = folder / "step.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.thorough
+def test_twelve_exchanges_fit_forty_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    path = twelve(tmp_path)
+    assert main(["predict", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 40
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert all(f"update_halo_{n}" in text for n in range(12))
+    # One in full; those that are none are named.
+    assert main(["predict", str(path), "--exchange", "update_halo_11"]) == 0
+    assert "update_halo_11 on MeluXina" in capsys.readouterr().out
+    assert main(["predict", str(path), "--exchange", "update_halo_12"]) == 2
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_what_was_asked(made: Prediction) -> None:
+    assert asked(made).startswith(
+        "laggard on MeluXina (mpich-release): 4 threads × 1 partition, 4 MiB per neighbour, pt2pt, late by 100 us/MB, "
+    )
