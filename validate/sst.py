@@ -27,7 +27,6 @@ from pready.model.machine.machine import Machine, Network
 from pready.model.workload.arrivals import Laggard, NoArrivals
 from pready.model.workload.workload import Workload
 from pready.sst import library
-from pready.sst.congestion_taken import Beside
 from pready.sst.firefly import Firefly
 from pready.sst.kept_parameters import fitted
 from pready.sst.library import MissingSST
@@ -375,7 +374,7 @@ def differences(todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence
 
 
 def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: Machine) -> list[str]:
-    """How much of the gain each network's congestion takes."""
+    """η on each network, beside that on one router."""
     noisy = [r for r in zip(todo, seen, strict=True) if r[0].workload.arrivals.model == "normal"]
     at = {(s.network, s.workload.buffer, s.approach): x.time for s, x in noisy}
     bulk, out = Approach(SINGLE), []
@@ -388,14 +387,13 @@ def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: 
             if not all(o in at for o in others):
                 continue  # a run failed
             bulk_alone, once, bulk_here = (at[o] for o in others)
-            row = Beside(one.name, one.transport_partitions, once, x.time, bulk_alone / once, bulk_here / x.time)
             found = bound(machine.model_copy(update={"network": network}), s.workload)
             assert found is not None
             expected = share_taken(bulk_alone, once, found.link)
-            taken = "none" if row.taken is None else f"{row.taken:.0%}"
             out.append(
                 f"{network.title}, {format_size(size)} per face in {one.transport_partitions} messages: η "
-                f"{row.eta_alone:.2f} on one router, {row.eta:.2f} there: congestion takes {taken} of the gain; "
-                f"the most loaded link alone ({format_time(found.link)} per exchange) says {expected:.0%}"
+                f"{bulk_alone / once:.2f} on one router, {bulk_here / x.time:.2f} there ({s.iterations} iterations, "
+                f"too few for an interval); the most loaded link alone ({format_time(found.link)} per exchange) says "
+                f"{expected:.0%} of the gain"
             )
     return out

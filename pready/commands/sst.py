@@ -249,6 +249,9 @@ def run_and_show(
         console().print(prediction_view(prediction, every_row=True))
         if rows:
             console().print(congestion_view(rows, made.topology.title))
+    click.echo(
+        f"simulated {made.iterations} iterations after one without spread to warm up, seed {made.seed}", err=True
+    )
 
 
 @sst.command()

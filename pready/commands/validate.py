@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 
 import click
 import numpy
 import scipy
+from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.calibrate.measure import compile
@@ -37,6 +39,8 @@ from pready.validate.result import ClaimResult, Comparison, Report
 
 PARTS = ("fabrics", "papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
+LINE_EVERY_S = 30.0
+"""How often a line says how far it is, where standard error is no terminal."""
 DEFAULT_BUDGET = "20 min"
 DEFAULT_RIG = "100Mbit"
 """What two cores drive steadily."""
@@ -108,7 +112,8 @@ class Skipped(Exception):
     "--raw",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="For live and sst: folder of raw records; the same command resumes from them.  [default: FOLDER/raw of -o]",
+    help="For live and sst: folder of raw records; the same command resumes from them.  [default: FOLDER/raw of -o; "
+    "for sst else the user's cache]",
 )
 @options.machine("For sst: the machine to simulate.")
 @options.seed("Of all random numbers.", bits=32)
@@ -194,11 +199,16 @@ def _run(what: str, wanted: Wanted) -> Found:
 def _progress(description: str) -> Iterator[Callable[[float, float | None, str], None]]:
     """A progress bar on standard error; yields its update: completed, total, and what runs now."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    last = monotonic()
     with progress(*columns) as bar:
         task = bar.add_task(description, total=None)
 
         def told(completed: float, of: float | None, now: str) -> None:
+            nonlocal last
             bar.update(task, completed=completed, total=of, description=f"{description} {now}")
+            if bar.disable and monotonic() - last > LINE_EVERY_S:  # no terminal: a job's log
+                last = monotonic()
+                click.echo(f"{description} {now}, {completed:.0f} of {'?' if of is None else f'{of:.0f}'}", err=True)
 
         yield told
 
@@ -318,7 +328,8 @@ def _with_machine(comparison: Comparison, library: str, file: Path) -> Compariso
 
 
 def _sst(wanted: Wanted, found: Found) -> None:
-    folder = _raw(wanted) / "sst"
+    # A run is kept by all that decides it, so that one folder serves every machine and seed.
+    folder = (wanted.raw or user_cache_path("pready") / "validate") / "sst"
     machine = machines.load(wanted.machine)
     with _progress("SST") as told:
         try:

@@ -24,17 +24,45 @@ class Beside:
     time_s: float
     eta_alone: float
     eta: float
+    eta_alone_range: tuple[float, float]
+    """95 % interval over resampled iterations."""
+    eta_range: tuple[float, float]
 
     @property
-    def taken(self) -> float | None:
-        """The share of the gain that congestion takes; None if there is no gain on one router."""
-        return taken(self.eta_alone, self.eta)
+    def taken(self) -> tuple[float, float, float] | None:
+        """The share of the gain that congestion takes, and its interval; None where it cannot be told from 0.
+
+        The interval takes both η at the ends of theirs that are furthest apart, so that it is rather too wide.
+        """
+        low_alone, high_alone = self.eta_alone_range
+        low, high = self.eta_range
+        found = (taken(self.eta_alone, self.eta), taken(low_alone, high), taken(high_alone, low))
+        if found[0] is None or found[1] is None or found[2] is None or found[1] <= 0:
+            return None
+        return found[0], found[1], found[2]
+
+    @property
+    def said(self) -> str:
+        """The share and its interval in per cent; empty where it cannot be told from 0."""
+        if self.taken is None:
+            return ""
+        value, low, high = self.taken
+        return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def beside(alone: Prediction, congested: Prediction) -> tuple[Beside, ...]:
     """The approaches of two predictions of the same runs."""
     return tuple(
-        Beside(a.name, a.transport_partitions, a.time_s, b.time_s, a.eta, b.eta)
+        Beside(
+            a.name,
+            a.transport_partitions,
+            a.time_s,
+            b.time_s,
+            a.eta,
+            b.eta,
+            (a.eta_low, a.eta_high),
+            (b.eta_low, b.eta_high),
+        )
         for a, b in zip(alone.approaches, congested.approaches, strict=True)
     )
 
@@ -45,10 +73,10 @@ def warned(prediction: Prediction, rows: Sequence[Beside]) -> Prediction:
     The best on one router: where congestion takes the whole gain, bulk is advised.
     """
     best = max(rows, key=lambda r: r.eta_alone)
-    if best.taken is None or best.taken < WORTH_A_WORD:
+    if best.taken is None or best.taken[0] < WORTH_A_WORD:
         return prediction
     said = (
-        f"congestion takes {best.taken:.0%} of the gain of {best.name}, {best.transport_partitions} transport "
+        f"congestion takes {best.said} of the gain of {best.name}, {best.transport_partitions} transport "
         f"partitions: η {best.eta_alone:.2f} on one router, {best.eta:.2f} here"
     )
     return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, said]))

@@ -209,6 +209,11 @@ _FAILURES: tuple[tuple[str, str], ...] = (
     ),
     (r"std::bad_alloc|Cannot allocate memory", "SST ran out of memory"),
     (
+        r"mpirun has detected an attempt to run as root",
+        "Open MPI's mpirun refuses to run as root: run it as a user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+    ),
+    (
         r"(?:There are not enough slots|more processes than the ppr)",
         "mpirun has fewer slots than processes were asked for",
     ),

@@ -90,6 +90,12 @@ def test_rubbish_is_refused_or_read_never_a_crash(rows: list[list[str]]) -> None
             "merlin's ports did not initialise",
         ),
         ("terminate called after throwing an instance of 'std::bad_alloc'\n", -6, "ran out of memory"),
+        (
+            "-" * 74
+            + "\nmpirun has detected an attempt to run as root.\n\nRunning as root is *strongly* discouraged\n",
+            1,
+            "set OMPI_ALLOW_RUN_AS_ROOT=1",
+        ),
         ("There are not enough slots available in the system\n", 1, "fewer slots"),
         ("", -11, "SST was ended by SIGSEGV"),
         ("something\nERROR: a strange one\nmore\n", 3, "SST ended with status 3: ERROR: a strange one"),

@@ -179,8 +179,7 @@ def test_notes_say_what_congestion_takes(answered: Any, tmp_path: Path) -> None:
         for way in (Approach(SINGLE), Approach(MANY, 2))
     }
     bulk, many = model.values()
-    taken = 1 - ((bulk + 20e-6) / (many + 20e-6) - 1) / (bulk / many - 1)
-    assert f"congestion takes {taken:.0%} of the gain" in torus
+    assert f"η {bulk / many:.2f} on one router, {(bulk + 20e-6) / (many + 20e-6):.2f} there" in torus
     assert torus.startswith("a 8 x 8 torus, 192 KiB per face in 2 messages: η ")
     assert "a fat tree tapered 4:1" in tree
 

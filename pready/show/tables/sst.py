@@ -29,10 +29,17 @@ def residuals_view(fit: Fit, machine: str) -> RenderableType:
 def congestion_view(rows: Sequence[Beside], network: str) -> RenderableType:
     """Times and η on the network, beside those on one router."""
     table = Readable(heading=f"congestion on {network}, beside one router")
-    for name in ("approach", "transport", "time, one router", "time here", "η, one router", "η here", "gain lost"):
+    for name in (
+        "approach",
+        "transport",
+        "time, one router",
+        "time here",
+        "η, one router",
+        "η here",
+        "gain lost (95 %)",
+    ):
         table.add_column(name, justify="left" if name == "approach" else "right")
     for r in rows:
-        taken = "" if r.taken is None else f"{r.taken:.0%}"
         times = (format_time(r.time_alone_s), format_time(r.time_s))
-        table.add_row(r.name, str(r.transport_partitions), *times, f"{r.eta_alone:.2f}", f"{r.eta:.2f}", taken)
+        table.add_row(r.name, str(r.transport_partitions), *times, f"{r.eta_alone:.2f}", f"{r.eta:.2f}", r.said)
     return table
