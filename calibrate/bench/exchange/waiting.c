@@ -2,10 +2,11 @@
  *
  * Who waits in MPI is what a way says: each thread for its own messages, or the master for all of them. Threads compute
  * by spinning where each has a core, else by sleeping. Where there are fewer cores than threads that wait at a time,
- * those that polled would take each other's time slices. There they yield between two looks, and after 2 ms nap a hundredth of
- * the time that they have waited. Where the kernel keeps them in groups apart (a session each, sched_autogroup),
- * sched_yield gives nothing away, and they nap from the start. A nap of 20 us takes 30 to 100: it makes small exchanges
- * longer, and most those that take several looks.
+ * those that polled would take each other's time slices, and that of a thread that has slept. There ranks yield between
+ * two looks, and after 2 ms nap a hundredth of the time that they have waited. Where several threads of a rank wait, or
+ * where the kernel keeps ranks in groups apart (a session each, sched_autogroup), sched_yield gives too little away, and
+ * they nap from the start. A nap of 20 us takes 30 to 100: it makes small exchanges longer, and most those that take
+ * several looks.
  */
 #include "exchange/exchange.h"
 
@@ -69,7 +70,7 @@ void choose_waiting(const Exchanges *all, Run *run)
     int ranks, cores = binding_here(&ranks), mine[3], least[3];
     mine[0] = cores >= ranks * e->threads;
     mine[1] = cores >= ranks * pollers(all);
-    mine[2] = binding_one_group();
+    mine[2] = binding_one_group() && pollers(all) == 1;
     MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, e->bench->control);
     e->computing = run_is(run, "compute_by", "auto") ? (least[0] ? SPINNING : SLEEPING)
                                                      : waiting_of(run_word(run, "compute_by"));
