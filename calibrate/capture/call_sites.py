@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pready.calibrate.capture.files import Place
-from pready.calibrate.capture.symbols import function_of, has_symbol, line_of
+from pready.calibrate.capture.symbols import FORTRAN_MAIN, function_of, has_symbol, line_of
 
 _MPI_FILE = re.compile(r"lib(p?mpi|mpich|fmpich|psm|open-(pal|rte)|mpifort|vt|scorep)\w*[-.\w]*\.so")
 _MPI_FUNCTION = re.compile(r"_?p?mpi_\w+|(ompi|MPIR|MPID)_\w+", re.IGNORECASE)
 _RUNTIME_FILE = re.compile(r"(lib(gomp|omp|iomp5|c|pthread|pready_capture)|ld-linux\S*)[-.]\S*so\S*")
-_STARTS = ("main", "_start", "__libc_start_main", "__libc_start_call_main")
+_STARTS = ("_start", "__libc_start_main", "__libc_start_call_main")
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ def chain_of(places: Sequence[Place | None], site: int) -> Chain:
         site = place.caller
     while len(found) > 1 and found[-1].function in _STARTS:
         found.pop()
+    if len(found) > 1 and found[-2].function == FORTRAN_MAIN:
+        found.pop()  # the main that gfortran adds
     return tuple(found)
 
 

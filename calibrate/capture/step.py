@@ -345,7 +345,7 @@ def _notes(found: Sequence[Exchange], kept: Sequence[Exchange], exact: bool) -> 
         said.append(f"{_listed(overlapped)}: threads compute during the exchange; the workload does not model that")
     collectives = sum(e.collectives for e in found)
     if collectives >= 0.5:
-        said.append(f"{collectives:.0f} collectives per step count as time before exchanges")
+        said.append(f"time in collectives ({collectives:.0f} a step) counts as time before exchanges")
     return said
 
 

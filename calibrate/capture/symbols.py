@@ -13,6 +13,7 @@ from pathlib import Path
 from pready.calibrate.capture.files import Place
 
 TIMEOUT_S = 20.0
+FORTRAN_MAIN = "main program"
 _SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
 _OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|part|cold)\.\d+)+$")
 
@@ -54,7 +55,7 @@ def _at(place: Place) -> int:
 def _as_written(name: str) -> str:
     """Fortran's names as in its source: of the main program, of a procedure of a module, and of one of its own."""
     if name == "MAIN__":
-        return "main program"
+        return FORTRAN_MAIN
     in_module = re.fullmatch(r"__\w+?_MOD_(\w+)|\w+?_mp_(\w+)_", name)
     if in_module:
         return in_module[1] or in_module[2]

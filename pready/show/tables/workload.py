@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -50,8 +49,9 @@ def bytes_said(exchange: Exchange) -> str:
 
 def _rest(step: Step, rest: Sequence[Exchange]) -> str:
     """The exchanges that are not listed, and the patterns of all."""
-    patterns = Counter(e.pattern.said_whole for e in step.exchanges)
-    some = ", ".join(f"{n} × {p}" if len(patterns) > 1 else p for p, n in patterns.most_common(3))
+    patterns = dict.fromkeys(e.pattern.said_whole for e in step.exchanges)
+    short = [p.partition(" on ")[0] for p in patterns]
+    some = next(iter(patterns)) if len(patterns) == 1 else ", ".join(dict.fromkeys(short))
     if not rest:
         return f"pattern: {some}"
     least = sum(e.most_s for e in rest) / step.step_s if step.step_s > 0 else 0.0

@@ -41,6 +41,7 @@ def test_without_symbols_call_sites_of_the_file() -> None:
 def test_one_exchange_alone_has_the_innermost_routine() -> None:
     assert names_of([(SEND, UPDATE, call("pdv", 10))]) == ["send"]
     assert names_of([(), (SEND,)]) == ["", "send"]
+    assert names_of([(SEND, call("main", n)) for n in (4, 2)]) == [f"send, call site {n} in main" for n in (2, 1)]
 
 
 def test_two_exchanges_in_one_call_have_one_name() -> None:
@@ -63,7 +64,9 @@ def test_bindings_and_runtimes_do_not_count() -> None:
         place("main", "/bin/app", 6),
         place("__libc_start_call_main", "/lib/libc.so.6", 0),
     ]
-    assert [c.function for c in chain_of(places, 1)] == ["exchange", "work._omp_fn.0"]
+    assert [c.function for c in chain_of(places, 1)] == ["exchange", "work._omp_fn.0", "main"]
+    places[3] = place("main program", "/bin/app", 5)  # Fortran's
+    assert [c.function for c in chain_of(places, 1)] == ["exchange", "main program"]
     assert chain_of(places, 0) == ()
     loop = [None, replace(places[2], caller=1)]  # type: ignore[type-var]
     assert len(chain_of(loop, 1)) == 1
