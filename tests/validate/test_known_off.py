@@ -86,13 +86,20 @@ def alone(factor: float) -> Change:
 
 
 TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
-    "O_s": (with_values(inter__segments__0__O_s="0 us/MB"), ("gillis2023/verdict-small",)),
+    "O_s and the barrier": (
+        lambda m: scaled_curve("barrier", 0)(with_values(inter__segments__0__O_s="0 us/MB")(m)),
+        ("gillis2023/verdict-small",),
+    ),
     "o_r": (every_segment("o_r", 3), ("jammer2022/eager",)),
     "G": (alone(3), ("marts2024/mutrino-rma-27-lag-large",)),
     "g of messages": (every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
     "g of sends": (
         gap_from(2.0**16, "2.5 us"),
-        ("marts2024/mutrino-p2p-7-lag-large", "marts2024/mutrino-p2p-27-lag-large"),
+        (
+            "marts2024/mutrino-p2p-7-lag-large",
+            "marts2024/mutrino-p2p-27-lag-large",
+            "marts2024/mutrino-p2p-7-nor-large",
+        ),
     ),
     "contention": (
         scaled_curve("contention", 10),
@@ -107,7 +114,6 @@ TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
         ("marts2024/manzano-p2p-7-lag-best", "marts2024/manzano-p2p-7-nor-best"),
     ),
     "O_r from 512 KiB on": (received(95, 115, 115), ("marts2024/manzano-rma-7-lag-large",)),
-    "O_r of halves of 4 MiB": (received(95, 95, 125), ("marts2024/safe-manzano-best",)),
 }
 
 
