@@ -14,7 +14,18 @@ from pready.validate.claims.form import Source
 from pready.validate.fabrics.series import parsed
 from pready.validate.result import ClaimResult
 
-FABRICS = ("niagara", "hawk", "hawk-mpich")
+FABRICS = (
+    "alaska",
+    "alaska-roce",
+    "alps",
+    "archer2",
+    "fugaku",
+    "hawk",
+    "hawk-mpich",
+    "hpc6a",
+    "niagara",
+    "summit",
+)
 
 
 @cache
