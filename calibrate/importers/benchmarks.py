@@ -87,6 +87,8 @@ class Imported:
         Measurements that the fit does not use.
     one_node
         Why the two ranks must have been on one node; empty if nothing says so.
+    window
+        Messages of the windows that `observations.stream` is of, each with an answer; 0: it has none.
     """
 
     observations: Observations
@@ -94,6 +96,7 @@ class Imported:
     provenance: Provenance
     beside: Beside = field(default_factory=Beside)
     one_node: str = ""
+    window: int = 0
 
 
 def combine(first: Imported, *others: Imported) -> Imported:
@@ -134,7 +137,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
             (*kept, *explain(assumed, formats)),
         )
         beside, why = made.beside.joined(other.beside), made.one_node or other.one_node
-        made = Imported(observations, assumed, provenance, beside, why)
+        made = Imported(observations, assumed, provenance, beside, why, max(made.window, other.window))
     return made
 
 

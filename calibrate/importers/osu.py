@@ -9,8 +9,7 @@ OMB 7 prints "Avg Latency(us)", may add columns (percentiles, minimum, maximum, 
 validation), and prints the data type before or after the header. These are means, which whatever else the
 machine does now and then lengthens: where medians are printed, too (`-z`, P50), they are taken, as a
 calibration of our own has them. MB is 10^6 bytes. A latency is half a round trip. A bandwidth is that of a window
-of messages, 64 unless `-W` was given, and its answer: size/bandwidth is the gap plus a 64th of an answer, which
-cannot be taken out as the window is not in the file. A put's latency is that of MPI_Put with the synchronisation that
+of messages and its answer (`windows.py` takes the answer out). A put's latency is that of MPI_Put with the synchronisation that
 the file names; with post/start/complete/wait it is half a round trip, like a latency.
 """
 
@@ -37,6 +36,7 @@ from pready.calibrate.importers.text import (
     uses_decimal_comma,
     whole,
 )
+from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.model.common.errors import shown
 
 TITLE = re.compile(
@@ -85,6 +85,7 @@ class _Section:
     title_text: str = ""
     columns: list[str] = field(default_factory=list)
     pairs: int = 1
+    window: int = DEFAULT_WINDOW
     synchronisation: str = ""
     threads: tuple[int, int] = (1, 2)
     """Sending and receiving; the defaults of versions that do not print them."""
@@ -155,14 +156,13 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
         partitioned=curves.get("partitioned"),
     )
     tests = ", ".join(dict.fromkeys(section.test for section in sections))
-    if observations.stream is not None:
-        notes.append("the gap is size/bandwidth, which holds a share of the window's answer too")
     if observations.ping_pong is None:
         notes.append(f"{tests} alone does not determine how long one message takes; add osu_latency")
     assumed = undetermined(observations)
     notes.extend(explain(assumed, tests))
     provenance = Provenance(source, tests, sections[0].version, used, tuple(notes))
-    return Imported(observations, assumed, provenance, beside, one_node.of_times(observations.ping_pong, hint))
+    window = max((s.window for s in sections if _kind(s) == "stream"), default=0)
+    return Imported(observations, assumed, provenance, beside, one_node.of_times(observations.ping_pong, hint), window)
 
 
 def _runs(sections: list[_Section]) -> list[tuple[str, int]]:
@@ -237,6 +237,7 @@ def _told(section: _Section, line: Line) -> list[_Section]:
     text = line.text
     if match := _PAIRS.match(text):
         section.pairs = max(int(match.group(1)), 1)
+        section.window = int(match.group(2)) if match.group(2).isdigit() else DEFAULT_WINDOW
     elif match := _SYNCHRONISATION.match(text):
         section.synchronisation = match.group(1)
     elif match := _DATATYPE.match(text):

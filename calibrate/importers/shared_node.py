@@ -8,6 +8,7 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.calibrate.machine.estimates import (
     BANDWIDTH,
     PER_BYTE,
@@ -52,7 +53,7 @@ def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapte
         why = "what one rank reaches; several may reach more"
         rate = value(BANDWIDTH, Estimate(link, 0.9 * link, 2 * link), why, "assumed")
         return Adapter(rate=rate, gap=_unknown_gap(np.inf), rails=rails)
-    return Adapter(rate=_rate(pairs), gap=_gap(pairs, stream), rails=rails)
+    return Adapter(rate=_rate(pairs), gap=_gap(machine, pairs, stream), rails=rails)
 
 
 def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
@@ -62,7 +63,7 @@ def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
     return value(BANDWIDTH, Estimate(most, min(each.values()), most), why)
 
 
-def _gap(pairs: Mapping[int, Mapping[float, float]], stream: Curve | None) -> Value[float]:
+def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: Curve | None) -> Value[float]:
     small = {
         k: float(np.median([r[s] for s in r if s <= SMALL])) for k, r in pairs.items() if any(s <= SMALL for s in r)
     }
@@ -73,11 +74,20 @@ def _gap(pairs: Mapping[int, Mapping[float, float]], stream: Curve | None) -> Va
     if stream is not None:
         times = [np.median(t) for s, t in zip(stream.at, stream.repeats, strict=True) if s <= SMALL]
         alone = 1 / float(np.median(times)) if times else alone
-    between = 1 / small[most]
+    between = _apart(machine, most, small[most])
     if small[most] < FULL * most * alone:
         why = f"osu_mbw_mr: {most} pairs of processes send {small[most] / alone:.2g}x as many messages as one"
         return value(TIME, Estimate(between, 0.8 * between, 1.25 * between), why)
     return _unknown_gap(between)
+
+
+def _apart(machine: Machine, pairs: int, rate: float) -> float:
+    """Seconds between small messages of some pairs, without the answers for which their windows wait."""
+    s = machine.inter.segments[0]
+    waited = 2 * (s.o_s.value + s.L.value + s.o_r.value)
+    messages = pairs * DEFAULT_WINDOW
+    together = messages / rate
+    return (together - waited) / (messages - 1) if waited < together else 1 / rate
 
 
 def _unknown_gap(most: float) -> Value[float]:

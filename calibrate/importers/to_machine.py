@@ -17,6 +17,7 @@ from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, assumed_path, with_overheads_of_streams
 from pready.calibrate.importers.summary import lines_of
+from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.merge import Merged, merged, sealed
@@ -156,7 +157,9 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     """
     # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
     notes: list[str] = []
-    lines = without_negative_lines(fit(imported.observations, np.random.default_rng(seed)), notes)
+    observed, note = without_answers(imported.observations, imported.window)
+    notes += [note] if note else []
+    lines = without_negative_lines(fit(observed, np.random.default_rng(seed)), notes)
     lines, border = with_rendezvous(lines, row)
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}

@@ -22,7 +22,17 @@ from pready.model.toml.schema import file_tables
 from pready.model.workload.workload import Workload, load
 
 PAGES = sorted(Path("docs").rglob("*.md"))
-ELSEWHERE = ("calibrate", "mymachine", "validate live", "sst run", "completion", "prove", "capture", "--dask")
+ELSEWHERE = (
+    "calibrate",
+    "mymachine",
+    "validate live",
+    "sst run",
+    "completion",
+    "prove",
+    "capture",
+    "--dask",
+    "ex.toml",
+)
 """What needs two nodes, a scheduler or SST, or writes to the user's folders, is tested where those are."""
 
 

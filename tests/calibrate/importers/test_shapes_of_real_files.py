@@ -7,6 +7,8 @@ one line and 5.4 us on the other: no step up shows, as with libraries that switc
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -339,15 +341,23 @@ def test_intra_is_added_to_a_machine(tmp_path: Path) -> None:
     assert main(["calibrate", "import", "--intra", str(inside), "-o", str(out)]) == 2
 
 
-def test_a_cray_ex_user_gets_from_files_to_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """docs/howto/cray-ex.md: OSU's files in a folder, the import, the prediction."""
-    folder, out = tmp_path / "osu", tmp_path / "ex.toml"
-    folder.mkdir()
-    (folder / "latency.txt").write_text(latency(lambda s: 2.0 + 0.2e-3 * s if s < 16384 else 4.9 + 0.042e-3 * s))
-    (folder / "bw.txt").write_text(bandwidth(lambda s: 0.6 + 0.0405e-3 * s))
-    words = ["--library", "cray-mpich", "--fabric", "slingshot", "-o", str(out)]
-    assert main(["calibrate", "import", str(folder), *words]) == 0
-    assert "the adapter answers" in capsys.readouterr().err
-    for more in ([], ["--ranks-per-node", "8"]):
-        assert main(["predict", "examples/halo3d.toml", "--machine", str(out), *more]) == 0
-        assert re.search(r"\b(do not port|port|undecided)\b", capsys.readouterr().out)
+def test_a_cray_ex_user_gets_from_files_to_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands of docs/howto/cray-ex.md as printed there, on OSU's files in a folder and the example workload."""
+    page = Path("docs/howto/cray-ex.md").read_text(encoding="utf-8")
+    commands = [line[2:] for line in page.splitlines() if line.startswith("$ pready")]
+    shutil.copy("examples/halo3d.toml", tmp_path / "halo.toml")
+    monkeypatch.chdir(tmp_path)
+    Path("osu").mkdir()
+    Path("osu/latency.txt").write_text(latency(lambda s: 2.0 + 0.2e-3 * s if s < 16384 else 4.9 + 0.042e-3 * s))
+    Path("osu/bw.txt").write_text(bandwidth(lambda s: 0.6 + 0.0405e-3 * s))
+    Path("within.txt").write_text(latency(within))
+    assert [c.split()[1] for c in commands] == ["calibrate", "predict"] * 2
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0
+        printed = capsys.readouterr()
+        if "predict" in command:
+            assert re.match(r"(Do not port|Port|Undecided)\b", printed.out)
+        else:
+            assert "the adapter answers" in printed.err

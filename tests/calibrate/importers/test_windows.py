@@ -1,0 +1,100 @@
+"""Windows of messages with one answer: the gap is recovered, and so is the time of the window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers import combine, parse_osu
+from pready.calibrate.importers.windows import DEFAULT_WINDOW, without_answers
+
+SIZES = [1 << k for k in range(20)]
+LATENCY, GAP, BYTE = 2e-6, 0.1e-6, 1e-10
+
+
+def one_way(size: float) -> float:
+    return LATENCY + BYTE * size
+
+
+def gap(size: float) -> float:
+    return GAP + BYTE * size
+
+
+def each(size: float, window: int) -> float:
+    """A message's share of a window: the last of `window` messages arrives, then 4 bytes go back."""
+    return ((window - 1) * gap(size) + one_way(size) + one_way(4)) / window
+
+
+def observed(window: int) -> Observations:
+    return Observations(
+        ping_pong=Curve.of(SIZES, [one_way(s) for s in SIZES]), stream=Curve.of(SIZES, [each(s, window) for s in SIZES])
+    )
+
+
+def stream_of(found: Observations) -> list[float]:
+    assert found.stream is not None
+    return [float(t[0]) for t in found.stream.repeats]
+
+
+@pytest.mark.parametrize("window", [2, 16, 64, 1024])
+def test_the_gap_is_recovered(window: int) -> None:
+    made = observed(window)
+    found, note = without_answers(made, window)
+    assert stream_of(found) == pytest.approx([gap(s) for s in SIZES])
+    assert f"windows of {window} messages" in note
+    assert found.ping_pong is made.ping_pong
+
+
+def test_left_in_the_answer_makes_small_messages_slower() -> None:
+    """2 latencies over 64 messages: 62 ns beside a gap of 100 ns; nothing at 512 KiB."""
+    assert each(1, 64) / gap(1) == pytest.approx(1.61, abs=0.02)
+    assert each(SIZES[-1], 64) / gap(SIZES[-1]) == pytest.approx(1.0, abs=0.002)
+
+
+@pytest.mark.parametrize("window", [0, 1])
+def test_a_stream_without_answers_stays(window: int) -> None:
+    made = observed(64)
+    assert without_answers(made, window) == (made, "")
+
+
+def test_nothing_is_taken_out_without_a_ping_pong() -> None:
+    alone = Observations(stream=observed(64).stream)
+    found, note = without_answers(alone, 64)
+    assert found is alone
+    assert "no ping-pong" in note
+
+
+def test_a_window_that_takes_no_longer_than_a_message_is_none_of_these_nodes() -> None:
+    slow = Observations(ping_pong=Curve.of(SIZES, np.full(len(SIZES), 1.0)), stream=observed(64).stream)
+    found, note = without_answers(slow, 64)
+    assert found is slow
+    assert "other nodes" in note
+
+
+def test_sizes_that_no_ping_pong_has_are_between_two_that_it_has() -> None:
+    made = observed(64)
+    assert made.ping_pong is not None
+    few = Observations(ping_pong=made.ping_pong.only(np.array(SIZES[::3])), stream=made.stream)
+    found, _ = without_answers(few, 64)
+    # t(s) is a line, so that what lies between is exact; the largest size is the last but one's.
+    assert stream_of(found)[:-1] == pytest.approx([gap(s) for s in SIZES[:-1]], rel=0.01)
+
+
+def printed(test: str, column: str, rows: list[tuple[int, float]], said: str = "") -> bytes:
+    lines = "".join(f"{s} {v:.6f}\n" for s, v in rows)
+    return f"# OSU MPI {test} Test v5.6.2\n{said}# Size {column}\n{lines}".encode()
+
+
+def test_osu_says_the_window_or_has_the_default() -> None:
+    latency = parse_osu(printed("Latency", "Latency (us)", [(s, 1e6 * one_way(s)) for s in SIZES]))
+    bandwidth = parse_osu(printed("Bandwidth", "Bandwidth (MB/s)", [(s, s / each(s, 64) / 1e6) for s in SIZES]))
+    assert (latency.window, bandwidth.window) == (0, DEFAULT_WINDOW)
+    both = combine(latency, bandwidth)
+    found, _ = without_answers(both.observations, both.window)
+    assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)
+    pair = "".join(f"{s} {s / each(s, 16) / 1e6:.6f} {1 / each(s, 16):.2f}\n" for s in SIZES)
+    head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n# [ pairs: 1 ] [ window size: 16 ]\n"
+    rates = combine(latency, parse_osu(f"{head}# Size MB/s Messages/s\n{pair}".encode()))
+    found, _ = without_answers(rates.observations, rates.window)
+    assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)
