@@ -9,8 +9,8 @@ OMB 7 prints "Avg Latency(us)", may add columns (percentiles, minimum, maximum, 
 validation), and prints the data type before or after the header. These are means, which whatever else the
 machine does now and then lengthens: where medians are printed, too (`-z`, P50), they are taken, as a
 calibration of our own has them. MB is 10^6 bytes. A latency is half a round trip. A bandwidth is that of a window
-of messages and its answer (`windows.py` takes the answer out). A put's latency is that of MPI_Put with the synchronisation that
-the file names; with post/start/complete/wait it is half a round trip, like a latency.
+of messages and its answer (`windows.py` takes the answer out). A put's latency is that of MPI_Put with the
+synchronisation that the file names; with post/start/complete/wait it is half a round trip, like a latency.
 """
 
 from __future__ import annotations
