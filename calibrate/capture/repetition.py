@@ -44,9 +44,14 @@ class Group:
     in_mpi
         Seconds in MPI between begin and end.
     overlapped
-        Threads compute between its messages and their completion.
+        Threads compute between its messages and their completion, and none of that is sent with them.
     producer
-        The last stretch before it, after the previous exchange, and its instance; None if there is none.
+        The last stretch before it, after the previous exchange, or the first in which threads send its messages or mark
+        its partitions ready; and its instance. None if there is none.
+    ready
+        When the last thread has finished that, or the last such stretch, in seconds; `begin` without one.
+    parts
+        Bytes of a partition by peer, of partitioned sends.
     since
         End of the previous exchange, in seconds.
     waited, serial
@@ -61,13 +66,54 @@ class Group:
     end: float = 0.0
     site: int = 0
     in_mpi: float = 0.0
-    overlapped: bool = False
     waited: float = 0.0
     serial: float = 0.0
     collectives: int = 0
     producer: tuple[Stretch, int] | None = None
+    ready: float = 0.0
     sent: dict[int, tuple[int, int]] = field(default_factory=dict)
+    parts: dict[int, int] = field(default_factory=dict)
     _seen: set[tuple[int, int]] = field(default_factory=set)
+    _during: list[_During] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.ready = max(self.ready, self.begin)
+
+    @property
+    def overlapped(self) -> bool:
+        """See above."""
+        return not all(d.sends for d in self._during)
+
+    @property
+    def computes(self) -> bool:
+        """Do threads compute between its messages and their completion?"""
+        return bool(self._during)
+
+    @property
+    def early(self) -> bool:
+        """Do threads send its messages, or mark its partitions ready, while others still compute?"""
+        return any(d.sends for d in self._during)
+
+    @property
+    def took(self) -> float:
+        """From the first message to the end, in seconds; if sent early, from the last thread's finish."""
+        return self.end - (self.ready if self.early else self.begin)
+
+    def compute(self, during: _During) -> None:
+        """Add a stretch that begins during it."""
+        self._during.append(during)
+
+    def marks(self, at: float, *, partition: bool) -> None:
+        """A message is sent, or a partition marked ready: by threads that compute, or after their last stretch."""
+        if not self._during:
+            if partition and self.producer is None:
+                self.ready = max(self.ready, at)
+            return
+        last = self._during[-1]
+        if partition or (self.producer in (None, last.of) and at < last.finish):
+            last.sends = True
+            self.ready = max(self.ready, last.finish)
+            self.producer = self.producer or last.of
 
     @property
     def exact(self) -> Hashable:
@@ -90,11 +136,20 @@ class Group:
         return (peer, site) in self._seen
 
 
+@dataclass
+class _During:
+    """A stretch during an exchange: when its last thread finishes, which it is, and whether it sends the exchange."""
+
+    finish: float
+    of: tuple[Stretch, int]
+    sends: bool = False
+
+
 def groups(process: Process) -> list[Group]:
     """The exchanges of a rank in order; messages to itself do not count."""
     found: list[Group] = []
     current: Group | None = None
-    last: tuple[float, Stretch, int, float] | None = None
+    last: tuple[float, Stretch, int, float, float] | None = None
     waited = 0.0
     outstanding = before = collectives = 0
     puts = False
@@ -108,12 +163,16 @@ def groups(process: Process) -> list[Group]:
             since, collectives, waited, current = current.end, 0, 0.0, None
         if kind == "":
             if current is None:
-                last = (finish, computing[who], what, waited)
+                last = (finish, computing[who], what, waited, at)
             else:
-                current.overlapped = True
+                current.compute(_During(finish, (computing[who], what)))
             continue
+        if current is not None and over and kind in _NONBLOCKING and current.early and at >= current.ready:
+            # The next step's partitioned requests are started.
+            found.append(current)
+            since, collectives, waited, current = current.end, 0, 0.0, None
         if kind in _SENDING and who != process.rank and who >= 0:
-            if current is not None and current.overlapped and current.has(who, site):
+            if current is not None and current.computes and current.has(who, site) and at >= current.ready:
                 found.append(current)
                 since, collectives, waited, current = current.end, 0, 0.0, None
             if current is None:
@@ -121,11 +180,19 @@ def groups(process: Process) -> list[Group]:
                 before = outstanding
                 if last is not None and since <= last[0] <= at:
                     current.producer, current.waited = last[1:3], last[3]
-                    current.serial = max(0.0, at - last[0] - (waited - last[3]))
+                    current.ready, current.serial = last[0], max(0.0, at - last[0] - (waited - last[3]))
                 else:
                     current.waited = waited
+                    if last is not None and last[4] <= at < last[0]:  # by a thread of that stretch
+                        current.compute(_During(last[0], last[1:3]))
             current.add(who, what, site)
+            if kind != "pstart_send":
+                current.marks(at, partition=False)
             puts |= kind in _ONE_SIDED
+        if kind == "pready" and current is not None:
+            current.marks(at, partition=True)
+            if what:
+                current.parts[who] = min(what, current.parts.get(who, what))
         if kind in _NONBLOCKING:
             outstanding += 1
         elif kind in ("wait", "test"):

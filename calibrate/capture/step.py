@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Exchange:
         Finish time of each thread, in seconds after the previous exchange, shape (samples, threads): all ranks of a
         step, step after step. Includes serial work between the region and the first message.
     exchange_s
-        Mean time from the first message to the end.
+        Mean time from the first message to the end; of one that is sent early, from the last thread's finish.
     quick_s
         The same of the quickest tenth: what it takes when no rank is late.
     in_mpi_s
@@ -42,6 +42,12 @@ class Exchange:
         Threads compute between its messages and their completion.
     region
         The stretch of computing before it; "" if there is none.
+    after_s
+        Time from the last thread's finish to the end, mean over ranks, shape (steps,); packing included.
+    partitions
+        Of a buffer, where sends are partitioned; else 0.
+    early
+        Threads send messages, or mark partitions ready, while others still compute.
     """
 
     name: str
@@ -54,6 +60,9 @@ class Exchange:
     overlapped: bool
     collectives: float
     region: str
+    after_s: Array = field(default_factory=lambda: np.zeros(0))
+    partitions: int = 0
+    early: bool = False
 
     @property
     def threads(self) -> int:
@@ -104,6 +113,8 @@ class Step:
     exact: bool
     notes: tuple[str, ...]
     waiting: float = 0.0
+    times_s: Array = field(default_factory=lambda: np.zeros(0))
+    """Of each step of a rank, shape (steps,); of several steps without the first one."""
 
     @property
     def waiting_before(self) -> float:
@@ -171,7 +182,15 @@ def find(run: Run) -> Step:
         exact=exact,
         notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
         waiting=summarise(run).waiting,
+        times_s=_step_times(all_groups[lead][main.first : main.stop], main.times),
     )
+
+
+def _step_times(found: Sequence[Group], steps: int) -> Array:
+    """Seconds from the end of a step to the end of the next one."""
+    each = len(found) // steps
+    ends = np.array([found[0].since, *(g.end for g in found[each - 1 :: each])])
+    return np.asarray(np.diff(ends)[1 if steps >= WARM_UP else 0 :])
 
 
 Instances = list[list[Group]]
@@ -282,14 +301,23 @@ def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exch
         name=name,
         pattern=pattern,
         times=np.array(rows) if rows else np.zeros((1, threads)),
-        exchange_s=float(np.mean([g.end - g.begin for g in every])),
-        quick_s=float(np.quantile([g.end - g.begin for g in every], 0.1)),
+        exchange_s=float(np.mean([g.took for g in every])),
+        quick_s=float(np.quantile([g.took for g in every], 0.1)),
         in_mpi_s=float(np.mean([g.in_mpi for g in every])),
         serial_s=float(np.mean(serial)) if serial else 0.0,
         overlapped=any(g.overlapped for g in every),
         collectives=float(np.mean([g.collectives for g in every])),
         region="" if producer is None else stretch_name(process, producer),
+        after_s=np.array([np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]),
+        partitions=_partitions(lead),
+        early=any(g.early for g in every),
     )
+
+
+def _partitions(of: Group) -> int:
+    """Of the largest number of partitions of a buffer; several buffers for one rank are alike."""
+    counts = [(of.sent[peer], part) for peer, part in of.parts.items() if peer in of.sent]
+    return max((round(size / messages / part) for (size, messages), part in counts), default=0)
 
 
 def _mean_sent(of_rank: Sequence[Group]) -> Sent:

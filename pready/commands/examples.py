@@ -133,6 +133,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
         "pready workload run/ --report run.html --trace run.json",
+        "pready workload --compare before/ after/ --machine mymachine.toml --library openmpi-persist",
+        "pready workload --compare before/ after/ --machine niagara --approach many:8:8 --min-gain '5 %'",
         "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
         "pready workload --from-goal lulesh.goal --threads 8 --spread '4 %' -o lulesh.toml",
         "pready workload --from-caliper p.json --threads 8 --pattern halo3d --iterations 50 --spread '4 %' "

@@ -30,8 +30,11 @@ from pready.model.version import VERSION
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import load
 from pready.show.pages.capture import html
+from pready.show.tables.ported import ported_view
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status
+from pready.validate.ported import compare as compare_runs
+from pready.validate.ported import promised
 
 MODELS = {"trace": "the captured times", "kde": "the density of captured times", "none": "none"}
 """Models of arrivals in words, where their name alone says too little."""
@@ -66,6 +69,16 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
 @click.option("--iterations", type=click.IntRange(1), help="Steps of the run, if not in the input.")
 @click.option("--spread", metavar="SHARE", help="Relative standard deviation of a thread's time, if not in the input.")
 @click.option("--compute", metavar="TIME", help="Of --from-caliper: what a thread computes in a step, such as '2 ms'.")
+@click.option(
+    "--compare",
+    type=(click.Path(path_type=Path), click.Path(path_type=Path)),
+    metavar="BEFORE AFTER",
+    help="Captured runs before and after a port, instead of RUN: did it bring what was promised?",
+)
+@click.option("--machine", metavar="NAME|FILE", help="Of --compare: where both ran, to predict the port.")
+@options.library("Of --compare: the second run's.  [default: the machine's]")
+@options.approach("partitioned sends")
+@options.min_gain()
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,
@@ -83,9 +96,22 @@ def workload(
     iterations: int | None,
     spread: str | None,
     compute: str | None,
+    compare: tuple[Path, Path] | None,
+    machine: str | None,
+    library: str | None,
+    approach: str | None,
+    min_gain: float,
     seed: int,
 ) -> None:
     """Find the step of a captured RUN: exchanges, pattern, sizes, threads and when they finish."""
+    if compare is not None:
+        if run is not None or output is not None:
+            raise PreadyError("--compare beside a RUN or -o", valid="the two folders alone")
+        _compare(compare, machine, library, approach, min_gain, seed)
+        return
+    for option, text in {"--machine": machine, "--library": library, "--approach": approach}.items():
+        if text is not None:
+            raise PreadyError(f"{option} without --compare", valid=f"{option} of 'pready predict', with the file")
     if output is not None:
         check_writable(output, (".toml",))
     if [run, from_mpip, from_otf2, from_goal, from_caliper].count(None) != 4:
@@ -155,8 +181,27 @@ def workload(
     console().print(step_view(step))
     if output is not None:
         lead = captured.ranks[0]
-        of = f"of a run of\n  {lead.command}\nwith {lead.library.splitlines()[0]}"
+        of = f"of a run of\n  {lead.command}\nwith {(lead.library.splitlines() or ['an unknown library'])[0]}"
         _write(output, of, step, name, arrivals, seed, spread)
+
+
+def _compare(
+    runs: tuple[Path, Path],
+    machine: str | None,
+    library: str | None,
+    approach: str | None,
+    min_gain: float,
+    seed: int,
+) -> None:
+    """Did a port bring what was promised?"""
+    if machine is None and (library is not None or approach is not None):
+        raise PreadyError("--library or --approach without --machine", valid="--machine, where both ran")
+    before, after = (find(read_run(folder)) for folder in runs)
+    promises = None
+    if machine is not None:
+        with status("predicting"):
+            promises = promised(before, after, machines.load(machine), approach, library, seed)
+    console().print(ported_view(compare_runs(before, after, promises), min_gain))
 
 
 def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:

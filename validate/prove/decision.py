@@ -13,12 +13,12 @@ DIFFERS = 0.05
 
 def percent(share: float) -> str:
     """With one digit; a minus where an iteration gets longer."""
-    return f"{100 * share + 0.0:.1f} %"
+    return f"{100 * share:z.1f} %"
 
 
 def between(low: float, high: float) -> str:
     """An interval in per cent."""
-    return f"{100 * low:.1f} to {100 * high:.1f}"
+    return f"{100 * low:z.1f} to {100 * high:z.1f}"
 
 
 def _saved(saving: Saving) -> str:

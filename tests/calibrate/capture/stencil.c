@@ -3,7 +3,8 @@
 //   stencil STENCIL PX PY PZ PERIODIC FACE_X FACE_Y FACE_Z EDGE CORNER ITERATIONS THREADS COMPUTE_US MODEL AMOUNT HOW TRUTH
 //
 // STENCIL is 7 or 27; MODEL is laggard (a random thread late by AMOUNT of the time) or normal (standard deviation AMOUNT
-// of it); HOW is isend, early (irecv before computing), persistent, partitioned, put or sendrecv. Each rank writes when its
+// of it); HOW is isend, early (irecv before computing), persistent, partitioned (marked in a region of its own), ported
+// (partitioned, each thread marks what it has computed), put or sendrecv. Each rank writes when its
 // threads finished, in us after the begin of the region, a line per iteration, to TRUTH.RANK.
 #include <mpi.h>
 #include <omp.h>
@@ -37,6 +38,20 @@ static double uniform(void)
 {
     return ((double)rand() + 0.5) / ((double)RAND_MAX + 1);
 }
+
+#ifdef PARTITIONED
+void compute_and_mark(const double *share, double *finished, MPI_Request *sends)
+{
+    const double begin = seconds();
+#pragma omp parallel num_threads(threads)
+    {
+        until(begin + share[omp_get_thread_num()]);
+        for (int i = 0; i < peers; i++)
+            MPI_Pready(omp_get_thread_num(), sends[i]);
+        finished[omp_get_thread_num()] = seconds() - begin;
+    }
+}
+#endif
 
 void compute_cells(const double *share, double *finished)
 {
@@ -137,7 +152,7 @@ int main(int argc, char **argv)
             MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &persistent[peers + i]);
         }
 #ifdef PARTITIONED
-    if (strcmp(how, "partitioned") == 0)
+    if (strcmp(how, "partitioned") == 0 || strcmp(how, "ported") == 0)
         for (int i = 0; i < peers; i++) {
             MPI_Precv_init(in[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], 26 - direction[i], cart,
                            MPI_INFO_NULL, &persistent[i]);
@@ -166,6 +181,13 @@ int main(int argc, char **argv)
             MPI_Waitall(peers, request + peers, MPI_STATUSES_IGNORE);
             for (int i = 0; i < peers; i++)
                 MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+#ifdef PARTITIONED
+        } else if (strcmp(how, "ported") == 0) {
+            for (int i = 0; i < 2 * peers; i++)
+                MPI_Start(&persistent[i]);
+            compute_and_mark(share, finished, persistent + peers);
+            MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
+#endif
         } else {
             compute_cells(share, finished);
             exchange(how, persistent, win);

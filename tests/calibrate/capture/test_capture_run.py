@@ -121,6 +121,7 @@ def messages(process: Process, kind: str) -> Counter[tuple[int, int]]:
         ("early", "isend", "irecv"),
         ("persistent", "start_send", "start_recv"),
         ("partitioned", "pstart_send", "pstart_recv"),
+        ("ported", "pstart_send", "pstart_recv"),
         ("put", "put", None),
         ("sendrecv", "sendrecv", "sendrecv_receive"),
     ],
@@ -136,7 +137,7 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert messages(process, sent_as) == expected
         if received_as is not None:
             assert messages(process, received_as) == expected
-        only = {sent_as, received_as} | ({"pready"} if how == "partitioned" else set())
+        only = {sent_as, received_as} | ({"pready"} if how in ("partitioned", "ported") else set())
         assert all(not messages(process, kind) for kind in (*SENDS, *RECEIVES) if kind not in only)
         assert process.dropped == process.dropped_requests == 0
         assert (process.thread_level, process.ended) == ("multiple", "exit")

@@ -1,0 +1,246 @@
+"""Two captured runs made by hand: what the port saved of each exchange is known to the microsecond."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made import Row, capture_file, share
+from programs import Mpi
+from real_mpi import LIBRARIES, kept
+
+from pready.calibrate.capture.files import Run, parse_process
+from pready.calibrate.capture.step import Step, find
+from pready.cli import main
+from pready.model.advice.predict import predict
+from pready.model.machine import machine as machines
+from pready.model.workload import workload
+from pready.validate.ported import blocks_of, compare, finding, promised, saved
+from pready.validate.prove.judgement import Saving
+
+US = 1000
+STEPS, RANKS = 21, 4
+SIZE = 1 << 20
+
+
+def files(how: str, after_us: int, *, size: int = SIZE, seed: int = 1, noise_us: float = 1.0) -> list[bytes]:
+    """A ring of ranks; two threads finish 1000 and 1200 us after a step begins, and `after_us` later all is there.
+
+    `how`: "bulk" sends after the region; "partitioned" starts before it and marks both halves within; "many" sends both
+    halves within it.
+    """
+    rng = np.random.default_rng(seed)
+    made = []
+    for rank in range(RANKS):
+        rows: dict[int, list[Row]] = {0: [], 1: []}
+        at, peers = 100, ((rank + 1) % RANKS, (rank - 1) % RANKS)
+        for step in range(STEPS):
+            if how == "partitioned":
+                for peer in peers:
+                    rows[0].append((at, at + 10, "pstart_recv", 3, peer, size))
+                    rows[0].append((at + 20, at + 30, "pstart_send", 3, peer, size))
+                    at += 40
+            ready = at + 1200 * US
+            rows[0].append((at, ready + 10, "region", 1, step, 2))
+            for thread, finish in ((0, at + 1000 * US), (1, ready)):
+                rows[thread].append((at + 5, finish, "share", 1, step, share(thread)))
+                for peer in peers:
+                    if how == "partitioned":
+                        rows[thread].append((finish - 500, finish - 400, "pready", 3, peer, size // 2))
+                    elif how == "many":
+                        rows[thread].append((finish - 500, finish - 400, "isend", 3, peer, size // 2))
+            for peer in peers if how == "bulk" else ():
+                rows[0].append((ready + 20, ready + 30, "isend", 3, peer, size))
+            sends = 2 if how == "bulk" else 4  # halves; or two buffers with their receives
+            at = ready + round(max(1, after_us + rng.normal(0, noise_us)) * US)
+            rows[0].append((ready + 50, at, "wait", 0, -4, sends))
+            at += 10
+        for mine in rows.values():
+            mine.sort()
+        made.append(capture_file(list(rows.items()), rank=rank, ranks=RANKS))
+    return made
+
+
+def step(how: str, after_us: int, **kwargs: float) -> Step:
+    made = files(how, after_us, **kwargs)  # type: ignore[arg-type]
+    return find(Run(Path("made"), tuple(parse_process(data, Path(f"rank-{rank}")) for rank, data in enumerate(made))))
+
+
+@pytest.mark.parametrize("how", ["bulk", "partitioned", "many"])
+def test_time_counts_from_the_last_thread(how: str) -> None:
+    """However it is sent: from the end of the region in which its last part is ready, not from MPI_Start."""
+    (exchange,) = (found := step(how, 300)).exchanges
+    assert len(exchange.after_s) == STEPS - 1  # without the first
+    assert exchange.after_s.mean() == pytest.approx(300e-6, abs=2e-6)
+    assert found.times_s.mean() == pytest.approx(1500e-6, abs=2e-6)
+    assert exchange.exchange_s == pytest.approx(300e-6, abs=2e-6)
+    assert exchange.early == (how != "bulk")
+    assert exchange.partitions == (2 if how == "partitioned" else 0)
+    assert not exchange.overlapped
+    assert (found.threads, exchange.threads) == (2, 2)
+    assert np.allclose(exchange.times[5:], [1000e-6, 1200e-6], atol=1e-6)
+
+
+def test_saved_of_an_iteration() -> None:
+    """300 us of 1500 us become 100 us: 200 / 1500 = 13.3 %, all of it in the exchange."""
+    c = compare(step("bulk", 300), step("partitioned", 100, seed=2))
+    assert c.saving.value == pytest.approx(200 / 1500, abs=2e-3)
+    assert c.saving.low < 200 / 1500 < c.saving.high
+    (exchange,) = c.exchanges
+    assert exchange.saving.value == pytest.approx(200 / 1500, abs=2e-3)
+    assert abs(c.computing_s) < 2e-6
+    assert c.unmatched == c.notes == ()
+    assert (c.finding, c.promise) == (None, None)
+
+
+def test_a_second_run_that_is_not_ported_is_named() -> None:
+    c = compare(step("bulk", 300), step("bulk", 300, seed=2))
+    assert c.saving.low < 0 < c.saving.high
+    assert "nothing is ported there" in c.notes[0]
+
+
+def test_interval_of_two_runs_covers() -> None:
+    """Of 400 pairs of runs with a known difference, the 95 % interval covers it in 95 % of them, or more."""
+    rng = np.random.default_rng(5)
+    hits = 0
+    for _ in range(400):
+        before, after = (blocks_of(rng.normal(mean, 0.1, 60)) for mean in (1.0, 0.9))
+        s = saved(before, after, 1.0)
+        hits += s.low < 0.1 < s.high
+    assert 0.92 <= hits / 400 <= 1
+
+
+def test_too_few_steps_have_no_interval() -> None:
+    s = saved(np.array([1.0, 1.0]), np.array([0.5, 0.5]), 1.0)
+    assert (s.value, s.low, s.high) == (0.5, -np.inf, np.inf)
+    assert finding(0.5, s) == "cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("promise", "low", "high", "said"),
+    [
+        (0.10, 0.05, 0.12, "kept"),
+        (0.10, 0.049, 0.12, "cannot be told"),
+        (0.10, 0.01, 0.049, "not kept"),
+        (0.10, -0.2, -0.1, "not kept"),
+        (0.0, 0.05, 0.12, "nothing promised"),
+        (-0.01, 0.05, 0.12, "nothing promised"),
+    ],
+)
+def test_kept_is_half_of_it(promise: float, low: float, high: float, said: str) -> None:
+    assert finding(promise, Saving((low + high) / 2, low, high, 10, 0.01)) == said
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Runs as files."""
+    made = {"bulk": ("bulk", 300), "part": ("partitioned", 100), "slow": ("partitioned", 300), "many": ("many", 100)}
+    out = {}
+    for name, (how, after) in made.items():
+        out[name] = tmp_path_factory.mktemp(name)
+        for rank, data in enumerate(files(how, after, seed=len(out))):
+            (out[name] / f"rank-{rank:06d}.capture").write_bytes(data)
+    return out
+
+
+def test_the_command_says_what_was_kept(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["workload", "--compare", str(folders["bulk"]), str(folders["part"])]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("It pays: the port saves 13.3 % of an iteration (13.")
+    assert main([*words, "--machine", "niagara", "--library", "openmpi-persist"]) == 0
+    said = capsys.readouterr().out
+    assert said.split(":")[0] in ("Kept", "Not kept", "Cannot be told", "Nothing was promised")
+    assert "promised" in said
+    slow = ["workload", "--compare", str(folders["bulk"]), str(folders["slow"]), "--min-gain", "5 %"]
+    assert main(slow) == 0
+    assert capsys.readouterr().out.startswith("It does not pay: ")
+
+
+def test_promises_are_what_predict_says(folders: dict[str, Path], tmp_path: Path) -> None:
+    """The same workload file, the same approach: the same saving."""
+    before, after = step("bulk", 300), step("partitioned", 100)
+    niagara = machines.load("niagara")
+    whole, each = promised(before, after, niagara, library="openmpi-persist")
+    assert main(["workload", str(folders["bulk"]), "-o", str(tmp_path / "b.toml")]) == 0
+    prediction = predict(niagara, workload.load(tmp_path / "b.toml"), library="openmpi-persist")
+    row = next(p for p in prediction.approaches if p.key == "part" and p.transport_partitions == 2)
+    assert whole.saving == pytest.approx(row.speedup_percent / 100, abs=2e-3)
+    assert whole.before_s == pytest.approx(prediction.bulk.time_s, rel=1e-2)
+    assert each[before.exchanges[0].name] == whole
+
+
+def test_kept_or_not_on_the_promise() -> None:
+    """Negative control: of one promise, a run that does as predicted keeps it, one that saves nothing does not."""
+    before, niagara = step("bulk", 300), machines.load("niagara")
+    many = step("many", 100)
+    whole, each = promised(before, many, niagara, "many:2:2")
+    assert whole.saving > 0.01
+    as_told = 300 - round(whole.saving * 1500)
+    assert compare(before, step("many", as_told, seed=3), (whole, each)).finding == "kept"
+    assert compare(before, step("many", 300, seed=3), (whole, each)).finding == "not kept"
+    noisy = step("many", as_told, seed=3, noise_us=400)
+    assert compare(before, noisy, (whole, each)).finding == "cannot be told"
+
+
+def test_sends_of_threads_need_a_word(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["workload", "--compare", str(folders["bulk"]), str(folders["many"]), "--machine", "niagara"]
+    assert main(words) == 2
+    assert "valid: --approach KEY:TRANSPORTS:VCIS, such as --approach many:2:1" in capsys.readouterr().err
+    assert main([*words, "--approach", "many:2:2"]) == 0
+
+
+def test_bytes_match_where_names_do_not() -> None:
+    """Of one exchange each, under other names; other sizes are not the same exchange."""
+    before, after = step("bulk", 300), step("partitioned", 100)
+    renamed = replace(after, exchanges=(replace(after.exchanges[0], name="another"),))
+    (exchange,) = compare(before, renamed).exchanges
+    assert exchange.name.endswith("→ another")
+    other = replace(before.exchanges[0], name="left out")
+    assert compare(replace(before, exchanges=(*before.exchanges, other)), after).unmatched == ("left out (before)",)
+    small = step("partitioned", 100, size=SIZE // 2)
+    small = replace(small, exchanges=(replace(small.exchanges[0], name="another"),))
+    with pytest.raises(Exception, match="no exchange in common"):
+        compare(before, small)
+
+
+def test_errors_are_a_line(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    part = str(folders["part"])
+    for words, expected in (
+        ([str(folders["bulk"]), part, "--library", "mpich-release"], "without --machine"),
+        ([part, str(folders["bulk"]), "--machine", "niagara"], "no exchange of the second run is sent while"),
+    ):
+        assert main(["workload", "--compare", *words]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert expected in said
+    assert main(["workload", part, "--machine", "niagara"]) == 2
+    assert "--machine without --compare" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
+def test_a_real_program_before_and_after(library: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """One program in both forms, with one seed: the same exchange, and the threads' times come back from both."""
+    mpi = Mpi(library, kept(request))
+    words = "7 2 2 1 0 60000 60000 60 0 0 20 3 2000 laggard 0.5"
+    found = {}
+    for how in ("isend", "ported"):
+        done, run = mpi.captured(4, [mpi.stencil(), *words.split(), how, str(tmp_path / how)], tmp_path / f"run-{how}")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert run is not None
+        found[how] = find(run)
+    before, after = found["isend"], found["ported"]
+    c = compare(before, after)
+    (exchange,), (one,), (other,) = c.exchanges, before.exchanges, after.exchanges
+    assert (c.unmatched, c.notes) == ((), ())
+    assert (one.early, one.partitions, other.early, other.partitions) == (False, 0, True, 3)
+    for mine, how in ((one, "isend"), (other, "ported")):
+        own = np.concatenate([np.loadtxt(tmp_path / f"{how}.{rank}")[1:] for rank in range(4)]) * 1e-6
+        late, own_late = (np.median(t.max(axis=1) - t.min(axis=1)) for t in (mine.times, own))
+        assert abs(late - own_late) <= max(0.1 * own_late, 100e-6)
+        assert len(mine.after_s) == 19
+    assert 0 < exchange.after_s < after.step_s - 2e-3  # without the 2 ms in which threads compute
