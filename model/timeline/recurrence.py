@@ -378,25 +378,24 @@ class Ranks:
         else:
             order.sort(key=lambda each: each[:2])
         for _, _, m in order:
-            kind = self.kinds[rank][m.direction]
-            if self.node is None or kind.inside:
-                m.left = max(m.goes, free)
-                free = m.left + kind.busy
+            m.left = max(m.goes, free)
+            free = m.left + self.kinds[rank][m.direction].busy
         return free
 
     def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
-        """What leaves a node goes through a NIC of it, in whole picoseconds, then by rank, then as each rank has it."""
+        """What leaves a node goes on through an adapter of it, as it leaves its rank's own NIC: in whole picoseconds, then
+        by rank, then as each rank has it."""
         assert self.node is not None
         lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
         for rank, n in enumerate(self.node):
             latest = NEVER
             for place, m in enumerate(sent[rank].messages):
                 if not self.kinds[rank][m.direction].inside:
-                    latest = max(latest, ticks(m.goes))
+                    latest = max(latest, ticks(m.left))
                     lines[n].append((latest, rank, place, m))
         for n, line in lines.items():
             for _, rank, _, m in sorted(line, key=lambda each: each[:3]):
-                m.left = max(m.goes, state.adapters[n])
+                m.left = max(m.left, state.adapters[n])
                 state.adapters[n] = m.left + self.kinds[rank][m.direction].shared
         for rank, out in enumerate(sent):
             self._land(rank, out)

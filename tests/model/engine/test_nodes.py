@@ -57,9 +57,28 @@ def across(machine: Machine, approach: Approach, ranks_per_node: int | None) -> 
 def test_eight_ranks_in_step_take_eight_times_as_long(profile: str) -> None:
     machine = with_nodes(machines.load(profile))
     one, eight = (across(machine, BULK, n) for n in (None, 8))
-    # What is not on the link happens once: handshake, L and CPU of eight ranks at the same time.
-    link = prepared(machine, workload(), BULK, grid=(2, 1, 1)).costs[0].link
-    assert eight - one == pytest.approx(7 * float(link), rel=1e-3)
+    # What is not on the adapter happens once: handshake, L and CPU of eight ranks at the same time.
+    each, shared = float(prepared(machine, workload(), BULK, grid=(2, 1, 1)).costs[0].link), machine.adapter
+    if shared is not None:  # of one rail
+        each = shared.gap.value + (1 << 20) / shared.rate.value
+    assert eight - one == pytest.approx(7 * each, rel=1e-3)
+
+
+def test_a_rank_keeps_its_own_pace_through_the_adapter_of_its_node() -> None:
+    """Eight messages to as many ranks of another node: their sender needs g for each, the adapter a tenth of it."""
+    rate, gap = (
+        {"value": "10 GB/s", "source": "assumed", "why": "t"},
+        {"value": "1 us", "source": "assumed", "why": "t"},
+    )
+    rails = {"value": 1, "source": "assumed", "why": "t"}
+    adapter = validated(Adapter, {"rate": rate, "gap": gap, "rails": rails}, "a")
+    machine = with_nodes(ideal(L=1e-6, o_s=1e-7, o_r=0.0, g=1e-5, G=1e-10, link=1e10))
+    machine = machine.model_copy(update={"adapter": adapter})
+    to: list[list[int]] = [[8 + i for i in range(8)], *([[]] * 15)]
+    w = validated(Workload, {"threads": 1, "buffer": "100 B", "pattern": "neighbours", "neighbour_list": to}, "w")
+    for ranks_per_node in (None, 8):
+        out = simulate(machine, w, BULK, grid=(16,), neighbours=to, iterations=1, ranks_per_node=ranks_per_node)
+        assert out.time_s == pytest.approx(1e-7 + 7 * (1e-5 + 1e-8) + 1e-6 + 1e-8, rel=0.01)
 
 
 def test_an_adapter_that_serves_eight_ranks_is_eight_times_as_slow() -> None:

@@ -62,15 +62,16 @@ inline double tagged(const Plan& p, std::int64_t number, double arrival) {
     return arrival;
 }
 
-// A message of W ranks, which may leave at `goes`: through the rank's own NIC, or to its node's adapter (node.hpp).
+// A message of W ranks, which may leave at `goes`: through the rank's own NIC, and on to its node's adapter (node.hpp).
 // Returns the time to note: when it arrives, or comes to that adapter.
 inline V leave_one(const Plan& p, const Way& way, V goes, Exchange& x) {
     const V left = larger(goes, x.nic), arrives = left + way.travel;
-    x.nic = way.own ? left + way.service : x.nic;
+    x.nic = way.there ? left + way.service : x.nic;
     x.early = way.own & (arrives <= x.join) ? x.early + 1.0 : x.early;
     if (p.confirmed) x.arrived = way.own ? larger(x.arrived, arrives + way.ack) : x.arrived;
-    x.done = way.own ? larger(x.done, larger(goes, left + way.completes)) : x.done;
-    return x.start + (way.own ? arrives : goes);
+    x.done = way.there ? larger(x.done, goes) : x.done;
+    x.done = way.own ? larger(x.done, left + way.completes) : x.done;
+    return x.start + (way.own ? arrives : way.there ? left : goes);
 }
 
 // All messages through the NIC, which is one server. Notes each in its rank's record: by direction, in the order in

@@ -90,7 +90,7 @@ inline void land(const Plan& p, double* record, double& slot, std::int32_t c, do
     const double came = slot, arrives = left + p.travel[c];
     slot = tagged_as(p, wide(came), wide(arrives))[0];
     if (arrives <= record[kJoin]) record[kEarly] += 1;
-    record[kDone] = std::max({record[kDone], came, left + p.completes[c]});
+    record[kDone] = larger(record[kDone], left + p.completes[c]);
     if (!p.confirmed) return;
     const double known = arrives + p.ack[c];
     record[kDone] = std::max(record[kDone], known + p.closing);
