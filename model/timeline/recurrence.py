@@ -383,7 +383,7 @@ class Ranks:
         return free
 
     def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
-        """What leaves a node goes on through an adapter of it, as it leaves its rank's own NIC: in whole picoseconds, then
+        """What leaves a node goes from its rank's own NIC through an adapter: in whole picoseconds, then
         by rank, then as each rank has it."""
         assert self.node is not None
         lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
