@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from one_term import Change, scaled_curve, with_values
 
 from pready.model.machine.machine import Machine
 from pready.validate.claims.computed_once import changed
@@ -13,20 +13,8 @@ from pready.validate.papers import load, validate
 
 pytestmark = pytest.mark.thorough
 
-Change = Callable[[Machine], Machine]
 PIECES, HALVES, WHOLE = range(2, 5)
 """Manzano's segments of rendezvous: what is received in pieces, in halves of 4 MiB, and in one."""
-
-
-def with_values(**values: str) -> Change:
-    """Values by their dotted name, `__` for a dot."""
-
-    def change(machine: Machine) -> Machine:
-        for name, value in values.items():
-            machine = changed(machine, name.split("__"), value)
-        return machine
-
-    return change
 
 
 def every_segment(term: str, factor: float) -> Change:
@@ -37,18 +25,6 @@ def every_segment(term: str, factor: float) -> Change:
             value: Any = getattr(segment, term)
             machine = changed(machine, ["inter", "segments", str(i), term], f"{factor * value.value:.17g} s")
         return machine
-
-    return change
-
-
-def scaled_curve(name: str, factor: float) -> Change:
-    """A curve over threads multiplied."""
-
-    def change(machine: Machine) -> Machine:
-        curve = getattr(machine.threads, name)
-        made = curve.model_copy(update={"time": tuple(factor * t for t in curve.time)})
-        threads = machine.threads.model_copy(update={name: made})
-        return machine.model_copy(update={"threads": threads})
 
     return change
 

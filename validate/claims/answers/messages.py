@@ -31,7 +31,8 @@ class PingPong(Strict):
 
 
 class Window(Strict):
-    """A window of messages that one answer follows (osu_bw, osu_bibw, osu_mbw_mr), or of Netgauge's PRTT(n, 0, s)."""
+    """A window of messages that one answer follows (osu_bw, osu_mbw_mr), or of Netgauge's PRTT(n, 0, s); both ways
+    nobody answers: each rank ends when it has sent and received (osu_bibw)."""
 
     machine: MachineTable
     size: units.Size
@@ -85,7 +86,8 @@ def window(a: Window, lab: Lab) -> float:
     back: Lists = [[i] for i in range(k)] if a.both_ways else [[]] * k
     approach = Approach(BY_KEY[NONBLOCKING], a.messages)
     time = _last(lab, a.machine, _shape(1, a.messages, a.messages * a.size), approach, [*there, *back], k)
-    time += ping_pong(PingPong(machine=a.machine, size=f"{a.answer:.17g} B"), lab)  # type: ignore[arg-type]
+    if not a.both_ways:
+        time += ping_pong(PingPong(machine=a.machine, size=f"{a.answer:.17g} B"), lab)  # type: ignore[arg-type]
     return time if a.of == "time_s" else (1 + a.both_ways) * k * a.messages * a.size / time
 
 
