@@ -31,6 +31,8 @@ class Case:
     machine: Machine
     parts: tuple[Workload, ...]
     ways: Ways
+    rest: bool = False
+    """Exchanges from rest, of ranks in step, each on a node of its own."""
 
     @property
     def baseline(self) -> Case:
@@ -76,7 +78,7 @@ class OneExchange:
     @property
     def here(self) -> Case:
         """As it is."""
-        return Case(self.evaluation.machine, (self.evaluation.workload,), (self.approach,))
+        return Case(self.evaluation.machine, (self.evaluation.workload,), (self.approach,), self.evaluation.rest)
 
     @property
     def saving(self) -> Saving:
@@ -111,7 +113,7 @@ class StepOfSeveral:
     @property
     def here(self) -> Case:
         """As it is."""
-        return Case(self.step.machine, self.step.workload.parts, self.ways)
+        return Case(self.step.machine, self.step.workload.parts, self.ways, self.step.like.rest)
 
     @property
     def sampler(self) -> Sampler:

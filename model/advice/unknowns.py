@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from pready.model.advice.case import Case
 from pready.model.common.errors import PreadyError
+from pready.model.engine.ranks.layout import part
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import NetworkPath, Progress, Segment, SizeCurve
@@ -149,15 +150,23 @@ def _congestion(here: Case) -> Iterator[Unknown]:
 def _ranks(here: Case) -> Iterator[Unknown]:
     if any(w.ranks_per_node is not None for w in here.parts):
         return
-    said = f"{SHARING} ranks shared an adapter"
-    try:
-        there = replace(here, parts=tuple(w.changed(ranks_per_node=SHARING) for w in here.parts))
-        if here.machine.intra is None or here.parts[0].pattern == "pt2pt":
-            raise PreadyError("no path within the node")
-    except PreadyError:
-        # Each has its share of the rate and of the bandwidth.
+    there = _on_shared_nodes(here)
+    if there is None:  # each has its share of the rate and of the bandwidth
         there = replace(here, machine=_with_paths(here.machine, _shared, inter_only=True))
-    yield Unknown("ranks per node", "not given", ((said, there),))
+    yield Unknown("ranks per node", "not given", ((f"{SHARING} ranks shared an adapter", there),))
+
+
+def _on_shared_nodes(here: Case) -> Case | None:
+    """With so many ranks on each node, where they have a layout and a path within it."""
+    if here.rest or here.machine.intra is None or here.parts[0].pattern == "pt2pt":
+        return None
+    try:
+        parts = tuple(w.changed(ranks_per_node=SHARING) for w in here.parts)
+        for w in parts:
+            part(w).pattern(w)
+    except PreadyError:  # they do not fill their nodes
+        return None
+    return replace(here, parts=parts)
 
 
 def _shared(path: NetworkPath) -> NetworkPath:

@@ -107,7 +107,8 @@ class Saving:
     def interval(self) -> tuple[float, float]:
         """Where the truth lies with 95 % certainty."""
         low, high = interval(1 - self.draws / 100, 1 - self.percent / 100, left_open(self.blocks / 100, self.more))
-        return 100 * (1 - high), 100 * (1 - low)
+        # 1 - x and back rounds.
+        return min(100 * (1 - high), self.percent), max(100 * (1 - low), self.percent)
 
     def over(self, other: Saving) -> tuple[float, float]:
         """The interval of how much more it saves than another, on the same machines and arrivals."""
