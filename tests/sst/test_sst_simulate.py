@@ -286,7 +286,7 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixt
         (("--ranks", "10000000"), "--ranks = 10000000; valid: at most 1000000 for SST"),
         (("--transport", "5"), "transport_partitions = 5 does not divide 32"),
         (("--approach", "rma"), "--approach = 'rma' (did you mean"),
-        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
+        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, many, part"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
         (("--approach", "part:"), "integers of at least 1"),
         (("--set", "px"), "--set 'px'; valid: NAME=VALUE"),

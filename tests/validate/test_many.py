@@ -216,8 +216,10 @@ def test_what_users_would_have_read_is_counted() -> None:
         eta_predicted=1.0, eta_predicted_low=1.0, eta_predicted_high=1.0,
         saving_measured=0.03, saving_measured_low=0.02, saving_measured_high=0.04,
     )  # fmt: skip
-    said = [(0.03, 0.02), (0.03, 0.0), (0.005, 0.004)]
-    cases = [replace(some, saving_predicted=s, saving_predicted_low=low) for s, low in said]
+    said = [(0.03, 0.02, 0.04), (0.03, 0.0, 0.06), (0.005, 0.004, 0.006)]
+    cases = [
+        replace(some, saving_predicted=s, saving_predicted_low=low, saving_predicted_high=high) for s, low, high in said
+    ]
     cases.append(replace(cases[0], saving_measured=0.0, saving_measured_low=-0.005, saving_measured_high=0.005))
     unclear = replace(cases[0], saving_measured_low=0.005)
     assert clear([*cases, unclear]) == cases

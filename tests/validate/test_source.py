@@ -243,7 +243,7 @@ def test_many_partitions_stay_readable(key: str, language: str) -> None:
             "halo",
             "rma-single-active",
             "fortran",
-            "'rma-single-active' has no program in Fortran.*persistent, part, many",
+            "'rma-single-active' has no program in Fortran.*persistent, many, many-joined, part",
         ),
         ("halo", "many", "python", "'many' has no program in Python.*persistent, part"),
         ("sweep", "many", "fortran", "sweep3d.*has no program in Fortran.*--language c"),

@@ -22,7 +22,7 @@ from pready.model.engine.ranks.layout import of_a_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
-from pready.model.result.verdict import MIN_GAIN
+from pready.model.result.verdict import INDISTINCT, MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 from pready.validate.live.suspect import suspect
@@ -431,7 +431,7 @@ def _concluded(
 def _better(chosen: Case, others: Sequence[Case]) -> list[str]:
     """A way that measured clearly better than the advised one."""
     best = max(others, key=lambda c: c.measured_saving.value)
-    if best is chosen or best.measured_saving.low <= chosen.measured_saving.high:
+    s, advised = best.measured_saving, chosen.measured_saving
+    if s.low <= advised.high or s.value - advised.value < INDISTINCT:
         return []
-    s = best.measured_saving
     return [f"measured best: {best.words} saved {percent(s.value)} of an iteration ({between(s.low, s.high)})"]

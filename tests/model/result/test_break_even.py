@@ -13,7 +13,7 @@ from any_workload import workloads as any_workload
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pready.model.advice.predict import evaluator, predict
+from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.common.arrays import Array
 from pready.model.machine import machine as machines
 from pready.model.result.break_even import CERTAIN, EXACT, OverSizes, Range
@@ -134,7 +134,7 @@ def check(
     made: Prediction, profile: str, workload: Workload, at: Sequence[float], draws: int | None = None
 ) -> dict[str, int]:
     """The row of each size, predicted by itself, has the verdict that the ranges say; how often which."""
-    advice, machine = made.advice, machines.load(profile)
+    advice, machine = made.advice, with_library(machines.load(profile), None)[0]  # which sets its contention
     engine: Any = made.engine
     best, seen = advice.best.approach, {"port": 0, "undecided": 0, "do not port": 0}
     for size in at:
