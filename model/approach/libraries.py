@@ -244,7 +244,8 @@ def library(name: str) -> LibraryProfile:
     plain, at, version = name.partition("@")
     if plain not in LIBRARIES:
         problem = f"library = {shown(name)} is unknown{did_you_mean(plain, LIBRARIES)}"
-        raise PreadyError(problem, valid=", ".join(LIBRARIES))
+        by_version = "" if at or not version_in(name) else "; a version follows an @, as in openmpi-persist@5.0.6"
+        raise PreadyError(problem, valid=", ".join(LIBRARIES) + by_version)
     if at and version_in(version) != version:
         raise PreadyError(f"library = {shown(name)}: {shown(version)} is no version", valid=f"such as {plain}@5.0.11")
     return LIBRARIES[plain].at(version)

@@ -61,7 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready gain --threads 8 --bandwidth "25 GB/s" --ai 5 --ci 1 --frequency "3.5 GHz" --epsilon 0.04 --delta 0.1 '
         "--flops-per-cycle 8 --json",
     ),
-    "libraries": ("pready libraries", "pready libraries openmpi-persist", "pready libraries --json"),
+    "libraries": ("pready libraries", "pready libraries openmpi-persist@5.0.6", "pready libraries --json"),
     "machines": ("pready machines", "pready machines meluxina", "pready machines --json"),
     "predict": (
         "pready predict examples/halo3d.toml",

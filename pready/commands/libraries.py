@@ -11,10 +11,11 @@ from pready.show.terminal.terminal import console, print_json
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=completing.libraries)
+@click.argument("name", metavar="[NAME[@VERSION]]", required=False, shell_complete=completing.libraries)
 @options.as_json("The same as JSON: a list, or one object.")
 def libraries(name: str | None, as_json: bool) -> None:
-    """List the MPI library profiles of --library, or show one: what MPI_Pready sends there, and why."""
+    """List the MPI library profiles of --library, or show one: what MPI_Pready sends there, and why. A NAME with a
+    version shows the bugs and settings of that version alone."""
     every = list(l.LIBRARIES.values())
     one = None if name is None else l.library(name)
     if as_json:

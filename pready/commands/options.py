@@ -108,11 +108,16 @@ def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Opti
     )
 
 
-def library(help: str = "MPI library profile ('pready libraries').  [default: the machine's]") -> Option:
+_LIBRARY = (
+    "MPI library profile ('pready libraries'), of one version as openmpi-persist@5.0.6.  [default: the machine's]"
+)
+
+
+def library(help: str = _LIBRARY) -> Option:
     """``--library``."""
     return click.option(
         "--library",
-        metavar="NAME",
+        metavar="NAME[@VERSION]",
         help=help,
         shell_complete=completing.libraries,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pready.cli import main
 from pready.model.approach.interfaces import MANY, PART_AM, Approach
 from pready.model.approach.libraries import LIBRARIES, MPICH_RELEASE, Fact, library
 from pready.model.approach.vcis import vci_members
@@ -68,6 +69,14 @@ def test_a_library_is_named_with_its_version() -> None:
         library("openmpi-persist@new")
     with pytest.raises(PreadyError, match='did you mean "openmpi-persist"'):
         library("openmpi-perzist@5.0.11")
+    with pytest.raises(PreadyError, match="a version follows an @"):
+        library("openmpi-5.0.6")
+
+
+def test_the_help_says_how_a_version_is_given(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("predict", "libraries"):
+        assert main([command, "--help"]) == 0
+        assert "NAME[@VERSION]" in capsys.readouterr().out
 
 
 def test_every_library_says_where_it_was_read() -> None:
