@@ -108,7 +108,7 @@ def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
 def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Recognised:
     """The pattern of one exchange, from the bytes that each rank sends to each peer; `among`: grids of halos."""
     ranks = len(sent)
-    lists = tuple(tuple((to, b) for to, (b, _) in sorted(s.items())) for s in sent)
+    lists = tuple(tuple((to, b) for to, (b, _) in s.items()) for s in sent)
     if ranks % 2 == 0 and all(set(s) == {rank ^ 1} for rank, s in enumerate(sent)):
         each = {message for s in sent for message in s.values()}
         if len(each) == 1:

@@ -58,6 +58,7 @@ class ProveCheck(PreadyCheck):
     """A workload's exchange, measured; each figure's reference is what was predicted."""
 
     descr = "pready prove: measured beside predicted"
+    require_reference = True
     calibrated = fixture(CalibrateFixture, scope="environment")
     workload = variable(str, value=str(EXAMPLE))
     tolerance = variable(float, value=0.5)
@@ -85,9 +86,13 @@ class ProveCheck(PreadyCheck):
     @run_before("performance")
     def compare_with_the_prediction(self):
         measured = r"^pready\.(communication|iteration)_measured\[(\S+)\] = (\S+) us$"
-        for kind, approach, value in sn.evaluate(sn.extractall(measured, self.stdout, (1, 2, 3))):
-            predicted = sn.extractsingle(rf"^pready\.{kind}_predicted\[{approach}\] = (\S+) us$", self.stdout, 1, float)
-            name = f"{kind}_{approach}"
+        references = {}
+        # Here, unlike in what ReFrame evaluates itself, its folder is not the job's.
+        said = Path(self.stagedir) / sn.evaluate(self.stdout)
+        for kind, approach, value in sn.evaluate(sn.extractall(measured, said, (1, 2, 3))):
+            predicted = sn.extractsingle(rf"^pready\.{kind}_predicted\[{approach}\] = (\S+) us$", said, 1, float)
+            name = f"{kind}_{approach}".replace(":", "_")  # ReFrame takes what follows a colon for the name
             self.perf_variables[name] = sn.make_performance_function(sn.defer(float(value)), "us")
             span = (sn.evaluate(predicted), -self.tolerance, self.tolerance, "us")
-            self.reference.setdefault(self.current_partition.fullname, {})[name] = span
+            references[name] = span
+        self.reference = {self.current_partition.fullname: references}

@@ -2,12 +2,14 @@
 
 The format is Extra-P's own ("JSON Lines", https://github.com/extra-p/extrap/blob/master/docs/file-formats.md):
 ``params`` with numbers, ``callpath``, ``metric``, ``value``. Fields with numbers are parameters, in SI; machines,
-libraries and other names are the call path, with the approach behind them; values of ``seed`` are repetitions.
+libraries and other names are the call path; values of ``seed`` are repetitions. Extra-P takes a call path only if each
+point has it: of all approaches a path holds the fastest of an interface, of the best of each point it is one function.
 """
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from pready.model.common.errors import PreadyError
 from pready.whatif.fields import magnitude
@@ -16,6 +18,8 @@ from pready.whatif.table import Table
 SUFFIX = ".jsonl"
 METRICS = {"communication_s": "time_s", "iteration_s": "iteration_s", "eta": "eta"}
 """Metrics by name, and their columns."""
+BEST = "best approach"
+"""The call path of a table that has one approach a point."""
 
 
 def json_lines(table: Table) -> str:
@@ -27,13 +31,24 @@ def json_lines(table: Table) -> str:
         No varied field has numbers, so that there is nothing to model.
     """
     numbers, names = parameters(table)
-    lines = []
+    points: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in table:
-        path = "->".join([*(str(row[n]) for n in names), str(row["name"]).replace("->", " ")])
-        params = {name: magnitude(row[name]) for name in numbers}
-        for metric, column in METRICS.items():
-            line = {"params": params, "callpath": path, "metric": metric, "value": row[column]}
-            lines.append(json.dumps(line, allow_nan=False))
+        fastest = points.setdefault(tuple(row[n] for n in table.varied), {})
+        name = str(row["name"]).replace("->", " ")
+        if name not in fastest or row["time_s"] < fastest[name]["time_s"]:
+            fastest[name] = row
+    if all(len(fastest) == 1 for fastest in points.values()):
+        points = {point: {BEST: row} for point, fastest in points.items() for row in fastest.values()}
+    lines = []
+    for fastest in points.values():
+        for name, row in fastest.items():
+            if any(name not in other for other in points.values()):
+                continue
+            path = "->".join([*(str(row[n]) for n in names), name])
+            params = {n: magnitude(row[n]) for n in numbers}
+            for metric, column in METRICS.items():
+                line = {"params": params, "callpath": path, "metric": metric, "value": row[column]}
+                lines.append(json.dumps(line, allow_nan=False))
     return "\n".join(lines) + "\n"
 
 

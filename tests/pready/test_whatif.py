@@ -6,7 +6,10 @@ import csv
 import json
 import re
 import threading
+from collections import Counter
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -425,6 +428,10 @@ def test_a_comparisons_table_names_what_differs(
     assert "iteration shorter by" in Path(out).read_text(encoding="utf-8")
 
 
+def by_path(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[n]) for n in ("machine", "buffer", "seed", "name"))
+
+
 def test_lines_for_extra_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "s.jsonl"
     over = ("--over", "buffer=4MiB,8MiB", "--over", "seed=0,1", "--over", "machine=meluxina,niagara")
@@ -441,7 +448,23 @@ def test_lines_for_extra_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
             "eta": row["eta"],
         }
         assert all(line["params"] == {"buffer": row["buffer_bytes"]} for line in some)
-        assert all(line["callpath"] == f"{row['machine'].lower()}->{row['name']}" for line in some)
-    assert sweep(*over, "-o", str(out)) == 0
+        assert all(line["callpath"] == f"{row['machine'].lower()}->best approach" for line in some)
+    # With --all a path is an interface, the fastest of its rows; Extra-P takes no path that a point lacks.
+    assert sweep(*over, "--all", "--overwrite", "-o", str(out)) == 0
+    capsys.readouterr()
+    found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert sweep(*over, "--all", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    count = Counter((line["callpath"], line["params"]["buffer"]) for line in found if line["metric"] == "eta")
+    assert set(count.values()) == {2}  # seeds
+    assert {path.partition("->")[2] for path, _ in count} == {row["name"] for row in rows}
+    for line in found:
+        if line["metric"] == "communication_s":
+            same = [r["time_s"] for r in rows if f"{r['machine'].lower()}->{r['name']}" == line["callpath"]]
+            assert line["value"] in same
+    times = [line["value"] for line in found if line["metric"] == "communication_s"]
+    assert sum(times) == pytest.approx(
+        sum(min(r["time_s"] for r in group) for _, group in groupby(sorted(rows, key=by_path), key=by_path))
+    )
     assert sweep("--over", "machine=meluxina,niagara", "-o", str(tmp_path / "t.jsonl")) == 2
     assert "Extra-P models numbers, and none of machine is a parameter" in capsys.readouterr().err
