@@ -225,6 +225,7 @@ def _because(
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
     parts += _progress(evaluation, usable)
+    parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
         parts += [_persistent(row) for row in usable if row.approach.interface is PERSISTENT]
     return (
@@ -242,9 +243,22 @@ def called(today: Approach) -> str:
     return "bulk" if today == BULK else today.name
 
 
+def _hidden_work(best: ApproachPrediction, now: ApproachPrediction) -> list[str]:
+    """How much of a receiver's work is done before everything is there."""
+    if not now.work_left_s:
+        return []
+    whole = f"the receiver's {format_time(now.work_left_s)} of work"
+    if best.approach.interface.one_sided:
+        return [f"{whole} come after the end: nothing tells a target of each put"]
+    if not best.approach.interface.tells:
+        return [f"{whole} come after the end: {best.name} is one message"]
+    hidden = format_time(max(now.work_left_s - best.work_left_s, 0.0))
+    return [f"{hidden} of {whole} are done before everything is there"]
+
+
 def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> list[str]:
     """What two-sided approaches lose because a receiver that computes sends no CTS."""
-    if evaluation.machine.progress.value != "on-call" or evaluation.workload.receiver == "waiting":
+    if evaluation.machine.progress.value != "on-call" or not evaluation.workload.receiver_computes:
         return []
     two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
     if not two_sided:

@@ -19,6 +19,7 @@ from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
 from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.simulation import CONSUME
 from pready.model.equations import gain
 from pready.model.equations.closed_form import closed_form
 from pready.model.equations.gain import DOI, Equation
@@ -29,6 +30,7 @@ from pready.model.timeline.costs import Costs, beyond_the_cache
 from pready.model.timeline.messages import Message
 from pready.model.timeline.plain_run import Alone
 from pready.model.timeline.rules import (
+    Setting,
     acknowledgement,
     answers_inside,
     asks,
@@ -38,6 +40,8 @@ from pready.model.timeline.rules import (
     late_puts,
     received_between,
     receivers,
+    released,
+    work,
 )
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
@@ -276,13 +280,15 @@ WAITS: Mapping[str, str] = {
     "receive": "until all are received through the shared port, epochs are closed and the threads have met",
 }
 """What a rank waits for after its own last partition, by cause."""
+CONSUMES = "until its threads have worked on all partitions that came, each as soon as MPI tells that it is there"
 
 
 def _simulated_way(evaluation: Evaluation, approach: Approach) -> Way:
     """An approach among many ranks: what a rank waits for after its own last partition is ready."""
     run = evaluation.nominal(approach)
     passed, steps = 0.0, []
-    for cause, rule in WAITS.items():
+    waits = {**WAITS, CONSUME: CONSUMES} if CONSUME in run.causes_s else WAITS
+    for cause, rule in waits.items():
         added = float(run.causes_s[cause].mean()) / run.exchanges
         passed += added
         steps.append(Step(cause.replace("_", " "), rule, (), passed, added))
@@ -321,7 +327,8 @@ def _passed(exchanges: Sequence[Alone]) -> dict[str, float]:
         "link": last(lambda e, m: m.left + e.streams[m.direction]),
         "wire": last(lambda e, m: m.arrived),
         "receive": float(np.mean([e.received for e in exchanges])),
-        "finish": float(np.mean([e.end for e in exchanges])),
+        "finish": float(np.mean([e.told for e in exchanges])),
+        "consume": float(np.mean([e.end for e in exchanges])),
     }
 
 
@@ -436,9 +443,25 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         finish.append("the threads meet, each having completed its own messages")
         terms += term("barrier")
     finish.append("not before the sender's threads have met")
-    if evaluation.workload.receiver == "computing":
+    if evaluation.workload.receiver_computes:
         finish.append("nor before the receiver enters MPI")
     yield "finish", "; ".join(finish), terms
+
+    if setting.consume is not None:
+        yield "consume", *_consume(setting, approach, costs)
+
+
+def _consume(setting: Setting, approach: Approach, costs: Costs) -> tuple[str, list[Amount]]:
+    """What the receiver's threads do."""
+    n, k = setting.threads * setting.partitions_per_thread, setting.consumers
+    terms = [Amount("w", "w", float(work(costs, approach, setting)))]
+    if approach.interface.tells:
+        said = "C_i = max(A_i, C_(i-k)) + w, in the order of arrival"
+    else:
+        said = f"nothing tells of a part before the end: ⌈N θ / k⌉ w = {-(-n * setting.peers // k)} w after it"
+        waited = float(released(costs, approach.interface))
+        terms += [Amount(BY_COST["barrier"].symbol, BY_COST["barrier"].latex, waited)] if waited else []
+    return f"k = {k} thread{'s' * (k > 1)} work on {n * setting.peers} partitions: {said}", terms
 
 
 def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Segment) -> tuple[str, list[Amount]]:
@@ -454,7 +477,7 @@ def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment:
     said = "active message: the receiver fetches its data" if i.opens else "rendezvous: RTS and CTS"
     said = "put by the target's processor, beyond what buffers hold" if i.one_sided else said
     first = "one of its threads is through and waits in MPI" if i.completes == "threads" else "its threads have joined"
-    if answers_inside(costs, i, setting) and evaluation.workload.receiver == "computing":
+    if answers_inside(costs, i, setting) and evaluation.workload.receiver_computes:
         said += f"; nothing moves before the receiver is in MPI: {first}"
     on_call = setting.sender_progress == "on-call" and not i.windows_per_thread
     if on_call and i.completes == "master":

@@ -177,7 +177,7 @@ def _shared(path: NetworkPath) -> NetworkPath:
 
 def _open_choices(here: Case) -> Iterator[Unknown]:
     """Fields of two values that the workload does not state."""
-    if all("receiver" not in w.model_fields_set for w in here.parts):
+    if all("receiver" not in w.model_fields_set and w.consume is None for w in here.parts):
         waits = here.parts[0].receiver == "waiting"
         other = "computing" if waits else "waiting"
         said = "receivers computed meanwhile" if waits else "receivers waited in MPI"

@@ -82,6 +82,12 @@ class Interface:
         return self.one_sided or self.active_message
 
     @property
+    def tells(self) -> bool:
+        """Does a receiver know of each message by itself, by MPI_Parrived or MPI_Test? Of puts it knows no more than
+        the end of their epoch: a flag for each would be another exchange."""
+        return self.splits and not self.one_sided
+
+    @property
     def shakes(self) -> bool:
         """Does the library send a large message by a rendezvous?"""
         return not (self.opens or self.two_sided_rendezvous)

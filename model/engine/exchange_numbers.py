@@ -34,8 +34,10 @@ from pready.model.timeline.rules import (
     latest_by_thread,
     marked_by_threads,
     receivers,
+    released,
     serving,
     taken_in,
+    work,
 )
 from pready.model.workload.workload import Workload
 
@@ -83,7 +85,7 @@ class Exchange:
     @property
     def computing(self) -> bool:
         """Does the receiver compute, rather than wait in MPI?"""
-        return self.workload.receiver == "computing"
+        return self.workload.receiver_computes
 
     def wide(self, cost: Array) -> Array:
         """A cost by row, shape (rows,)."""
@@ -256,6 +258,8 @@ def steps(x: Exchange) -> dict[str, object]:
         "sync": SYNC[interface.sync],
         "confirmed": bool(np.any(confirmed(x.first, interface, x.setting))),
         "window_per_thread": interface.windows_per_thread,
+        "consumers": x.setting.consumers,
+        "tells": interface.tells,
     }
 
 
@@ -281,6 +285,8 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "ack": x.acknowledgement,
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
+        "work": x.each(lambda c: work(c, x.approach, x.setting)),
+        "released": released(first, interface),
     }
     if fixed["arrivals"] == TABLE:
         by_row["table"] = tables(x, fixed)

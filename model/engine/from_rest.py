@@ -58,7 +58,7 @@ class FromRest:
     @cached_property
     def _receiver_ready(self) -> Array | None:
         """The receiver's own ready times, as `ready`; None if it waits in MPI."""
-        return None if self.workload.receiver == "waiting" else self._drawn_times(RECEIVER)
+        return self._drawn_times(RECEIVER) if self.workload.receiver_computes else None
 
     @property
     def setting(self) -> Setting:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pready.model.common.arrays import Array
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulation import CONSUME, Simulation
 from pready.model.equations import metrics
 from pready.model.result.interval import interval
 from pready.model.result.prediction import ApproachPrediction
@@ -89,6 +89,7 @@ def row(
         begin_s=float(begins[0].flat[0]),
         begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
         needs=run.approach.interface.needs,
+        work_left_s=float(run.causes_s[CONSUME][:done].mean()) / run.exchanges if CONSUME in run.causes_s else 0.0,
     )
 
 

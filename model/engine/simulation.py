@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # a name of the stub alone
 
 CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
+CONSUME = "consume"
+"""One more of a receiver that is consuming: what its threads work when everything is there."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Simulation:
     pulled the ranks apart."""
     last_end_s: Array
     causes_s: dict[str, Array]
-    """Mean over ranks of the time spent in each of `CAUSES`."""
+    """Mean over ranks of the time spent in each of `CAUSES`, and of a receiver that is consuming in `CONSUME`."""
     spread_s: Array
     """From a rank's first ready partition to its last."""
     to_join_s: Array
@@ -144,7 +146,7 @@ def _simulation(
         longest_s=extremes[:, 1],
         first_end_s=extremes[:, 2],
         last_end_s=extremes[:, 3],
-        causes_s={name: sums[:, 1 + i] for i, name in enumerate(CAUSES)},
+        causes_s={name: sums[:, 1 + i] for i, name in enumerate(CAUSES)} | _consume(made, sums),
         spread_s=sums[:, 7],
         to_join_s=sums[:, 8],
         after_join_s=sums[:, 9],
@@ -155,9 +157,15 @@ def _simulation(
     )
 
 
+def _consume(made: Plan, sums: Array) -> dict[str, Array]:
+    return {} if made.workload.consume is None else {CONSUME: sums[:, 11]}
+
+
 def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
     """A step as a whole, from its exchanges: times add up; `approach` stands for all of theirs."""
     first, last, messages = each[0], each[-1], sum(s.messages for s in each)
+
+    causes = list(dict.fromkeys(c for s in each for c in s.causes_s))
 
     def total(name: str) -> Array:
         return np.asarray(sum(getattr(s, name) for s in each))
@@ -167,7 +175,7 @@ def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
         pattern=" + ".join(dict.fromkeys(s.pattern for s in each)),
         approach=approach,
         mean_s=total("mean_s"),
-        causes_s={cause: np.asarray(sum(s.causes_s[cause] for s in each)) for cause in first.causes_s},
+        causes_s={c: np.asarray(sum(s.causes_s[c] for s in each if c in s.causes_s)) for c in causes},
         spread_s=total("spread_s"),
         to_join_s=total("to_join_s"),
         after_join_s=total("after_join_s"),

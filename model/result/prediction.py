@@ -54,6 +54,8 @@ class ApproachPrediction:
     """That over the workload's iterations."""
     needs: str = ""
     """What would have to exist for it; empty: available."""
+    work_left_s: float = 0.0
+    """What a receiver that is consuming still has to work on when everything is there; part of `time_s`."""
 
     @property
     def gain(self) -> float:

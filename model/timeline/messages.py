@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 NEVER = -math.inf
 
 
+def ticks(time: float) -> float:
+    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
+    return float(round(time * 1e12 + 0.1234567))
+
+
 @dataclass
 class Message:
     """One message at every step; absolute seconds."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pready.model.approach.interfaces import Approach
+from pready.model.timeline.consume import consumed
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.messages import NEVER, Message, Sent, State
 from pready.model.timeline.recurrence import Ranks
@@ -45,6 +46,10 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
         end = max(received, sent[r].join, sent[r].done + ranks.meeting)
         received = max(received, joins[r]) if ranks.computing else received
         causes = attributed(last, sent[r].last, end) | {"compute": sent[r].last - posted[r]}
+        if ranks.setting.consumers:
+            told, free = end, joins[r] if ranks.computing else posted[r]
+            end = max(end, consumed(ranks, mine, floors, told, free)) if mine else end
+            causes["consume"] = end - told
         out.append(Ended(received, end, causes))
     for r in every:
         state.start[r], state.nic[r] = out[r].end, sent[r].nic
@@ -115,6 +120,8 @@ class Alone:
     first_ready: float
     received: float
     """The last message is received; what follows is the finish."""
+    told: float
+    """And the finish; what follows is what the receiver's threads still have to work on."""
     messages: list[Message]
     streams: list[float]
     """By direction: G m."""
@@ -161,9 +168,13 @@ def alone(
         enters, met = [receiver_join - last] * vcis, receiver_join - last
     sent = ranks.send(0, ready, state, to[0], [-last, -last], [idle, enters])
     mine = [(0, sent, d) for d in peers]
-    received, _ = ranks.receive(mine, idle if setting.progress == "thread" else enters)
+    floors = idle if setting.progress == "thread" else enters
+    received, _ = ranks.receive(mine, floors)
     end = max(ranks.told(received, mine), sent.join, met)
     if setting.two_way:
         end = max(end, sent.done + ranks.meeting)
+    told = end
+    if setting.consumers:
+        end = max(end, consumed(ranks, mine, floors, told, met))
     streams = [ranks.kinds[0][d].stream for d in peers]
-    return Alone(end, sent.join, sent.first, received, sent.messages, streams, sent.early)
+    return Alone(end, sent.join, sent.first, received, told, sent.messages, streams, sent.early)

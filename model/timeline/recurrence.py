@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
 from pready.model.timeline.costs import Completes, Costs
-from pready.model.timeline.messages import NEVER, Message, Ready, Sent, State
+from pready.model.timeline.messages import NEVER, Message, Ready, Sent, State, ticks
 from pready.model.timeline.rules import (
     Setting,
     acknowledgement,
@@ -46,17 +46,14 @@ from pready.model.timeline.rules import (
     holding,
     late_puts,
     receivers,
+    released,
     serving,
     taken_in,
+    work,
 )
 
 SAME_ROUND = 1 + 1e-6
 """What may go just as a round ends belongs to it, so that rounding does not decide."""
-
-
-def ticks(time: float) -> float:
-    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
-    return float(round(time * 1e12 + 0.1234567))
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,8 @@ class Kind:
     """Which comes only in MPI?"""
     completes: Completes
     """When its send is complete."""
+    work: float = 0.0
+    """Of its receiver's thread, on one user partition."""
     inside: bool = False
     """Does it stay within a node, past the NIC?"""
 
@@ -166,6 +165,7 @@ class Ranks:
         self.kinds = [[self.kinds_of[k] for k in of_rank] for of_rank in kinds]
         first = costs[0]
         self.pready, self.barrier = float(first.pready), float(first.barrier)
+        self.released = float(released(first, self.interface))
         self.control, self.per_entry = float(first.control), float(first.per_entry)
         self.poll = (len(self.members) - 1) * float(first.poll)
         self.confirmed = confirmed(first, self.interface, setting)
@@ -207,6 +207,7 @@ class Ranks:
             asks=waits,
             inside_mpi=waits and bool(answers_inside(c, interface, setting)),
             completes=completes,
+            work=float(work(c, self.approach, setting)),
         )
 
     def _counted_down(self) -> list[bool]:
@@ -336,7 +337,7 @@ class Ranks:
         """What a rank receives under the lock before its next partition, for each message that it sent."""
         if not self.setting.two_way or self.receivers == "none":
             return 0.0
-        return self._receiving(kind, peers * self.approach.messages / len(self.members))
+        return self.receiving(kind, peers * self.approach.messages / len(self.members))
 
     # 3. Protocol.
 
@@ -418,7 +419,7 @@ class Ranks:
 
     # 6. Receive.
 
-    def _receiving(self, kind: Kind, queued: float) -> float:
+    def receiving(self, kind: Kind, queued: float) -> float:
         """CPU time to receive one message of a queue: on average half of what is left is searched (jammer2022)."""
         return kind.service + (self.per_entry * (queued - 1) / 2 if self.interface.matches else 0.0)
 
@@ -435,7 +436,7 @@ class Ranks:
         own_threads = vcis > 1 and self.receivers == "threads"
         queued = len(sources) * self.approach.messages / vcis
         # Where the order decides more than when the last is through, rounding must not decide it.
-        slowest = self._receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
+        slowest = self.receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
         matters = len(self.kinds_of) > 1 or (own_threads and slowest > self.kinds_of[0].busy)
         port = list[tuple[float, int, int, Message, Kind]]()
         last: tuple[float, ...] = (NEVER,) * 4
@@ -453,7 +454,7 @@ class Ranks:
                 free = begun + kind.busy
             arrived = begun + kind.travel
             through = max(through, arrived)
-            lines.setdefault(m.vci if own_threads else 0, []).append((arrived, self._receiving(kind, queued)))
+            lines.setdefault(m.vci if own_threads else 0, []).append((arrived, self.receiving(kind, queued)))
         if self.receivers == "none":
             return through, last
         begins = floors if own_threads else [floor]

@@ -17,6 +17,7 @@ from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
 from pready.model.timeline.costs import BoolArray, Completes, Costs
 from pready.model.timeline.fifo import fifo_starts
+from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
 
 
@@ -36,6 +37,13 @@ class Setting:
     """How MPI_Put moves its data."""
     global_progress: bool = True
     """Does a thread in MPI make progress for all VCIs?"""
+    consume: Consume | None = None
+    """What a receiver's threads do with each user partition that comes."""
+
+    @property
+    def consumers(self) -> int:
+        """Threads that work on what a rank receives; 0: that is no part of the exchange."""
+        return 0 if self.consume is None else self.consume.threads or self.threads
 
 
 def setting_of(machine: Machine, workload: Workload) -> Setting:
@@ -51,6 +59,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         workload.two_way,
         "adapter" if puts is None else puts.value,
         library(machine.library.name).global_progress if everywhere is None else everywhere.value,
+        workload.consume,
     )
 
 
@@ -187,6 +196,22 @@ def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setti
     """How long a rank receives under a VCI's lock, for each message of a partition, before the next partition that
     queues for it: shape (rows,) or ()."""
     return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
+
+
+def work(costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """Of a receiver's thread on one user partition: shape (rows,) or ()."""
+    if setting.consume is None:
+        return np.zeros(())
+    each = setting.threads * setting.partitions_per_thread // approach.messages
+    return setting.consume.of_partition(costs.size / each)
+
+
+def released(costs: Costs, interface: Interface) -> Array:
+    """From the end of an exchange until the threads work that were not told of each message: shape (rows,) or ().
+
+    One thread has waited for all of it and meets the others, unless each has waited for its own.
+    """
+    return np.zeros(()) if interface.tells or interface.completes == "threads" else costs.barrier
 
 
 def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:

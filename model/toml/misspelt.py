@@ -27,13 +27,6 @@ class Limit:
 
 LIMITS: tuple[Limit, ...] = (
     Limit(
-        "receivers that start early on MPI_Parrived",
-        "a receiver goes on when everything has arrived, so that what it could do with the first partitions is not "
-        "counted",
-        ("parrived", "early_receiver", "receiver_starts", "receive_early", "overlap_receive", "receiver_overlap"),
-        r"parrived|early_rec|rec(eiver|v|eive)_(early|starts|overlap)",
-    ),
-    Limit(
         "partitions that a GPU triggers",
         "partitions are marked ready by CPU threads, each call at the cost of threads.pready",
         ("gpu", "cuda", "hip", "device", "gpu_triggered", "device_triggered", "kernel_triggered"),
@@ -79,6 +72,7 @@ OTHER_NAMES = {
     "partitions_per_thread": ("chunks", "n_part", "partitions", "slices", "tasks_per_thread", "theta"),
     "pattern": ("exchange", "neighbourhood", "stencil"),
     "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
+    "consume": ("early_receiver", "overlap_receive", "parrived", "receive_early", "receiver_starts_early"),
     "compute.time": ("compute_time", "duration", "runtime", "work"),
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
     "arrivals.delay": ("lateness",),

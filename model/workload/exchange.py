@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+import numpy as np
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from pready.model.common import units
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE
@@ -21,6 +23,7 @@ PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d":
 
 HALOS = ("halo3d", "halo3d26")
 
+Receiver = Literal["waiting", "computing", "consuming"]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Rank = Annotated[int, Field(ge=0)]
 Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
@@ -92,6 +95,31 @@ Compute = Annotated[
 ]
 
 
+class Consume(Strict):
+    """What a receiver's threads do with the user partitions that come to it, before its next exchange."""
+
+    time: units.Time | None = None
+    """Of one thread, for one user partition; or `per_byte`."""
+    per_byte: units.TimePerByte | None = None
+    """Of one thread, for each byte of a user partition."""
+    threads: Count | None = None
+    """That share this work, each taking the next partition when it is through with one; absent: all of the rank's."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Consume:
+        if (self.time is None) == (self.per_byte is None):
+            given = "neither time nor per_byte" if self.time is None else "time beside per_byte"
+            raise PreadyError(f"consume: {given}", valid='either time = "20 us" or per_byte = "1 ns/B"')
+        return self
+
+    def of_partition(self, size: Array) -> Array:
+        """Seconds of one thread for a user partition of so many bytes, of that shape."""
+        if self.time is not None:
+            return np.full(np.shape(size), self.time)
+        assert self.per_byte is not None
+        return np.asarray(self.per_byte * size)
+
+
 class Exchange(Strict):
     """One exchange of a step; pattern and partitions are by default those at the top of the file."""
 
@@ -102,7 +130,8 @@ class Exchange(Strict):
     transport_partitions: tuple[Count, ...] | None = None
     boundaries: Literal["periodic", "open"] | None = None
     thread_grid: tuple[Count, Count, Count] | None = None
-    receiver: Literal["waiting", "computing"] | None = None
+    receiver: Receiver | None = None
+    consume: Consume | None = None
     buffer: units.Size | None = None
     faces: Three | None = None
     edge: units.Size | None = None
@@ -118,7 +147,7 @@ class Exchange(Strict):
 
 
 AS_AT_THE_TOP = (
-    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver",
+    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver", "consume",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""
 EACH_ITS_OWN = (

@@ -44,6 +44,7 @@ NEEDS = (
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
         (),
     ),
+    Need("a receiver that is consuming", lambda w: w.receiver == "consuming", ("timeline", "engine")),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",

@@ -49,11 +49,13 @@ from pready.model.workload.exchange import (
     PEERS,
     Compute,
     ComputeTime,
+    Consume,
     Count,
     Exchange,
     Extent,
     NeighbourList,
     Pattern,
+    Receiver,
     SizedNeighbour,
     Three,
     as_in_file,
@@ -119,9 +121,12 @@ class Workload(Strict):
     """The baseline: how the application sends before a port."""
     cache: Literal["hot", "cold"] = "hot"
     """Is the buffer in the cache when it is copied?"""
-    receiver: Literal["waiting", "computing"] = "waiting"
+    receiver: Receiver = "waiting"
     """Is the receiver waiting in MPI while the sender computes, or computing, too? Absent: computing in halos and
-    sweeps, whose ranks do the same, else waiting."""
+    sweeps, whose ranks do the same, else waiting. Consuming: its threads work on what comes, as `consume` says, on each
+    partition as soon as MPI tells that it is there; before that it computes if it sends as well, else it waits."""
+    consume: Consume | None = None
+    """Of a receiver that is consuming: a thread's work for each user partition that it receives. Makes it so."""
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
@@ -144,8 +149,11 @@ class Workload(Strict):
 
     @model_validator(mode="after")
     def _receiver(self) -> Workload:
-        """In a halo or a sweep who receives computes as who sends does; not said, it stays an open choice."""
-        if "receiver" not in self.model_fields_set and self.pattern in (*HALOS, "sweep3d"):
+        """In a halo or a sweep who receives computes as who sends does; not said, it stays an open choice. What it
+        does with what it receives is none."""
+        if "receiver" not in self.model_fields_set and self.consume is not None:
+            self.__dict__["receiver"] = "consuming"
+        elif "receiver" not in self.model_fields_set and self.pattern in (*HALOS, "sweep3d"):
             self.__dict__["receiver"] = "computing"
         return self
 
@@ -219,11 +227,25 @@ class Workload(Strict):
                     valid=f"pattern {' or '.join(map(repr, patterns))}",
                 )
         self._nodes_consistent()
+        self._receiver_consistent()
         if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
             raise PreadyError(
                 f"thread_grid = {list(self.thread_grid)} has {math.prod(self.thread_grid)} threads",
                 valid=f"{self.threads}, the workload's threads",
             )
+
+    def _receiver_consistent(self) -> None:
+        if (self.receiver == "consuming") != (self.consume is not None):
+            missing = "without consume" if self.consume is None else "beside consume"
+            raise PreadyError(
+                f"receiver = {shown(self.receiver)} {missing}",
+                valid='consume = { time = "20 us" } with receiver = "consuming" or none',
+            )
+        if self.consume is not None and (self.pattern == "sweep3d" or self.thread_grid is not None):
+            what = (
+                "pattern = 'sweep3d'" if self.pattern == "sweep3d" else f"thread_grid = {list(self.thread_grid or ())}"
+            )
+            raise PreadyError(f"receiver = 'consuming' with {what}", valid="receiver = 'computing'")
 
     def _sizes_consistent(self) -> None:
         each = [("edge", self.edge), ("corner", self.corner)]
@@ -310,6 +332,8 @@ class Workload(Strict):
         for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
             if pattern not in patterns:
                 fields.pop(name, None)
+        if exchange.receiver not in (None, "consuming"):
+            fields.pop("consume", None)
         fields |= {n: v for n, v in own.items() if v is not None}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
@@ -354,6 +378,11 @@ class Workload(Strict):
             receives = {to for row in lists for to in row}
             return any(row and rank in receives for rank, row in enumerate(lists))
         return self.pattern in (*HALOS, "neighbours") or self.both_ways
+
+    @property
+    def receiver_computes(self) -> bool:
+        """Is a rank computing, rather than in MPI, until its own partitions are ready?"""
+        return self.receiver == "computing" or (self.receiver == "consuming" and self.two_way)
 
     @property
     def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:

@@ -35,7 +35,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
         [*plan.costs],
         to,
         kinds,
-        computing=plan.workload.receiver == "computing",
+        computing=plan.workload.receiver_computes,
         needs=None if mapping is None else mapping.partitions,
         members=plan.members,
         issuers=None if mapping is None else mapping.issuers,

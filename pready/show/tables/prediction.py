@@ -72,13 +72,14 @@ def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
     can = [r for r in rows if r.available]
     shown = can if every_row or len(can) <= MOST_ROWS else _first(prediction, can)
     table = Readable(heading=asked(prediction), gap=1, tight=True)
+    consuming = prediction.workload.get("consume") is not None
     for name, justify in (
         ("approach", "left"),
         ("messages\n× VCIs", "right"),
         ("after\nready", "right"),
         ("η", "right"),
         (f"{CHANGE} (95 %)", "left"),
-        ("before\njoin", "right"),
+        ("work\nleft" if consuming else "before\njoin", "right"),
     ):
         table.add_column(name, justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
     for r in (*shown, *((r for r in rows if not r.available) if every_row else ())):
@@ -92,7 +93,7 @@ def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
             format_time(r.time_s),
             f"{r.eta:.2f}×",
             change(r),
-            f"{r.arrived_early_percent:.0f} %",
+            format_time(r.work_left_s) if consuming else f"{r.arrived_early_percent:.0f} %",
             style=style,
         )
     return table

@@ -1,4 +1,5 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
+#include "recurrence/consume.hpp"
 #include "recurrence/node.hpp"
 #include "recurrence/receive.hpp"
 
@@ -288,8 +289,9 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const V met = p.own_threads ? wide(p.barrier) : V{};
             const V complete = r.end + met;
             const V received = p.receiver_computes ? larger(complete, theirs) : complete;
-            const V end = larger(p.waits_for_sends ? larger(received, done + met) : received, join);
-            const Causes cause = attribute(r, ready, end);
+            const V told = larger(p.waits_for_sends ? larger(received, done + met) : received, join);
+            const Causes cause = attribute(r, ready, told);
+            const V end = p.consumers == 0 ? told : consume(p, s, told, p.receiver_computes ? theirs : start, count);
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = state.next_start[u + l + p.alone] = end[l];
                 state.next_nic[u + l] = own[l][kNic];
@@ -311,6 +313,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             add(cells, count, u, kToJoin, join - ready);
             add(cells, count, u, kAfterJoin, end - join);
             add(cells, count, u, kEarlyCount, early);
+            add(cells, count, u, kConsume, end - told);
         }
         double* sums = state.sums + block / kBlock * kSums;
         for (int which = 0; which < kSums; ++which) {

@@ -12,7 +12,8 @@ enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, k
 
 // Sums over ranks, by iteration.
 enum Sum : int {
-    kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount, kSums
+    kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount,
+    kConsume, kSums
 };
 
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it

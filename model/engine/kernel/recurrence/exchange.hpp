@@ -24,6 +24,13 @@ struct Origin {
     I kind;  // class, of few
 };
 
+// A message on its way to one rank that works on it.
+struct Coming {
+    double at;      // leaves, arrives, is received: in turn
+    double since;   // the same in whole picoseconds, after the rank can receive
+    std::int32_t source, number, vci;
+};
+
 // Memory of one worker, a few KiB for the usual numbers of messages.
 struct Scratch {
     V* starts;  // [jobs]
@@ -53,6 +60,8 @@ struct Scratch {
     Way* ways;              // [directions]
     std::int32_t* ways_of;  // [W]: the profiles that they are of
     Origin* origin;         // of several classes: [sources]
+    Coming* coming;         // [sources * transports], where a receiver is consuming
+    Coming* consumers;      // [consumers]: when each is free
     V* raw;                 // [threads * theta], for tests
 };
 
@@ -94,6 +103,12 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.ways = reinterpret_cast<Way*>(take(d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V))));
     out.ways_of = reinterpret_cast<std::int32_t*>(take(1));
     out.origin = reinterpret_cast<Origin*>(take(p.sources * static_cast<std::int64_t>(sizeof(Origin) / sizeof(V))));
+    const auto comings = [&](std::int64_t n) {
+        constexpr std::int64_t each = sizeof(V);
+        return reinterpret_cast<Coming*>(take((n * static_cast<std::int64_t>(sizeof(Coming)) + each - 1) / each));
+    };
+    out.coming = comings(p.consumers == 0 ? 0 : t * p.sources);
+    out.consumers = comings(p.consumers);
     if (s) *s = out;
     return used;
 }

@@ -1,0 +1,203 @@
+"""Receivers that start early: the engine equals the plain recurrence, and both equal what can be worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from close import close
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from machines import ideal
+from made_once import EITHER, any_of, between
+from plain_ranks import Plain
+from test_plain import cases
+
+from pready.model.approach.interfaces import BULK, BY_KEY, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulation import CAUSES, CONSUME
+from pready.model.equations import consume
+from pready.model.machine.machine import Machine, load
+from pready.model.workload.exchange import Consume
+from pready.model.workload.workload import Workload
+
+WORKS = st.one_of(
+    st.builds(
+        lambda t, k: Consume(time=t, threads=k), any_of("0 s", "137 ns", "11 us", "1.3 ms"), any_of(None, 1, 3, 40)
+    ),
+    st.builds(lambda t, k: Consume(per_byte=t, threads=k), any_of("0.31 ns/B", "7 ns/B"), any_of(None, 1, 5)),
+)
+
+
+@st.composite
+def consuming(draw: st.DrawFn) -> dict[str, Any]:
+    case = draw(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")))
+    case["thread_grid"] = None
+    case["workload"] = case["workload"].model_copy(update={"receiver": "consuming", "consume": draw(WORKS)})
+    return case
+
+
+@pytest.mark.slow
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(consuming(), st.integers(1, 3))
+def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
+    plan = prepared(**case)
+    expected = Plain(case["machine"], plan).run(iterations)
+    out = run(plan, iterations, record=True)
+    ends = np.array([[e.end for e in row] for row in expected])
+    assert out.ends_s is not None
+    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    for cause in (*CAUSES, CONSUME):
+        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
+        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+
+
+@st.composite
+def from_rest(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
+    case = draw(consuming())
+    both = case["workload"].pattern == "pt2pt" and draw(EITHER)
+    workload = case["workload"].model_copy(update={"both_ways": both})
+    made = Evaluation(case["machine"], workload, draw(between(0, 3)), draws=2, alone=True, samples=5)
+    return made, case["approach"]
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(from_rest())
+def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
+    evaluation, approach = of
+    plain = [evaluation.exchange(approach, row) for row in range(1, 1 + evaluation.iterations)]
+    last = evaluation.ready.max(axis=1)
+    atol = 1e-12 * float((last[1:] + [e.end for e in plain]).max())
+    np.testing.assert_allclose(evaluation.each(approach), [e.end for e in plain], rtol=1e-12, atol=atol)
+    left = np.mean([e.end - e.told for e in plain])
+    np.testing.assert_allclose(evaluation.nominal(approach).causes_s[CONSUME], left, rtol=1e-12, atol=2 * atol)
+
+
+# Known answers. On an ideal machine a message takes its bytes over the bandwidth, and nothing else takes time.
+
+
+def consumer(work: float, threads: int | None = None, n: int = 4, theta: int = 1, late: float = 0.0) -> Workload:
+    """Of partitions of 1 MB, each of which takes 40 us at 25 GB/s."""
+    return Workload.model_validate(
+        {
+            "threads": n,
+            "partitions_per_thread": theta,
+            "buffer": f"{n * theta} MB",
+            "receiver": "consuming",
+            "consume": {"time": f"{work!r} s"} | ({} if threads is None else {"threads": threads}),
+            "compute": {"time": "1 ms"},
+            "arrivals": {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"},
+        }
+    )
+
+
+def time_of(machine: Machine, w: Workload, key: str) -> float:
+    interface = BY_KEY[key]
+    approach = interface.into(w.n_partitions)
+    of = Evaluation(machine, w, draws=0)
+    (each,) = set(of.each(approach).round(15).tolist())
+    return float(each)
+
+
+@pytest.mark.parametrize(
+    ("key", "work", "threads", "expected"),
+    [
+        # Four messages, 40 us apart, and 30 us of work on each: only that on the last one is left.
+        ("part", 30e-6, 1, 160e-6 + 30e-6),
+        ("many-joined", 30e-6, 1, 160e-6 + 30e-6),
+        # 50 us of work: the thread is busy from the first arrival on.
+        ("part", 50e-6, 1, 40e-6 + 4 * 50e-6),
+        # Two threads keep up with it.
+        ("part", 50e-6, 2, 160e-6 + 50e-6),
+        # One message: everything after its end.
+        ("single", 50e-6, 1, 160e-6 + 4 * 50e-6),
+        ("single", 50e-6, 3, 160e-6 + 2 * 50e-6),
+        ("part-am", 50e-6, 4, 160e-6 + 50e-6),
+        # Nothing tells the target of a single put.
+        ("rma-single-active", 50e-6, 1, 160e-6 + 4 * 50e-6),
+        ("rma-many-passive", 50e-6, 4, 160e-6 + 50e-6),
+    ],
+)
+def test_work_hides_behind_what_still_comes(key: str, work: float, threads: int, expected: float) -> None:
+    assert time_of(ideal(), consumer(work, threads), key) == pytest.approx(expected, rel=1e-9)
+
+
+def test_threads_that_were_not_told_meet_first() -> None:
+    machine = ideal(barrier=[3e-6, 3e-6, 3e-6])
+    bulk, part = (time_of(machine, consumer(50e-6, 4), key) for key in ("single", "part"))
+    assert bulk == pytest.approx(3e-6 + 160e-6 + 3e-6 + 50e-6)  # to send, and to work
+    assert part == pytest.approx(160e-6 + 50e-6)
+
+
+def test_a_rank_that_sends_too_starts_when_its_own_threads_have_met() -> None:
+    # Both ranks are through at 1 ms, the last thread 200 us later, when three partitions have long come.
+    w = consumer(30e-6, 1, late=200e-6).changed(both_ways=True)
+    one_way = consumer(30e-6, 1, late=200e-6)
+    assert time_of(ideal(), w, "part") == pytest.approx(4 * 30e-6)
+    # A receiver that does nothing else has worked on three of them by then.
+    assert time_of(ideal(), one_way, "part") == pytest.approx(40e-6 + 30e-6)
+
+
+@given(between(1, 6), between(1, 4), between(1, 9), st.floats(0, 1e-4), st.floats(0, 1e-3))
+def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, work: float, late: float) -> None:
+    w = consumer(work, k, n, theta, late)
+    of = Evaluation(ideal(), w, draws=0, samples=1)
+    for key in ("part", "many", "single"):
+        approach = BY_KEY[key].into(w.n_partitions)
+        exchange = of.exchange(approach, 1)
+        came = [m.arrived for m in exchange.messages]
+        expected = consume.as_they_come(came, k, work)
+        if key == "single":
+            expected = consume.after_the_end(came[0], w.n_partitions, k, work)
+        assert exchange.end == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_the_closed_form_of_bulk_is_its_time_and_the_work_shared() -> None:
+    assert consume.after_the_end(1e-3, 64, 8, 2e-6) == pytest.approx(1e-3 + 64 * 2e-6 / 8)
+    assert consume.as_they_come([3e-3, 1e-3, 2e-3], 2, 0.0) == 3e-3
+    with pytest.raises(PreadyError, match="valid: at least one arrival"):
+        consume.as_they_come([], 1, 1.0)
+
+
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_nothing_to_work_on_changes_nothing(pattern: str) -> None:
+    waits = Workload.model_validate(
+        {
+            "threads": 4,
+            "buffer": "1 MiB",
+            "pattern": pattern,
+            "compute": {"time": "1 ms"},
+            "arrivals": {"model": "normal", "spread": "4 %"},
+        }
+    )
+    works = waits.changed(receiver="consuming", consume={"per_byte": "0 ns/B"})
+    for key in ("part", "many", "rma-many-active"):
+        approach = BY_KEY[key].into(4)
+        times = [Evaluation(load("meluxina"), w, draws=0).mean_time(approach) for w in (waits, works)]
+        assert times[0] == pytest.approx(times[1], rel=1e-12)
+    # Bulk's threads are told by a barrier.
+    bulk = [Evaluation(load("meluxina"), w, draws=0).mean_time(BULK) for w in (waits, works)]
+    assert bulk[0] < bulk[1]
+
+
+def test_a_direction_with_more_bytes_is_more_work() -> None:
+    # Two peers, 4 and 1 MB in one message each, 1 ns per byte, one thread: 5 ms after the last arrival.
+    w = Workload.model_validate(
+        {
+            "threads": 1,
+            "buffer": "4 MB",
+            "pattern": "halo3d",
+            "faces": ["4 MB", "1 MB", "1 MB"],
+            "grid": [2, 2, 1],
+            "receiver": "consuming",
+            "consume": {"per_byte": "1 ns/B"},
+            "compute": {"time": "1 ms"},
+        }
+    )
+    run_ = Evaluation(ideal(), w, draws=0).nominal(BULK)
+    assert float(run_.causes_s[CONSUME].mean()) == pytest.approx((4 + 4 + 1 + 1) * 1e-3)

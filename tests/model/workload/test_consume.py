@@ -1,0 +1,129 @@
+"""What a receiver does with what comes: read, written, refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.model.advice.explanation import explain
+from pready.model.advice.predict import predict
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load as machine
+from pready.model.toml.dotted import written
+from pready.model.workload import supported_by
+from pready.model.workload.workload import Workload, load
+
+ROOT = Path(__file__).parents[3]
+PLAIN: dict[str, Any] = {"threads": 4, "buffer": "64 KiB"}
+
+
+def test_one_line_makes_a_receiver_consume() -> None:
+    for pattern in ("pt2pt", "halo3d"):
+        made = Workload.model_validate({**PLAIN, "pattern": pattern, "consume": {"time": "20 us"}})
+        assert made.receiver == "consuming"
+        assert made.receiver_computes == (pattern == "halo3d")  # who sends computes first
+        assert made.changed(consume=None).receiver == ("computing" if pattern == "halo3d" else "waiting")
+
+
+@pytest.mark.parametrize("consume", [{"time": "20 us"}, {"per_byte": "0.5 ns/B", "threads": 3}])
+def test_it_is_written_as_it_is_read(consume: dict[str, Any], tmp_path: Path) -> None:
+    made = Workload.model_validate({**PLAIN, "receiver": "consuming", "consume": consume})
+    assert Workload.model_validate(written(made)) == made
+    assert made.changed(threads=8).consume == made.consume
+    assert made.changed(**{"consume.threads": 2}).consume.threads == 2  # type: ignore[union-attr]
+
+
+def test_work_by_byte_and_by_partition() -> None:
+    size = np.array([1000.0, 2000.0])
+    by_byte = Workload.model_validate({**PLAIN, "consume": {"per_byte": "2 ns/B"}}).consume
+    by_time = Workload.model_validate({**PLAIN, "consume": {"time": "7 us"}}).consume
+    assert by_byte is not None
+    assert by_time is not None
+    np.testing.assert_allclose(by_byte.of_partition(size), [2e-6, 4e-6])
+    np.testing.assert_allclose(by_time.of_partition(size), [7e-6, 7e-6])
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"receiver": "consuming"}, "receiver = 'consuming' without consume"),
+        ({"receiver": "waiting", "consume": {"time": "1 us"}}, "receiver = 'waiting' beside consume"),
+        ({"consume": {}}, "consume: neither time nor per_byte"),
+        ({"consume": {"threads": 2}}, "consume: neither time nor per_byte"),
+        ({"consume": {"time": "1 us", "per_byte": "1 ns/B"}}, "consume: time beside per_byte"),
+        ({"consume": {"time": 3}}, "consume.time = 3 has no unit"),
+        ({"consume": {"time": "-1 us"}}, "consume.time"),
+        ({"consume": {"time": "1 us", "threads": 0}}, "consume.threads"),
+        ({"consume": {"time": "1 us"}, "pattern": "sweep3d"}, "receiver = 'consuming' with pattern = 'sweep3d'"),
+        (
+            {"consume": {"time": "1 us"}, "pattern": "halo3d", "thread_grid": [2, 2, 1]},
+            "receiver = 'consuming' with thread_grid = [2, 2, 1]",
+        ),
+        ({"parrived": True}, "parrived is not a field (did you mean consume?)"),
+    ],
+)
+def test_misuse_is_one_line(fields: dict[str, Any], says: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+
+    def text(value: object) -> str:
+        if isinstance(value, dict):
+            return "{ " + ", ".join(f"{k} = {text(v)}" for k, v in value.items()) + " }"
+        return f'"{value}"' if isinstance(value, str) else str(value).lower()
+
+    lines = {"format": 2, **PLAIN, **fields}
+    path.write_text("\n".join(f"{k} = {text(v)}" for k, v in lines.items()))
+    with pytest.raises(PreadyError) as caught:
+        load(path)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_an_exchange_of_a_step_may_do_otherwise() -> None:
+    step = Workload.model_validate(
+        {
+            "threads": 2,
+            "pattern": "halo3d",
+            "consume": {"time": "1 us"},
+            "exchanges": [
+                {"buffer": "4 KiB", "compute": {"time": "1 ms"}},
+                {"buffer": "8 KiB", "receiver": "computing"},
+                {"buffer": "8 KiB", "consume": {"time": "3 us"}},
+            ],
+        }
+    )
+    assert [p.receiver for p in step.parts] == ["consuming", "computing", "consuming"]
+    assert [p.consume and p.consume.time for p in step.parts] == [1e-6, None, 3e-6]
+
+
+@pytest.mark.parametrize("engine", ["sst", "goal"])
+def test_engines_that_do_not_know_it_say_so(engine: Any) -> None:
+    with pytest.raises(PreadyError, match="a receiver that is consuming: not simulated by"):
+        supported_by.check(Workload.model_validate({**PLAIN, "consume": {"time": "1 us"}}), engine)
+
+
+def test_the_answer_says_what_is_hidden() -> None:
+    w = load(ROOT / "examples" / "consuming.toml")
+    made = predict(machine("meluxina"), w, library="openmpi-persist", draws=0)
+    found = re.search(r"(\S+ \wse?c?|\S+ us) of the receiver's (\S+ us) of work are done", made.advice.because)
+    assert found, made.advice.because
+    assert made.bulk.work_left_s > made.advised.work_left_s > 0
+    by_key = {r.key: r for r in made.approaches}
+    assert by_key["rma-single-active"].work_left_s == pytest.approx(made.bulk.work_left_s, rel=1e-6)
+    # 32 partitions of 128 KiB, 8 threads, 0.5 ns for each byte, and a barrier.
+    barrier = machine("meluxina").threads.barrier.at(8)
+    assert made.bulk.work_left_s == pytest.approx(4 * 131072 * 0.5e-9 + barrier, rel=1e-9)
+
+
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_explain_shows_the_step(pattern: str) -> None:
+    w = Workload.model_validate({**PLAIN, "pattern": pattern, "consume": {"time": "20 us"}})
+    made = explain(machine("niagara"), w, library="openmpi-persist")
+    for way in (made.bulk, made.way):
+        assert way.steps[-1].name == "consume"
+        assert way.steps[-1].added_s > 0
+    assert [s.name for s in explain(machine("niagara"), w.changed(consume=None)).bulk.steps][-1] != "consume"
