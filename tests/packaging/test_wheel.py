@@ -8,12 +8,14 @@ import site
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from importlib.metadata import files
 from pathlib import Path
 
 import pytest
-from real_mpi import kept
+from programs import Mpi
+from real_mpi import kept, known_to_commands
 
 pytestmark = pytest.mark.slow
 
@@ -71,33 +73,56 @@ def test_what_is_in_them(built: Path) -> None:
     assert compiled <= inside
 
 
-def test_it_predicts_without_a_compiler(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed(built: Path, without_compiler: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel and what it says it needs, made without a compiler."""
     (wheel,) = built.glob("*.whl")
-    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
-    python = tmp_path / "venv" / "bin" / "python"
+    venv = tmp_path_factory.mktemp("installed") / "venv"
+    run(sys.executable, "-m", "venv", "--without-pip", venv)
+    python = venv / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--only-binary", ":all:"]
     needed = json.loads(run(*pip, "--dry-run", "--report", "-", wheel, environment=without_compiler))
     run(*pip, "--no-deps", wheel, environment=without_compiler)
     # All that it says it needs is here already, from its wheels; what it does not name stays out of reach.
-    (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    (packages,) = (venv / "lib").glob("python*/site-packages")
     for name in {p["metadata"]["name"] for p in needed["install"]} - {"pready"}:
         for top in {file.parts[0] for file in files(name) or () if file.parts[0] != ".."}:
             if not (packages / top).exists():
                 (packages / top).symlink_to(next(p for d in site.getsitepackages() if (p := Path(d) / top).exists()))
-    pready = tmp_path / "venv" / "bin" / "pready"
+    return venv / "bin"
+
+
+def test_it_predicts_without_a_compiler(installed: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
     # Not in the clone, whose package would be found in place of the wheel's.
     wide = {"COLUMNS": "120"}
-    said = run(pready, "predict", HERE / "examples" / "halo3d.toml", environment=without_compiler | wide, cwd=tmp_path)
-    here = run(
-        sys.executable,
-        "-m",
-        "pready",
-        "predict",
-        HERE / "examples" / "halo3d.toml",
-        environment=dict(os.environ) | wide,
-    )
+    example = HERE / "examples" / "halo3d.toml"
+    said = run(installed / "pready", "predict", example, environment=without_compiler | wide, cwd=tmp_path)
+    here = run(sys.executable, "-m", "pready", "predict", example, environment=dict(os.environ) | wide)
     assert said == here
-    assert "meluxina" in run(pready, "machines", environment=without_compiler, cwd=tmp_path)
+    assert "meluxina" in run(installed / "pready", "machines", environment=without_compiler, cwd=tmp_path)
+    found = run(installed / "python", "-c", "import pready.model; print(pready.model.__file__)", cwd=tmp_path)
+    assert Path(found.strip()).is_relative_to(installed.parent)
+
+
+def test_with_mpich_it_calibrates_captures_and_predicts(
+    installed: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    mpich = Mpi("mpich", kept(request))
+    prefix = Path(mpich.mpicc[0]).parent.parent
+    known_to_commands(prefix, request)
+    own = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    own |= {"PATH": f"{installed}:{prefix / 'bin'}:/usr/bin:/bin", "OMP_DYNAMIC": "false"}
+
+    def pready(*words: str | Path) -> str:
+        return run(installed / "pready", *words, environment=own, cwd=tmp_path)
+
+    little = ("--threads", "2", "--budget", "4 s", "--measure", "pingpong")
+    pready("calibrate", "--launcher", "mpiexec -n 2", *little, "-o", "m.toml")
+    halo = "7 4 1 1 1 6000 600 60 0 0 20 2 500 laggard 0.1 isend truth"
+    pready("capture", "-o", "run", "--", "mpiexec", "-n", "4", mpich.stencil(), *halo.split())
+    pready("workload", "run", "-o", "app.toml")
+    assert tomllib.loads((tmp_path / "app.toml").read_text(encoding="utf-8"))["pattern"] == "halo3d"
+    assert "Pt2Pt single" in pready("predict", "app.toml", "--machine", "m.toml", "--ranks-per-node", "1", "--all")
 
 
 def test_wheel_holds_one_package(built: Path) -> None:
@@ -118,33 +143,6 @@ def test_wheel_holds_one_package(built: Path) -> None:
     assert {p.suffix for p in needed} >= {".c", ".h", ".def", ".py", ".toml"}
     assert {f"pready/{p}" for p in needed if p.is_file()} <= set(names)
     assert not [n for n in names if "/tests/" in n or n.endswith(".pyc")]
-
-
-def test_the_wheel_predicts_without_the_repository(built: Path, tmp_path: Path) -> None:
-    (wheel,) = built.glob("*.whl")
-    target = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target)
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]);"
-        "import pready.model.advice.predict as p; from pready.cli import main;"
-        "assert p.__file__.startswith(sys.argv[1]), p.__file__; sys.exit(main(['predict', sys.argv[2], '--csv']))"
-    )
-    example = str(Path("examples/halo3d.toml").resolve())
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", _with_site_packages(code), str(target), example],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("name,key,")
-
-
-def _with_site_packages(code: str) -> str:
-    """`code` with the environment's packages but without its .pth files, so not the editable install."""
-    return f"import sys; sys.path += {site.getsitepackages()!r}; {code}"
 
 
 def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
