@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import machines
@@ -256,6 +258,29 @@ def test_half_the_bandwidth_is_noticed() -> None:
     found = fabrics.validate(only=["niagara"], change=WRONG_MACHINES["half the bandwidth"])
     off = {r.id for r in found if r.status == "off"}
     assert {"niagara/bulk-2mib", "niagara/bulk-32mib", "niagara/partitions-32mib"} <= off
+
+
+@pytest.mark.thorough
+def test_what_is_asked_of_them() -> None:
+    """At least 60 claims of 8 machines, 45 of which a wrong machine turns; at most a quarter is off."""
+    found = figures(list(results().values()))
+    assert found["sources"] >= 8
+    assert found["checked"] >= 60
+    assert found["can_fail_ok"] >= 45
+    assert found["off"] <= found["checked"] / 4
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", ["README.md", "docs/trust.md"])
+def test_documents_say_what_it_says_today(path: str) -> None:
+    row = next(
+        x for x in Path(path).read_text(encoding="utf-8").splitlines() if "published measurements on" in x and "|" in x
+    )
+    found = figures(list(results().values()))
+    _, what, agrees, not_agrees = (re.findall(r"(?<!\d)[\d.]+\d|(?<!\d)\d(?!\d)", x) for x in row.split("|")[:4])
+    assert {str(found["checked"]), str(found["sources"])} <= set(what)
+    assert {str(found[n]) for n in ("ok", "error_percent", "can_fail_ok", "can_fail")} <= set(agrees)
+    assert {str(found[n]) for n in ("off", "inside_percent")} <= set(not_agrees)
 
 
 def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:

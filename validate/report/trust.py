@@ -1,4 +1,4 @@
-"""How far to trust the model, in a few figures: what ``docs/trust.json`` holds and the documents quote."""
+"""How far to trust the model, in a few figures, which the documents quote."""
 
 from __future__ import annotations
 
