@@ -69,6 +69,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready predict examples/halo3d.toml --engine timeline --all --min-gain "5 %"',
         "pready predict examples/halo3d.toml --machine alps --ranks-per-node 4 --json",
         "pready predict examples/halo3d.toml --csv",
+        "pready predict examples/stencil-unequal.toml --exchange pressure --explain",
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
         "pready predict examples/halo3d.toml -o report/",
         "pready predict - < examples/halo3d.toml",
