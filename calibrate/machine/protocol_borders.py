@@ -19,11 +19,14 @@ from pready.calibrate.machine.estimates import with_fields
 from pready.model.common import units
 from pready.model.common.units import SI, format_size, format_time
 from pready.model.machine.machine import Machine
+from pready.model.machine.path import Segment
 from pready.model.machine.transports import Transport
 from pready.model.toml.provenance import Value
 
 SMALLEST = 1024
 """Bytes; no library sends an RTS for a message that fits into a packet."""
+LARGEST_SHORT = 64 << 10
+"""Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
 GROWS = 0.5
 """The least that RTS and CTS add to t(0), as a share of that of the smallest messages."""
 FAR_CLEARER = 2.0
@@ -96,16 +99,21 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
 
 
 def with_border(machine: Machine, border: Border) -> Machine:
-    """The machine whose first rendezvous segment says between which sizes it begins, and how that is known."""
+    """The machine whose first rendezvous segment says between which sizes it begins, and how that is known; eager
+    messages above `LARGEST_SHORT` are copied ones, whose copies are in G."""
     source: Literal["measured", "assumed"] = "measured" if border.seen else "assumed"
     begins = Value[units.Size](
         value=SI(border.at), interval=(SI(border.low), SI(border.high)), source=source, why=border.words
     )
-    segments = tuple(
-        with_fields(s, from_=SI(s.from_), begins=begins) if s.from_ == border.at and s.protocol == "rendezvous" else s
-        for s in machine.inter.segments
-    )
+    ends = [*(s.from_ for s in machine.inter.segments[1:]), np.inf]
+    segments = tuple(_bordered(s, end, border, begins) for s, end in zip(machine.inter.segments, ends, strict=True))
     return with_fields(machine, inter=with_fields(machine.inter, segments=segments))
+
+
+def _bordered(s: Segment, end: float, border: Border, begins: Value[float]) -> Segment:
+    if s.from_ == border.at and s.protocol == "rendezvous":
+        return with_fields(s, from_=SI(s.from_), begins=begins)
+    return with_fields(s, from_=SI(s.from_), protocol="bcopy") if s.handshake is None and end > LARGEST_SHORT + 1 else s
 
 
 def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:

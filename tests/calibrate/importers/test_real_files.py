@@ -55,7 +55,9 @@ def test_the_rendezvous_is_found_within_one_size(name: str) -> None:
     first = next(s for s in machine.inter.segments if s.protocol == "rendezvous")
     assert known / 2 <= first.from_ <= known * 2
     assert all(s.protocol == "rendezvous" for s in machine.inter.segments if s.from_ >= first.from_)
-    for s in machine.inter.segments:
+    ends = [*(s.from_ for s in machine.inter.segments[1:]), np.inf]
+    for s, end in zip(machine.inter.segments, ends, strict=True):
+        assert s.protocol != "short" or end <= (64 << 10) + 1
         assert s.L.value >= 0
         assert s.L.interval is not None
 

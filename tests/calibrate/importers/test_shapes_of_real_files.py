@@ -117,6 +117,17 @@ def test_segmenting_is_no_rendezvous(library: str | None, fabric: Fabric | None,
     assert rendezvous(imported(tmp_path, latency(segmented), library=library, fabric=fabric)).from_ == expected
 
 
+def test_no_large_message_is_short(tmp_path: Path) -> None:
+    """Eager to 256 KiB, in copied segments from 16 KiB: `bcopy`, whose copies are in the measured G."""
+    machine = imported(tmp_path, latency(segmented), library="cray-mpich", fabric="slingshot-10").machine
+    eager = [s for s in machine.inter.segments if s.handshake is None]
+    assert machine.inter.segment(1024).protocol == "short"
+    assert eager[-1].protocol == "bcopy"
+    assert machine.inter.segment(128 << 10) is eager[-1]
+    assert eager[-1].O_s is not None
+    assert eager[-1].O_s.value == 0
+
+
 @pytest.mark.parametrize(
     ("library", "fabric", "border"),
     [("openmpi-4", "infiniband", 16384), ("cray-mpich", "slingshot", 16384), ("openmpi-4", "efa", 65537),
