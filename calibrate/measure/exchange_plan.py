@@ -19,7 +19,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.layout import Layout, of_a_step
 from pready.model.engine.ranks.mapping import owners
 from pready.model.engine.ranks.pattern import Pattern
-from pready.model.workload import draws
+from pready.model.workload import draws, supported_by
 from pready.model.workload.workload import Workload
 
 ALIGNMENT = 4096
@@ -148,6 +148,7 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
     PreadyError
         The benchmark cannot perform it.
     """
+    supported_by.refuse_broadcast(workload, "to perform an exchange")
     each = list(zip(workload.parts, of_a_step(workload), strict=True))
     plans = []
     for number, (part, of) in enumerate(each):

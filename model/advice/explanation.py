@@ -142,7 +142,8 @@ class Figures:
 def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: int, engine: Engine | None) -> Figures:
     """η of an approach by each question; arguments as of `explain`."""
     by_default = evaluator(machine, workload, seed, None if engine == "timeline" else engine, draws=0)[0]
-    alone = by_default if by_default.rest else evaluator(machine, workload, seed, "timeline", draws=0)[0]
+    as_one = by_default.rest or workload.pattern == "bcast"  # which has no exchange of two ranks in it
+    alone = by_default if as_one else evaluator(machine, workload, seed, "timeline", draws=0)[0]
     rate = by_default.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
     both = [of.gains([approach])[0].eta for of in (by_default, alone)]

@@ -89,6 +89,10 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
             allowed, vcis = library.transports(counts, workload.threads, n), library.part_vcis
         else:
             allowed, vcis = counts, library.max_vcis
+        if workload.pattern == "bcast":
+            if interface.one_sided:  # nothing tells who sends on
+                continue
+            vcis = 1 if interface.completes == "master" else vcis
         out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return [workload.baseline, *(a for a in out if a != workload.baseline)]
 

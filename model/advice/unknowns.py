@@ -158,7 +158,7 @@ def _ranks(here: Case) -> Iterator[Unknown]:
 
 def _on_shared_nodes(here: Case) -> Case | None:
     """With so many ranks on each node, where they have a layout and a path within it."""
-    if here.rest or here.machine.intra is None or here.parts[0].pattern == "pt2pt":
+    if here.rest or here.machine.intra is None or here.parts[0].pattern in ("pt2pt", "bcast"):
         return None
     try:
         parts = tuple(w.changed(ranks_per_node=SHARING) for w in here.parts)
@@ -177,7 +177,7 @@ def _shared(path: NetworkPath) -> NetworkPath:
 
 def _open_choices(here: Case) -> Iterator[Unknown]:
     """Fields of two values that the workload does not state."""
-    if all("receiver" not in w.model_fields_set and w.consume is None for w in here.parts):
+    if all("receiver" not in w.model_fields_set and w.consume is None and w.pattern != "bcast" for w in here.parts):
         waits = here.parts[0].receiver == "waiting"
         other = "computing" if waits else "waiting"
         said = "receivers computed meanwhile" if waits else "receivers waited in MPI"

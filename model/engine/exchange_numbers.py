@@ -312,7 +312,17 @@ def _locks(x: Exchange) -> dict[str, Array]:
     # As many messages are received before the next partition.
     received = np.asarray(sum(counts[c][:, -1] * between[:, :, c] for c in classes))
     taken = _contentions(x)
-    behind = received[:, :, None] + pattern.degree[:, None] * taken[:, None, :]
+    contended = pattern.degree[:, None] * taken[:, None, :]
+    if pattern.root:
+        # The root's profile is the last. Who sends on receives one message before the next, and contends with nobody if
+        # one thread does both.
+        before = (x.transports / len(x.members) - 1) / 2
+        each = x.receive[:, :1] + x.per_entry[:, None] * before
+        relays = np.arange(len(pattern.present)) < len(pattern.present) - 1
+        received = np.where(relays, each, 0.0)
+        if x.interface.completes == "master":
+            contended = np.where(relays[:, None], 0.0, contended)
+    behind = received[:, :, None] + contended
     return {
         "hold": hold_to,
         "hold_behind": hold_to[:, :, -1:] + behind,

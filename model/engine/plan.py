@@ -159,6 +159,8 @@ def priced(
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
     if pattern.node is not None and interface.one_by_one:
         raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
+    if pattern.root:
+        _check_relays(approach)
     contexts = machine.contexts.value
     mapping = None
     if thread_grid is not None:
@@ -196,6 +198,18 @@ def priced(
         _pattern_numbers(pattern, blocks, 1 if machine.adapter is None else machine.adapter.rails.value) | own,
     )
     return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
+
+
+def _check_relays(approach: Approach) -> None:
+    """Refuse what the ranks of a tree cannot send on."""
+    interface = approach.interface
+    if interface.one_sided or interface.one_by_one:
+        raise PreadyError(f"pattern = 'bcast' with {interface.name}", valid="sends that do not block")
+    if interface.completes == "master" and approach.vcis > 1:
+        raise PreadyError(
+            f"pattern = 'bcast' with {interface.name} over {approach.vcis} VCIs: one thread sends on what it receives",
+            valid="1 VCI, or an approach whose threads complete their own messages, such as many",
+        )
 
 
 def without_spread(made: Plan, machine: Machine) -> Plan:

@@ -54,6 +54,7 @@ def simulate(
     ranks_per_node: int | None = None,
     node_grid: Sequence[int] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
+    radix: int | None = None,
     price: Price | None = None,
     record: bool = False,
     on_progress: Callable[[float], None] | None = None,
@@ -93,6 +94,8 @@ def simulate(
         Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
         partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
         of every buffer.
+    radix
+        Of a broadcast: of its k-nomial tree. Absent: 2.
     price
         Scalar costs of a message by its size; absent: every machine parameter at its value.
     record
@@ -127,6 +130,7 @@ def simulate(
         ranks_per_node=ranks_per_node,
         node_grid=node_grid,
         thread_grid=thread_grid,
+        radix=radix,
         price=price,
     )
     return run(made, iterations, cores=cores, record=record, on_progress=on_progress, chunk=chunk, level=level)
@@ -207,7 +211,7 @@ def run_step(
         poll=on_progress,
     )
     wall = time.perf_counter() - began
-    done, of_ranks = out["iterations"] * len(step), step[0].pattern.counted
+    done, of_ranks = out["iterations"] * len(step), step[0].pattern.alone or ranks
     return [
         replace(
             of,
@@ -322,6 +326,7 @@ def prepared(
     ranks_per_node: int | None = None,
     node_grid: Sequence[int] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
+    radix: int | None = None,
     price: Price | None = None,
 ) -> Plan:
     """The checked numbers of one run; arguments as of `simulate`."""
@@ -346,6 +351,7 @@ def prepared(
         neighbour_sizes=neighbour_sizes,
         ranks_per_node=ranks_per_node,
         node_grid=node_grid,
+        radix=radix,
     )
     return plan(
         machine,

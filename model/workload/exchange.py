@@ -17,7 +17,7 @@ from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
 from pready.model.workload.neighbour_list import read_neighbours
 
-Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
+Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours", "bcast"]
 PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
 """Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
 

@@ -45,6 +45,17 @@ NEEDS = (
         (),
     ),
     Need("a receiver that is consuming", lambda w: w.receiver == "consuming", ("timeline", "engine")),
+    Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
+    Need(
+        "a broadcast among several exchanges of a step",
+        lambda w: w.exchanges is not None and any(p.pattern == "bcast" for p in w.parts),
+        (),
+    ),
+    Need(
+        "a broadcast of ranks that share a node (ranks_per_node)",
+        lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
+        (),
+    ),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",
@@ -88,3 +99,15 @@ def check(workload: Workload, engine: Simulator) -> None:
             valid=" or ".join(said for e, said in ASKED_BY.items() if _lacking(workload, e) is None)
             or "a workload without it",
         )
+
+
+def refuse_broadcast(workload: Workload, by: str) -> None:
+    """Refuse a broadcast where messages are performed or shown one by one: it is predicted only.
+
+    Raises
+    ------
+    PreadyError
+        One of its exchanges is one.
+    """
+    if any(part.pattern == "bcast" for part in workload.parts):
+        raise PreadyError(f"{by} of pattern = 'bcast'", valid="pready predict, simulate or sweep")

@@ -63,6 +63,7 @@ from pready.model.workload.exchange import (
 )
 from pready.model.workload.neighbour_list import Neighbours, read_neighbours
 from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, directions
+from pready.model.workload.tree import RADIX, RANKS, children
 
 FORMAT: Literal[2] = 2
 """Of workload files."""
@@ -87,7 +88,7 @@ class Workload(Strict):
     faces: Three | None = None
     """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
     pattern: Pattern = "pt2pt"
-    """A pair, the faces of a block, all its 26 neighbours, a wavefront, or listed neighbours."""
+    """A pair, faces of a block, all its 26 neighbours, a wavefront, listed neighbours, or a broadcast from rank 0."""
     both_ways: bool = False
     """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
     neighbours: Count | None = None
@@ -103,6 +104,8 @@ class Workload(Strict):
     """Ranks of a node along x, y, z: how the grid is cut into nodes; absent: `ranks_per_node` in a row, x first."""
     boundaries: Literal["periodic", "open"] = "periodic"
     """Do halos wrap around?"""
+    radix: Annotated[Count, Field(ge=2)] | None = None
+    """Of a broadcast: of its k-nomial tree; absent: 2, binomial. As many as there are ranks: the root sends to all."""
     blocks: Count = 1
     """Of a sweep: how often a rank computes and sends on, per octant (KBA)."""
     edge: units.Size | None = None
@@ -213,6 +216,8 @@ class Workload(Strict):
         only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
             ("boundaries", self.boundaries == "open", (*HALOS, "sweep3d")),
             ("blocks", self.blocks > 1, ("sweep3d",)),
+            ("radix", self.radix is not None, ("bcast",)),
+            ("receiver", self.receiver != "waiting", (*HALOS, "pt2pt", "sweep3d", "neighbours")),
             ("faces", self.faces is not None, HALOS),
             ("edge", self.edge is not None, ("halo3d26",)),
             ("edges", self.edges is not None, ("halo3d26",)),
@@ -361,6 +366,8 @@ class Workload(Strict):
         """Ranks that one rank sends a buffer to in an exchange."""
         if self.neighbours is not None:
             return self.neighbours
+        if self.pattern == "bcast":
+            return len(children(0, math.prod(self.grid or (RANKS,)), self.radix or RADIX))
         lists = self.neighbour_lists
         return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
 
@@ -438,6 +445,8 @@ class Workload(Strict):
         Of a list, the rank that receives most.
         """
         lists = self.neighbour_lists
+        if self.pattern == "bcast":
+            return self.buffer
         if lists is None:
             return sum(self.sends)
         sizes = self.neighbour_sizes or tuple((self.buffer,) * len(to) for to in lists)

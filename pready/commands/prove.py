@@ -33,6 +33,7 @@ from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import VERSION
 from pready.model.workload import workload as workloads
+from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
@@ -143,6 +144,7 @@ def prove(
     """
     what = workloads.load(workload)
     what = options.placed(what if ranks is None else what.changed(grid=ranks), per_node)
+    refuse_broadcast(what, "pready prove")
     on = None if machine is None else machines.load(machine)
     approaches = [tuple(options.parse_approach(text, part) for part in what.parts) for text in named]
     if source is not None:

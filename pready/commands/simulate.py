@@ -278,6 +278,7 @@ def _export_trace(
 ) -> None:
     """Write the counted iterations as a trace."""
     supported_by.check(workload, "engine")
+    supported_by.refuse_broadcast(workload, "--export trace")
     step = plans(machine, workload, approaches, seed)
     with status("simulating, for the trace"):
         text, left_out = trace(step, warm_up(workload, iterations, step[0].steps), iterations, cores)

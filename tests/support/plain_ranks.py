@@ -8,6 +8,7 @@ from dataclasses import fields
 from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.nodes import adapters_of
 from pready.model.machine.machine import Machine
+from pready.model.timeline.broadcast import Relays, broadcast
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.messages import Sent, State
 from pready.model.timeline.plain_run import Ended, exchange, sweep
@@ -79,6 +80,12 @@ class Plain:
             for plan, ranks, times in zip(self.plans, self.ranks, drawn, strict=True):
                 if plan.pattern.name == "sweep3d":
                     out.append(self._sweep(plan, ranks, times, k))
+                    continue
+                if plan.pattern.root:
+                    ended, by_rank = broadcast(
+                        ranks, Relays.of(ranks, plan.costs, ranks.setting), times[0][k], self.state
+                    )
+                    out.append(Outcome(ended, list(by_rank.values())))
                     continue
                 ended, sent = exchange(ranks, [times[r][k] for r in range(plan.pattern.ranks)], self.state)
                 self.heard.append(dict(enumerate(sent)))

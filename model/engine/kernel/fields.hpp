@@ -33,7 +33,7 @@ struct Fields {
     bool draws_as(const Fields& other) const;
 
    private:
-    bool listed() const { return pattern == Pattern::list; }
+    bool listed() const { return pattern == Pattern::list || pattern == Pattern::tree; }
 };
 
 }  // namespace pready

@@ -13,9 +13,10 @@ from pready.model.engine.ranks.pattern import Pattern, pattern
 from pready.model.workload import supported_by
 from pready.model.workload.exchange import HALOS
 from pready.model.workload.sizes import Sizes
+from pready.model.workload.tree import RANKS
 from pready.model.workload.workload import Workload
 
-DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,)}
+DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,), "bcast": (RANKS,)}
 """Ranks where a workload does not say."""
 PART = {"halo3d": 4, "halo3d26": 4, "sweep3d": 8}
 """At most so many ranks along an axis stand for the others."""
@@ -37,6 +38,7 @@ class Layout:
     ranks_per_node: int | None
     node_grid: tuple[int, ...] | None
     thread_grid: tuple[int, int, int] | None
+    radix: int | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -54,6 +56,7 @@ class Layout:
             neighbour_sizes=self.neighbour_sizes,
             ranks_per_node=self.ranks_per_node,
             node_grid=self.node_grid,
+            radix=self.radix,
         )
 
     def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:
@@ -84,6 +87,7 @@ def layout(workload: Workload) -> Layout:
         ranks_per_node=workload.ranks_of_a_node,
         node_grid=workload.node_grid,
         thread_grid=workload.thread_grid,
+        radix=workload.radix,
     )
 
 

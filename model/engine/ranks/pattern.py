@@ -15,15 +15,18 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.engine.ranks.nodes import nodes_of
 from pready.model.workload.exchange import Pattern as Name
 from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, Step, directions
+from pready.model.workload.tree import RADIX, by_level
 
 LARGEST_RANK = 2**32 - 1
 """Ranks are a 32-bit word of the counter that draws arrivals."""
 
 LARGEST_WHOLE = 2**63 - 1
 
-KINDS: dict[Name, int] = {"halo3d": 0, "halo3d26": 0, "pt2pt": 1, "neighbours": 2, "sweep3d": 3}
+KINDS: dict[Name, int] = {"halo3d": 0, "halo3d26": 0, "pt2pt": 1, "neighbours": 2, "sweep3d": 3, "bcast": 4}
 """The kernel's numbers of patterns."""
 
+LISTED: tuple[Name, ...] = ("neighbours", "bcast")
+"""Patterns whose receivers stand in lists."""
 OCTANTS = 8
 
 
@@ -80,6 +83,8 @@ class Pattern:
     """Of each rank, where neighbours alone do not say."""
     node: Wholes | None = None
     """Of each rank; None where every rank has an adapter of its own."""
+    root: bool = False
+    """Does rank 0 send to all others, which send on what they receive? Ranks are numbered level by level."""
     alone: int = 0
     """Exchanges side by side, each from rest (`alone.py`); 0: ranks that go on from iteration to iteration."""
 
@@ -107,8 +112,8 @@ class Pattern:
 
     @property
     def counted(self) -> int:
-        """Ranks whose times count: of exchanges from rest, those who send."""
-        return self.alone or self.ranks
+        """Ranks whose times count: of exchanges from rest, those who send; of a broadcast, the last."""
+        return 1 if self.root else self.alone or self.ranks
 
     @property
     def directions(self) -> int:
@@ -144,7 +149,7 @@ class Pattern:
         """Pairs of a sending and a receiving rank, per exchange (for a sweep: per step)."""
         if self.name == "pt2pt":
             return self.ranks
-        if self.name == "neighbours":
+        if self.name in LISTED:
             return len(self.out_rank)
         x, y, z = self.grid
         if self.name == "sweep3d":
@@ -165,7 +170,7 @@ class Pattern:
         if self.name == "pt2pt":
             return (everyone ^ 1)[:, None]
         out = np.full((self.directions, self.ranks), -1, np.int64).T  # by direction, which is how it is looked at
-        if self.name == "neighbours":
+        if self.name in LISTED:
             counts = np.diff(self.out_start)
             source = np.repeat(everyone, counts)
             out[source, np.arange(len(source)) - np.repeat(self.out_start[:-1], counts)] = self.out_rank
@@ -191,7 +196,7 @@ class Pattern:
         """The receiver in each direction; None where there is none. Not for sweeps."""
         if self.name == "pt2pt":
             return [rank ^ 1]
-        if self.name == "neighbours":
+        if self.name in LISTED:
             mine = self.out_rank[self.out_start[rank] : self.out_start[rank + 1]]
             return [int(r) for r in mine] + [None] * (self.directions - len(mine))
         x, y, _ = self.grid
@@ -219,6 +224,7 @@ def pattern(
     neighbour_sizes: Sequence[Sequence[float]] | None = None,
     ranks_per_node: int | None = None,
     node_grid: Sequence[int] | None = None,
+    radix: int | None = None,
 ) -> Pattern:
     """The pattern of a workload on a grid of ranks.
 
@@ -238,6 +244,8 @@ def pattern(
         Bytes for each of them; absent: as many for all.
     ranks_per_node, node_grid
         Where ranks share adapters: see `nodes.nodes_of`.
+    radix
+        Of a broadcast: of its k-nomial tree.
 
     Raises
     ------
@@ -255,6 +263,8 @@ def pattern(
         raise PreadyError(f"grid = {list(grid)} has {math.prod(size)} ranks", valid="an even number: pairs")
     if name == "sweep3d" and size[2] != 1:
         raise PreadyError(f"grid = {list(grid)} for sweep3d", valid="X,Y: a sweep pipelines along z inside a rank")
+    if name == "bcast":
+        return _tree(size, RADIX if radix is None else radix)
     wraps, by = _periodic(periodic), None if node_grid is None else tuple(node_grid)
     if neighbours is None and neighbour_sizes is None:
         return _regular(name, size, wraps, sizes, ranks_per_node, by)
@@ -406,6 +416,19 @@ def _halo(name: Name, size: tuple[int, int, int], wraps: tuple[bool, bool, bool]
     none = np.zeros(1, np.int64)
     classes = np.tile(each, (len(present), 1))
     return Pattern(name, size, wraps, steps, classes, kinds, present, none, none, none, none, none, len(steps))
+
+
+@lru_cache(maxsize=8)
+def _tree(size: tuple[int, int, int], radix: int) -> Pattern:
+    """A broadcast. What the root sends is issued by the threads that compute it, what others send by those who receive
+    it: profiles of their own."""
+    listed = _listed(size, (False,) * 3, by_level(math.prod(size), radix))
+    most = listed.directions
+    profile = np.diff(listed.out_start)
+    present = np.concatenate([listed.present, listed.present[profile[:1]]])
+    profile[0] = most + 1
+    made = replace(listed, name="bcast", present=present, rank_profile=profile, root=True)
+    return replace(made, classes=np.zeros(present.shape, np.int64))
 
 
 def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbours: Sequence[Iterable[int]]) -> Pattern:

@@ -64,7 +64,7 @@ class Partitions(Strict):
 
 
 class Broadcast(Strict):
-    """One rank sends its buffer to all others, one thread being late."""
+    """A buffer from one rank to all others, one of its threads being late."""
 
     machine: MachineTable
     buffer: units.Size
@@ -72,6 +72,8 @@ class Broadcast(Strict):
     threads: Count
     late_by: units.Time
     interface: str
+    radix: Annotated[int, Field(ge=2)] | None = None
+    """Of a k-nomial tree; absent: the one rank sends to all others."""
 
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
@@ -112,9 +114,10 @@ def time_per_message(a: Partitions, lab: Lab) -> float:
 def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
-    shape = _shape(a.threads, 1, a.buffer) | late
-    everyone: Lists = [list(range(1, a.ranks)), *([[]] * (a.ranks - 1))]
-    return _last(lab, a.machine, shape, _approach(a.interface, a.threads), everyone) - a.late_by
+    shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
+    options: dict[str, Any] = {"grid": (a.ranks,), "iterations": 1, "radix": a.radix or a.ranks}
+    workload, approach = Workload.model_validate(shape), _approach(a.interface, a.threads)
+    return float(lab.simulation(a.machine, workload, approach, **options).last_end_s[0]) - a.late_by
 
 
 def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // The passes over ranks, compiled once per instruction set (PREADY_PASSES names the version).
 #include "recurrence/consume.hpp"
 #include "recurrence/node.hpp"
-#include "recurrence/receive.hpp"
+#include "recurrence/relay.hpp"
 
 namespace pready {
 namespace {
@@ -424,8 +424,76 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
     }
 }
 
+// W ranks of one level of a tree: receive from above, and send on below what has come. Only the root draws times. Sums are
+// of the rank that is last, since the root's last partition was ready.
+void tree_pass(const Plan& p, const State& state, const Window& window, void* memory, std::int64_t iteration,
+               std::int64_t first, std::int64_t last, Extremes& extremes) {
+    Scratch s = carved(p, memory);
+    const double* const root = record_at(window, 0);
+    for (std::int64_t u = first; u < last; u += W) {
+        Senders g;
+        g.count = last - u < W ? static_cast<int>(last - u) : W;
+        for (int l = 0; l < W; ++l) {
+            g.rank[l] = u + (l < g.count ? l : g.count - 1);
+            g.record[l] = record_at(window, g.rank[l]);
+            g.profile[l] = profile_of(p, g.rank[l]);
+            g.alike = g.alike && g.profile[l] == g.profile[0];
+            find_receivers(p, s, g.rank[l], l, state.start, state.start, state.start);
+            find_sources(p, window, s, g.rank[l], l);
+        }
+        if (u == 0) {
+            send(p, state, s, g, iteration);
+            const double begun = root[kStart], met = p.own_threads ? p.barrier : 0.0;
+            const double sent = root[kDone] + met, end = sent > root[kJoin] ? sent : root[kJoin];
+            state.next_start[0] = end;
+            state.next_nic[0] = root[kNic];
+            extremes = {end - begun, end - begun, end, end};
+            state.sums[kCompute] = root[kReady] - begun;
+            state.sums[kSpread] = root[kReady] - root[kFirst];
+            state.sums[kToJoin] = root[kJoin] - root[kReady];
+            state.sums[kIssue] = end - root[kReady];
+            state.sums[kEarlyCount] = root[kEarly];
+            state.sums[kAfterJoin] = end - root[kJoin];
+            state.sums[kDuration] = end - begun;
+            continue;
+        }
+        const V start = of_ranks(g, state.start), ready = wide(root[kReady]);
+        std::fill_n(s.floor, p.groups, start);
+        const Received r = receive(p, s);
+        const Ready relayed = relay(p, s, start, wide(root[kJoin]));
+        bool leaves = true;
+        for (int l = 0; l < W; ++l) leaves = leaves && p.degree[g.profile[l]] == 0;
+        if (!leaves) send(p, state, s, g, iteration, &relayed);
+        const V met = p.own_threads ? wide(p.barrier) : V{};
+        for (int l = 0; l < g.count; ++l) {
+            double end = r.end[l] + met[l];
+            if (p.degree[g.profile[l]] > 0) {
+                end = larger(end, g.record[l][kDone] + met[l]);
+                state.next_nic[g.rank[l]] = g.record[l][kNic];
+                state.sums[kEarlyCount] += g.record[l][kEarly];
+            }
+            state.next_start[g.rank[l]] = end;
+            const double took = end - start[l];
+            extremes.shortest = took < extremes.shortest ? took : extremes.shortest;
+            extremes.first_end = end < extremes.first_end ? end : extremes.first_end;
+            if (end <= extremes.last_end) continue;
+            extremes.longest = took;
+            extremes.last_end = end;
+            const Causes cause = attribute(r, ready, wide(end));
+            state.sums[kDuration] = took;
+            state.sums[kLate] = cause.late[l];
+            state.sums[kIssue] = cause.issue[l];
+            state.sums[kNicTime] = cause.nic[l];
+            state.sums[kWire] = cause.wire[l];
+            state.sums[kReceive] = cause.receive[l];
+            state.sums[kAfterJoin] = end - root[kJoin];
+        }
+    }
+}
+
 const Passes kPasses = {PREADY_NAME, W,         scratch_size,      send_pass, receive_pass, gate_pass,
-                        sweep_pass,  node_pass, node_scratch_size, draw_one,  times_pass};
+                        sweep_pass,  tree_pass, node_pass,         node_scratch_size, draw_one,
+                        times_pass};
 
 }  // namespace
 

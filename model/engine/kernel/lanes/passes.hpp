@@ -57,6 +57,8 @@ struct Passes {
     void (*sweep)(const Plan&, const State&, const Window&, void* scratch, std::int64_t step,
                   const std::int64_t* members, const std::int64_t* up, const std::int64_t* down,
                   std::int64_t count);  // up, down: [count][2], -1 beyond the border
+    void (*tree)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration,
+                 std::int64_t first, std::int64_t last, Extremes&);  // of one level, the root's first
     void (*nodes)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ranks share adapters
     std::int64_t (*node_scratch)(const Plan&);  // bytes

@@ -30,14 +30,14 @@ inline V receivers_ready(const Plan& p, Scratch& s, V start) {
 }
 
 // From the last mark of each job to when it queues for its VCI.
-inline void release(const Plan& p, const Senders& g, Scratch& s, V opened, V join) {
+inline void release(const Plan& p, const Senders& g, Scratch& s, V opened, V join, bool relayed) {
     for (int t = 0; t < p.jobs; ++t) {
-        V start = s.starts[t] + p.counter[t];
-        if (p.joins) start = start + p.barrier;
+        V start = relayed ? s.starts[t] : s.starts[t] + p.counter[t];
+        if (p.joins && !relayed) start = start + p.barrier;
         if (p.opens || (p.granted && !p.mapped)) start = larger(start, opened + p.opened);
         if (p.granted && p.mapped) start = larger(start, posted(p, s, t % p.directions) + p.opened);
         if (p.deferred) start = larger(start, join);
-        if (p.cools) {
+        if (p.cools && !relayed) {
             V cold = wide(p.cold[0]);  // to neighbours of several sizes, as the first of its messages
             for (int l = 0; p.mapped && l < W; ++l) cold[l] = p.cold[class_of(p, g.profile[l], t % p.directions)];
             start = start + cold;

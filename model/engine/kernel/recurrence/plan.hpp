@@ -8,7 +8,7 @@
 
 namespace pready {
 
-enum class Pattern : int { grid = 0, pairs = 1, list = 2, sweep = 3 };
+enum class Pattern : int { grid = 0, pairs = 1, list = 2, sweep = 3, tree = 4 };
 enum class Arrivals : int { table = 0, threads = 1, gaussian = 2 };
 enum class Select : int { first = 0, turn = 1, draw = 2 };
 enum class Density : int { uniform = 0, normal = 1, kernel = 2 };

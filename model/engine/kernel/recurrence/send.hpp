@@ -42,16 +42,18 @@ inline void write(const Plan& p, const Scratch& s, const Senders& g, const Ready
     for (int i = 0; p.own_threads && p.waits && i < p.groups; ++i) store(g, p.in_mpi + i, x.start + s.in_mpi[i]);
 }
 
-inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g, std::int64_t iteration) {
+// `relayed`: what ranks send that have received it, and are in MPI; its join is the root's.
+inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g, std::int64_t iteration,
+                 const Ready* relayed = nullptr) {
     Exchange x = begin(state, p, g);
 
     // 1. Ready.
-    const Ready ready = draw(p, g.rank, iteration, {s.starts, s.in_mpi, nullptr});
-    x.join = ready.marked + p.barrier;
+    const Ready ready = relayed ? *relayed : draw(p, g.rank, iteration, {s.starts, s.in_mpi, nullptr});
+    x.join = relayed ? ready.marked : ready.marked + p.barrier;
     for (int i = 0; i < p.groups; ++i)
-        s.sees[i] = p.sees == Sees::joined ? x.join : p.sees == Sees::in_mpi ? s.in_mpi[i] : wide(-kInf);
+        s.sees[i] = relayed ? wide(-kInf) : p.sees == Sees::joined ? x.join : p.sees == Sees::in_mpi ? s.in_mpi[i] : wide(-kInf);
     const V opened = p.needs_out ? receivers_ready(p, s, x.start) : wide(-kInf);
-    release(p, g, s, opened, x.join);
+    release(p, g, s, opened, x.join, relayed != nullptr);
 
     // 2. to 5. Issue, protocol, NIC, wire.
     fill_holds(p, g, s);

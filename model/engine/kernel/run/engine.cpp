@@ -7,6 +7,7 @@
 #include "run/grid_run.hpp"
 #include "run/memory.hpp"
 #include "run/sweep_run.hpp"
+#include "run/tree_run.hpp"
 
 namespace pready {
 namespace {
@@ -60,8 +61,8 @@ Engine::Engine(const std::vector<Fields>& step, const std::string& level) : pass
     for (const Fields& fields : step) {
         if (fields.ranks != step[0].ranks || fields.nodes != step[0].nodes)
             throw std::invalid_argument("exchanges of other ranks");
-        if (fields.pattern == Pattern::sweep && step.size() > 1)
-            throw std::invalid_argument("a sweep beside other exchanges");
+        if ((fields.pattern == Pattern::sweep || fields.pattern == Pattern::tree) && step.size() > 1)
+            throw std::invalid_argument("a sweep or a tree beside other exchanges");
         parts_.push_back(std::make_unique<Part>(fields));
     }
 }
@@ -105,7 +106,8 @@ std::int64_t Engine::memory(int cores, std::int64_t chunk) const {
     for (const Plan* p : all) gates = std::max(gates, p->gates ? p->groups : 0);
     const std::int64_t ranks = first().ranks, workers = std::min<std::int64_t>(cores, divided[0].chunks);
     const std::int64_t halo = 4 + 2 * gates;
-    const std::int64_t arrays = first().pattern == Pattern::sweep ? 4 : halo;
+    const bool ordered = first().pattern == Pattern::sweep || first().pattern == Pattern::tree;
+    const std::int64_t arrays = ordered ? 4 : halo;
     std::int64_t bytes = ranks * 8 * (arrays + (all.size() > 1 ? 1 : 0)) + first().nodes * 8;
     bytes += std::max(need.shared, need.window) + (workers - 1) * need.window;
     bytes += (ranks / kBlock + 1) * kSums * 8;
@@ -123,6 +125,7 @@ Outcome Engine::run(const Options& options) const {
     if (first().alone > 0 && options.iterations > 1)
         throw std::invalid_argument("exchanges from rest have one iteration");
     if (first().pattern == Pattern::sweep) return run_sweep(first(), passes_, options);
+    if (first().pattern == Pattern::tree) return run_tree(first(), passes_, options);
     return run_grid(step(), passes_, options);
 }
 

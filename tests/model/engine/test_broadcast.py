@@ -1,0 +1,242 @@
+"""Broadcasts: the engine equals the plain recurrence, and both their limits."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from close import close
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from machines import ideal
+from made_once import any_of, between
+from plain_ranks import Plain
+from test_plain import cases
+
+from pready.cli import main
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BULK, BY_KEY, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.simulate import prepared, run, simulate
+from pready.model.engine.simulation import CAUSES
+from pready.model.machine import machine as machines
+from pready.model.toml.reading import validated
+from pready.model.workload.exchange import ComputeTime
+from pready.model.workload.tree import by_level, children
+from pready.model.workload.workload import Workload
+
+RELAYED = [i for i in BY_KEY.values() if not (i.one_sided or i.one_by_one)]
+
+
+@st.composite
+def broadcasts(draw: st.DrawFn) -> dict[str, Any]:
+    case = draw(cases(("pt2pt",)))
+    ranks, workload = draw(between(2, 20)), case["workload"]
+    interface = draw(any_of(*RELAYED))
+    own = {"pattern": "bcast", "receiver": "waiting", "radix": draw(any_of(2, 3, 4, ranks))}
+    n = workload.n_partitions
+    divisors = [t for t in range(1, n + 1) if n % t == 0]
+    vcis = 1 if interface.completes == "master" else draw(any_of(1, 2, 3))
+    return {
+        **{name: case[name] for name in ("machine", "seed")},
+        "workload": workload.model_copy(update=own),
+        "approach": Approach(interface, draw(any_of(*divisors)) if interface.splits else 1, vcis),
+        "grid": (ranks,),
+        "radix": own["radix"],
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(broadcasts(), st.integers(1, 3))
+def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
+    equal(case, iterations)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(broadcasts(), st.integers(1, 2))
+def test_engine_equals_the_plain_recurrence_quickly(case: dict[str, Any], iterations: int) -> None:
+    equal(case, iterations)
+
+
+def equal(case: dict[str, Any], iterations: int) -> None:
+    plan = prepared(**case)
+    expected = Plain(case["machine"], plan).run(iterations)
+    out = run(plan, iterations, record=True)
+    ends = np.array([[e.end for e in row] for row in expected])
+    assert out.ends_s is not None
+    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    close(out.last_end_s, ends.max(axis=1), rtol=1e-12, atol=0)
+    begun = np.concatenate([[0.0], ends.max(axis=1)[:-1]])
+    close(out.mean_s, ends.max(axis=1) - begun, rtol=1e-12, atol=1e-14 * ends.max())
+    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+    for k, row in enumerate(expected):
+        last = [e for e in row[1:] if e.end >= ends[k].max() * (1 - 1e-13)]
+        if row[0].end >= ends[k].max() * (1 - 1e-12) or len(last) > 1:
+            continue  # the root itself, or which of several is last, is a matter of rounding
+        for cause in CAUSES:
+            close(out.causes_s[cause][k], last[0].causes[cause], rtol=0, atol=1e-12 * ends.max())
+
+
+@pytest.mark.parametrize(
+    ("ranks", "radix", "below"),
+    [
+        (8, 2, {0: [4, 2, 1], 1: [], 2: [3], 4: [6, 5], 6: [7]}),
+        (6, 2, {0: [4, 2, 1], 4: [5], 2: [3]}),
+        (9, 3, {0: [3, 6, 1, 2], 3: [4, 5], 6: [7, 8]}),
+        (5, 5, {0: [1, 2, 3, 4], 1: []}),
+    ],
+)
+def test_trees(ranks: int, radix: int, below: dict[int, list[int]]) -> None:
+    """The binomial tree of MPICH's MPIR_Bcast_intra_binomial: rank 0 of 8 sends to 4, 2, 1."""
+    for rank, those in below.items():
+        assert children(rank, ranks, radix) == those
+
+
+@given(st.integers(2, 300), st.integers(2, 300))
+def test_every_rank_has_one_parent_that_comes_before_it(ranks: int, radix: int) -> None:
+    tree = by_level(ranks, radix)
+    assert sorted(r for row in tree for r in row) == list(range(1, ranks))
+    assert all(r < below for r, row in enumerate(tree) for below in row)
+    depth = [0] * ranks
+    for r, row in enumerate(tree):
+        for below in row:
+            depth[below] = depth[r] + 1
+    assert depth == sorted(depth)
+    assert max(depth) <= math.ceil(math.log(ranks, radix) - 1e-9)
+
+
+# ---- limits on a machine where only bytes, or only overheads, take time ---------------------------------------------
+
+BYTE = 1e-9
+SIZE = 8000
+
+
+def workload(**own: Any) -> Workload:
+    return validated(
+        Workload,
+        {"threads": 8, "buffer": f"{SIZE} B", "pattern": "bcast", "compute": {"time": "1 ms"}, **own},
+        "test",
+    )
+
+
+def last(machine: machines.Machine, ranks: int, radix: int, approach: Approach, **own: Any) -> float:
+    """Seconds from the root's last ready partition until the last rank has everything."""
+    run_ = simulate(machine, workload(**own), approach, grid=(ranks,), radix=radix, iterations=1)
+    return float(run_.communication_s[0])
+
+
+def test_bulk_of_a_binomial_tree_is_its_depth_in_messages() -> None:
+    """Without overheads every level sends one after the other, the largest subtree first: log2 R of S G."""
+    for ranks, depth in ((2, 1), (4, 2), (8, 3), (16, 4), (13, 4)):
+        assert last(ideal(G=BYTE), ranks, 2, BULK) == pytest.approx(depth * SIZE * BYTE)
+
+
+def test_linear_is_all_messages_of_the_root() -> None:
+    for ranks in (2, 5, 16):
+        assert last(ideal(G=BYTE), ranks, ranks, BULK) == pytest.approx((ranks - 1) * SIZE * BYTE)
+        # 8 messages to each, all ready at once: as many bytes.
+        assert last(ideal(G=BYTE), ranks, ranks, Approach(BY_KEY["many"], 8)) == pytest.approx(
+            (ranks - 1) * SIZE * BYTE
+        )
+
+
+def test_two_levels_are_a_pipeline() -> None:
+    """4 ranks, binomial: 0 sends to 2 and 1, 2 to 3. With m messages, rank 0's last one to 2 leaves at (2 m - 2) units
+    of S G / m, is there a unit later, and at 3 one unit after that; the last to 1 is there at 2 m, too."""
+    unit = SIZE * BYTE / 8
+    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["many"], 8)) == pytest.approx(16 * unit)
+    # A chain (radix 2, 2 ranks of 3: 0 → 2 and 1): nothing to forward.
+    assert last(ideal(G=BYTE), 3, 2, Approach(BY_KEY["many"], 8)) == pytest.approx(16 * unit)
+
+
+def test_a_late_partition_alone_goes_down_the_tree() -> None:
+    """One of 8 threads late by longer than all others take: what is left is its eighth, level by level."""
+    late = {"arrivals": {"model": "laggard", "delay": "10 ms", "late": "thread"}}
+    unit = SIZE * BYTE / 8
+    assert last(ideal(G=BYTE), 16, 2, Approach(BY_KEY["many"], 8), **late) == pytest.approx(4 * unit)
+    assert last(ideal(G=BYTE), 16, 2, BULK, **late) == pytest.approx(4 * SIZE * BYTE)
+
+
+def test_overheads_add_up_along_the_deepest_path() -> None:
+    """o_s and o_r alone, a binomial tree of 8 in bulk: rank 4 has it at o_s + o_r, 6 at 2 of both, 7 at 3."""
+    o = 1e-6
+    machine = ideal(G=1e-300, o_s=o, o_r=o)
+    assert last(machine, 8, 2, BULK) == pytest.approx(3 * 2 * o)
+
+
+def test_linear_is_the_neighbour_list_of_its_root() -> None:
+    """Nobody sends on: the broadcast is the exchange of a list, to the last bit of what a rank has."""
+    machine = machines.load("niagara")
+    for key, transports in (("single", 1), ("many", 8), ("part", 4)):
+        approach = Approach(BY_KEY[key], transports)
+        late = {"arrivals": {"model": "laggard", "delay": "40 us", "late": "thread"}}
+        lists = [list(range(1, 16)), *([[]] * 15)]
+        listed = validated(
+            Workload,
+            {"threads": 8, "buffer": "64 KiB", "pattern": "neighbours", "neighbour_list": lists,
+             "compute": {"time": "1 ms"}, **late},
+            "test",
+        )  # fmt: skip
+        one = simulate(machine, listed, approach, grid=(16,), neighbours=lists, iterations=1)
+        other = simulate(machine, workload(buffer="64 KiB", **late), approach, grid=(16,), radix=16, iterations=1)
+        assert other.last_end_s[0] == pytest.approx(one.last_end_s[0], rel=1e-12)
+
+
+def test_what_a_tree_cannot_be() -> None:
+    machine = machines.load("niagara")
+    for key, vcis, said in (
+        ("rma-single-active", 1, "pattern = 'bcast' with RMA single - active; valid: sends that do not block"),
+        ("blocking", 1, "pattern = 'bcast' with Pt2Pt blocking; valid: sends that do not block"),
+        ("part", 2, "pattern = 'bcast' with Pt2Pt part over 2 VCIs"),
+    ):
+        with pytest.raises(PreadyError, match=said.replace("(", r"\(")):
+            simulate(machine, workload(), Approach(BY_KEY[key], 1, vcis), grid=(4,), iterations=1)
+    for own, said in (
+        ({"receiver": "computing"}, "receiver = 'computing' with pattern = 'bcast'"),
+        ({"pattern": "pt2pt", "radix": 4}, "radix = 4 with pattern = 'pt2pt'; valid: pattern 'bcast'"),
+        ({"radix": 1}, "radix"),
+    ):
+        with pytest.raises(PreadyError, match=said):
+            workload(**own)
+    with pytest.raises(PreadyError, match="a broadcast of ranks that share a node"):
+        predict(machine, workload(ranks_per_node=4, grid=[16]))
+
+
+def test_who_cannot_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything else refuses a broadcast in a line."""
+    path = tmp_path / "b.toml"
+    path.write_text('threads = 4\nbuffer = "1 MiB"\npattern = "bcast"\ncompute = { time = "1 ms" }\n')
+    for words, said in (
+        (["predict", "--engine", "timeline"], "a broadcast: not simulated by 'pready predict --engine timeline'"),
+        (["simulate", "--engine", "sst"], "a broadcast: not simulated by 'pready simulate --engine sst'"),
+        (["simulate", "--export", "goal", str(tmp_path / "x.goal")], "a broadcast: not simulated by"),
+        (["simulate", "--export", "trace", str(tmp_path / "x.json")], "--export trace of pattern = 'bcast'"),
+        (["prove", "--approach", "many", "--source", str(tmp_path / "s")], "pready prove of pattern = 'bcast'"),
+    ):
+        assert main([words[0], str(path), *words[1:]]) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
+    assert main(["explain", str(path), "--machine", "niagara"]) == 0
+    assert "late neighbour" in capsys.readouterr().out
+
+
+def test_a_prediction_counts_from_the_root_to_the_last_rank() -> None:
+    """What predict shows is what one simulation gives, and no approach of it is one that a tree cannot be."""
+    machine, w = machines.load("niagara"), workload(buffer="1 MiB", grid=[16], radix=16)
+    late = w.changed(**{"arrivals.model": "laggard", "arrivals.delay": "100 us", "arrivals.late": "thread"})
+    prediction = predict(machine, late, library="openmpi-persist")
+    bulk = simulate(machine, late, BULK, grid=(16,), radix=16, iterations=1)
+    assert prediction.bulk.time_s == pytest.approx(bulk.communication_s[0], rel=1e-9)
+    assert all(not p.approach.interface.one_sided for p in prediction.approaches)
+    assert prediction.ranks == (16, 1, 1)
+
+
+def test_compute_time_is_the_roots() -> None:
+    w = workload().model_copy(update={"compute": ComputeTime(time="3 ms")})  # type: ignore[arg-type]
+    out = simulate(ideal(G=BYTE), w, BULK, grid=(4,), iterations=2)
+    assert out.causes_s["compute"] == pytest.approx([3e-3, 3e-3])
