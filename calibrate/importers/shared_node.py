@@ -19,6 +19,7 @@ from pready.calibrate.machine.estimates import (
     value,
     with_fields,
 )
+from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.common.units import SI
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
@@ -30,10 +31,6 @@ SMALL = 64
 """Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
 LARGE = 3
 """Of the largest sizes: their bandwidth is the adapter's."""
-FULL = 0.75
-"""Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
-GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
-"""Between messages of one adapter, where no pairs were measured: 17 to 200 million messages a second."""
 
 
 def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapter:
@@ -47,13 +44,12 @@ def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapte
         Pairs' message rates; time per message of one pair.
     """
     pairs = {k: dict(zip(c.at, map(np.median, c.repeats), strict=True)) for k, c in beside.pair_rates.items()}
-    rails = Value[int](value=1, source="assumed", why="adapters of a node that ranks use in turn: one, or all as one")
     if not pairs:
         link = machine.inter.link_bandwidth.value
         why = "what one rank reaches; several may reach more"
         rate = value(BANDWIDTH, Estimate(link, 0.9 * link, 2 * link), why, "assumed")
-        return Adapter(rate=rate, gap=_unknown_gap(np.inf), rails=rails)
-    return Adapter(rate=_rate(pairs), gap=_gap(machine, pairs, stream), rails=rails)
+        return Adapter(rate=rate, gap=unknown_gap(np.inf), rails=RAILS)
+    return Adapter(rate=_rate(pairs), gap=_gap(machine, pairs, stream), rails=RAILS)
 
 
 def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
@@ -68,7 +64,7 @@ def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: C
         k: float(np.median([r[s] for s in r if s <= SMALL])) for k, r in pairs.items() if any(s <= SMALL for s in r)
     }
     if not small:
-        return _unknown_gap(np.inf)
+        return unknown_gap(np.inf)
     fewest, most = min(small), max(small, key=lambda k: small[k])
     alone = small[fewest] / fewest
     if stream is not None:
@@ -78,7 +74,7 @@ def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: C
     if small[most] < FULL * most * alone:
         why = f"osu_mbw_mr: {most} pairs of processes send {small[most] / alone:.2g}x as many messages as one"
         return value(TIME, Estimate(between, 0.8 * between, 1.25 * between), why)
-    return _unknown_gap(between)
+    return unknown_gap(between)
 
 
 def _apart(machine: Machine, pairs: int, rate: float) -> float:
@@ -88,13 +84,6 @@ def _apart(machine: Machine, pairs: int, rate: float) -> float:
     messages = pairs * DEFAULT_WINDOW
     together = messages / rate
     return (together - waited) / (messages - 1) if waited < together else 1 / rate
-
-
-def _unknown_gap(most: float) -> Value[float]:
-    """A gap that no measurement shows, below that of the fastest messages seen."""
-    why = "no rate of messages that only the adapter limits was measured: 17 to 200 million a second are usual"
-    middle, high = min(GAP_S, most), min(GAP_MOST, most)
-    return value(TIME, Estimate(middle, min(GAP_LEAST, middle), high), why, "assumed")
 
 
 def with_overheads_of_streams(machine: Machine) -> Machine:

@@ -1,7 +1,7 @@
-"""How one adapter serves several ranks of a node: message rate and bandwidth by ranks, beside the model's assumption.
+"""How one adapter serves several ranks of a node: bandwidth and message rate by ranks, and from them `[adapter]`.
 
-The engine lets ranks of a node share one adapter with the link bandwidth and the gap g that one rank was measured
-with. Whether that holds is measured here; where it does not, it is said, and how far off it is.
+Without that table the engine lets ranks of a node share the link bandwidth and the gap g that one rank was measured
+with.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value
 from pready.calibrate.machine.observations_of import Record, centre, load
 from pready.calibrate.measure.catalogue import PAIRS
 from pready.calibrate.measure.compile import Built
@@ -22,7 +23,8 @@ from pready.calibrate.measure.raw_file import Content, Point
 from pready.calibrate.measure.session import Outcome, environment_of, measure
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_bandwidth, format_size, format_time
-from pready.model.machine.machine import Machine
+from pready.model.machine import adapter as shared
+from pready.model.toml.provenance import Value
 from pready.model.version import VERSION
 
 SMALL, SMALL_WINDOW = 8, 256
@@ -34,6 +36,9 @@ FULL = 0.75
 """Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
 ALIKE = 1.1
 """Factor up to which two figures are taken to be one."""
+GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
+"""Between messages of one adapter that no measurement shows: 17 to 200 million messages a second."""
+RAILS = Value[int](value=1, source="assumed", why="adapters of a node that ranks use in turn: one, or all as one")
 HEAD = "Ranks of a node: "
 """How lines begin that a machine file's head has of this."""
 
@@ -210,14 +215,32 @@ def of_served(served: Sequence[Served]) -> Adapter:
     return Adapter(tuple(served), growth, gap, bool(limited))
 
 
-def lines(found: Adapter, machine: Machine | None = None) -> tuple[str, ...]:
-    """The findings, and where predictions with `machine` assume otherwise.
+def unknown_gap(most: float) -> Value[float]:
+    """A gap that no measurement shows, below that of the fastest messages seen."""
+    why = "no rate of messages that only the adapter limits was measured: 17 to 200 million a second are usual"
+    middle, high = min(GAP_S, most), min(GAP_MOST, most)
+    return value(TIME, Estimate(middle, min(GAP_LEAST, middle), high), why, "assumed")
 
-    Parameters
-    ----------
-    machine
-        None: the findings alone.
+
+def table(found: Adapter) -> shared.Adapter:
+    """`[adapter]`, as the most ranks showed it.
+
+    The gap is that of all ranks' small messages where their rate stopped growing; else it is below that, and assumed.
     """
+    ranks = f"{found.most} ranks of a node at once"
+    large = max((s for s in found.served if s.bytes == LARGE), key=lambda s: s.pairs)
+    took, size = large.message_s, large.bytes
+    moved = Estimate(size / took.value, size / took.high, size / took.low)
+    rate = value(BANDWIDTH, moved, f"{ranks}, messages of {format_size(LARGE)}")
+    if found.gap is not None and found.limits:
+        gap = value(TIME, found.gap, f"{ranks}, messages of {SMALL} B: their rate no longer grows with the ranks")
+    else:
+        gap = unknown_gap(np.inf if found.gap is None else found.gap.value)
+    return shared.Adapter(rate=rate, gap=gap, rails=RAILS)
+
+
+def lines(found: Adapter) -> tuple[str, ...]:
+    """The findings."""
     large, small = ([s for s in found.served if s.bytes == size] for size in (LARGE, SMALL))
     together = format_bandwidth(large[-1].bytes / large[-1].message_s.value)
     every = ", ".join(f"{format_time(s.message_s.value)} of {s.pairs}" for s in small)
@@ -226,9 +249,6 @@ def lines(found: Adapter, machine: Machine | None = None) -> tuple[str, ...]:
         f"{found.growth.high:.2f}), {together} in messages of {format_size(LARGE)}: {_shared(found)}",
         f"messages of {SMALL} B leave every {every}: {_gap(found)}",
     ]
-    if machine is not None:
-        assumed = still_assumed(found, machine)
-        told.append(f"assumed still: {'; '.join(assumed)}" if assumed else "nothing of it is assumed any more")
     return tuple(told)
 
 
@@ -247,19 +267,6 @@ def _gap(found: Adapter) -> str:
     if found.limits:
         return f"the adapter's gap is {format_time(found.gap.value)} {between}"
     return f"the rate grows with the ranks, the adapter's gap is at most {format_time(found.gap.value)} {between}"
-
-
-def still_assumed(found: Adapter, machine: Machine) -> list[str]:
-    """Where predictions of ranks that share a node take another value than was measured, or none can be told."""
-    out = []
-    if not found.one_link:
-        out.append(f"a bandwidth of one rank's for all, not {found.growth.value:.2f} times it")
-    g = machine.inter.segment(SMALL).g.value
-    taken = g + SMALL / machine.inter.link_bandwidth.value
-    known = found.gap is not None and found.limits and found.gap.low / ALIKE <= taken <= found.gap.high * ALIKE
-    if not known:
-        out.append(f"a gap of one rank's, g = {format_time(g)}, for the adapter of all")
-    return out
 
 
 UNMEASURED = (

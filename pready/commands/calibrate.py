@@ -16,7 +16,7 @@ from pready.calibrate.machine import shared_adapter
 from pready.calibrate.machine.calibrate import Calibration, provenance, run_measurements
 from pready.calibrate.machine.calibrate import calibrate as fit_file
 from pready.calibrate.machine.cross_validation import held_out
-from pready.calibrate.machine.merge import sealed
+from pready.calibrate.machine.merge import merged, sealed
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import Built, built_for
 from pready.calibrate.measure.job_script import Job
@@ -32,6 +32,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Fabric
+from pready.model.machine.writing import document
 from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, progress, status
@@ -84,7 +85,7 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
     "per_node",
     type=click.IntRange(2, 1024),
     metavar="K",
-    help="Up to K ranks on each of two nodes: add the times of a shared adapter to the file of -o.",
+    help="Up to K ranks on each of two nodes: what they share of the adapter, as [adapter] of the file of -o.",
 )
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit the raw file.")
 @options.seed("Of payloads and intervals.", bits=32)
@@ -164,11 +165,15 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
     found = shared_adapter.adapter(raw, key)
     if found is None:
         raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
-    told = shared_adapter.lines(found, machines.load(str(output)))
-    write_text(output, shared_adapter.noted(text, told))
+    machine = machines.load(str(output)).model_copy(update={"adapter": shared_adapter.table(found)})
+    done = merged(text, str(output), {"adapter": document(machine)["adapter"]}, ("adapter",))
+    told = shared_adapter.lines(found)
+    write_text(output, shared_adapter.noted(done.text, told))
     for line in told:
         click.echo(f"  {shared_adapter.HEAD}{line}", err=True)
-    click.echo(f"wrote {output}: the same values, and these lines in its head", err=True)
+    for line in done.told:
+        click.echo(f"  {line}", err=True)
+    click.echo(f"wrote {output}: [adapter], and these lines in its head", err=True)
 
 
 def _check_intra(output: Path, rig: str | None, name: str | None) -> None:

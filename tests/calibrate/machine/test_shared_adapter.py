@@ -29,7 +29,7 @@ from pready.calibrate.machine.shared_adapter import (
     noted,
     of_served,
     points,
-    still_assumed,
+    table,
 )
 from pready.calibrate.measure.catalogue import PAIRS
 from pready.calibrate.measure.raw_file import Point, Records, read
@@ -37,6 +37,7 @@ from pready.calibrate.measure.session import measure
 from pready.calibrate.rig.namespaces import Rig, RigUnavailable
 from pready.cli import main
 from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
 from pready.model.machine.writing import dumps
 
 US = 1e-6
@@ -92,7 +93,7 @@ def test_a_rank_that_does_not_fill_the_link() -> None:
     assert found.growth.value == pytest.approx(2.0)
     assert not found.one_link
     assert "one alone does not fill the link" in lines(found)[0]
-    assert "a bandwidth of one rank's for all, not 2.00 times it" in lines(found, ideal())[-1]
+    assert table(found).rate.value == pytest.approx(LINK)  # of all ranks, not of one
 
 
 def test_turns_on_cores_say_nothing_of_the_adapter() -> None:
@@ -100,18 +101,25 @@ def test_turns_on_cores_say_nothing_of_the_adapter() -> None:
     found = of_served(served(2, cores=1, own=4 * US, gap=1.5 * US))
     assert found.gap is None
     assert "says nothing of the adapter" in lines(found)[1]
-    assert "assumed still: a gap of one rank's" in lines(found, ideal(g=4 * US))[-1]
+    assert table(found).gap.source == "assumed"
     # Of eight ranks on four cores the steady ones count.
     some = of_served(served(8, cores=4, own=4 * US, gap=1.5 * US))
     assert some.gap is not None
     assert some.gap.value == pytest.approx(1.5 * US)
 
 
-def test_what_predictions_take_as_it_was_measured_is_not_assumed() -> None:
-    found = of_served(served(8, own=1.5 * US, gap=1.5 * US))
-    assert still_assumed(found, ideal(g=1.5 * US, G=1 / LINK)) == []
-    assert lines(found, ideal(g=1.5 * US, G=1 / LINK))[-1] == "nothing of it is assumed any more"
-    assert len(still_assumed(found, ideal(g=3 * US, G=1 / LINK))) == 1
+def test_the_adapter_that_was_measured_is_the_machines() -> None:
+    """A gap where the rate stopped growing, with its interval; else one below what was seen, assumed."""
+    made = table(of_served(served(8, 0.01, own=4 * US, gap=1.5 * US)))
+    assert (made.gap.source, made.rate.source) == ("measured", "measured")
+    assert made.gap.value == pytest.approx(1.5 * US, rel=0.03)
+    assert made.gap.interval is not None
+    assert made.gap.interval[0] < 1.5 * US < made.gap.interval[1]
+    assert made.rate.value == pytest.approx(LINK, rel=0.03)
+    grows = table(of_served(served(8, own=0.4 * US, gap=0.001 * US)))
+    assert grows.gap.source == "assumed"
+    assert grows.gap.interval is not None
+    assert grows.gap.interval[1] == pytest.approx(0.05 * US)  # eight ranks, 0.4 us apart each
 
 
 def test_one_rank_alone_is_too_little() -> None:
@@ -161,9 +169,15 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert found.gap is not None
     assert found.gap.value == pytest.approx(1.5 * US)
     assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert "assumed still: a gap of one rank's, g = 4 us, for the adapter of all" in told[-2]
+    assert "new: adapter = a table" in capsys.readouterr().err
+    made = load(str(file)).adapter
+    assert made is not None
+    assert made.gap.value == pytest.approx(1.5 * US)
+    assert made.rate.value == pytest.approx(LINK)
     assert [line for line in file.read_text().splitlines() if "the adapter's gap is 1.5 us" in line]
+    assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0  # again: the same
+    assert file.read_text().count("[adapter]") == 1
+    capsys.readouterr()
     assert main(["calibrate", "report", str(raw)]) == 0
     assert "8 at once move 1.00 times" in capsys.readouterr().out
     assert main(["calibrate", "report", str(raw), "-o", str(tmp_path / "x.png")]) == 2
