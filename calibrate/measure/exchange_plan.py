@@ -60,6 +60,8 @@ class ExchangePlan:
     shares
         By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
         None: every thread owns a part of every buffer.
+    consume
+        Seconds, seconds per byte, and threads: their work on each user partition that a rank receives.
     """
 
     ranks: int
@@ -68,6 +70,7 @@ class ExchangePlan:
     phases: tuple[Phase, ...]
     ready: Array
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
+    consume: tuple[float, float, int] | None = None
 
     @property
     def iterations(self) -> int:
@@ -80,6 +83,9 @@ class ExchangePlan:
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
         lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
+        if self.consume is not None:
+            time, per_byte, threads = self.consume
+            lines.append(f"consume {time!r} {per_byte!r} {threads}")
         lines += [f"first {i}" for i, phase in enumerate(self.phases) if phase.receives_first]
         for i, phase in enumerate(self.phases):
             for e in phase.edges:
@@ -176,7 +182,9 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     drawn = [draws.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     shares = _shares(pattern, of.thread_grid)
-    return ExchangePlan(pattern.ranks, workload.threads, workload.partitions_per_thread, phases, ready, shares)
+    does, threads = workload.consume, workload.threads
+    work = None if does is None else (does.time or 0.0, does.per_byte or 0.0, does.threads or threads)
+    return ExchangePlan(pattern.ranks, threads, workload.partitions_per_thread, phases, ready, shares, work)
 
 
 def _shares(pattern: Pattern, thread_grid: tuple[int, int, int] | None) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -38,6 +38,8 @@ class Interface:
     """The threads meet in a barrier before the message goes."""
     persistent: bool = False
     """Requests are set up before the loop (MPI_Send_init) and started in it."""
+    told_whole: bool = False
+    """MPI_Parrived is false for every partition until the last is there."""
     one_by_one: bool = False
     """Sends that block: a message is issued when the one before is complete."""
     counts: bool = False
@@ -85,7 +87,7 @@ class Interface:
     def tells(self) -> bool:
         """Does a receiver know of each message by itself, by MPI_Parrived or MPI_Test? Of puts it knows no more than
         the end of their epoch: a flag for each would be another exchange."""
-        return self.splits and not self.one_sided
+        return self.splits and not self.one_sided and not self.told_whole
 
     @property
     def shakes(self) -> bool:
@@ -120,6 +122,8 @@ PART = Interface(
     mechanism="tags",
     motif="partitioned",
 )
+# ParaStation MPI: mpich2/src/mpid/psp/src/mpid_part.c.
+PART_WHOLE = replace(PART, key="part-whole", told_whole=True, motif=None)
 # The active-message path of released MPICH (gillis2023 3.1): the data go once the clear-to-send of this iteration is
 # seen. MPI_Pready makes no progress, so that is in MPI_Wait, after the threads have joined. Beyond
 # MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE the receiver reads the data: of a receiver outside MPI for 200 ms, 16000 B had
@@ -204,6 +208,7 @@ INTERFACES: tuple[Interface, ...] = (
     MANY,
     MANY_JOINED,
     PART,
+    PART_WHOLE,
     PART_AM,
     RMA_SINGLE_ACTIVE,
     RMA_MANY_ACTIVE,

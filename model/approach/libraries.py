@@ -100,6 +100,7 @@ PARASTATION = LibraryProfile(
     why="one MPI_Isend per partition, min(sender's, receiver's) of them, after this iteration's clear-to-send",
     source="ParaStation/psmpi mpich2/src/mpid/psp/src/mpid_part.c",
     facts=library_facts.PARASTATION,
+    told_whole=True,
     part_since="5.8.0",
     family="ParaStation",
 )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pready.model.approach.interfaces import PART, PART_AM, PERSISTENT, Approach, Interface
+from pready.model.approach.interfaces import PART, PART_AM, PART_WHOLE, PERSISTENT, Approach, Interface
 
 Messages = Literal["one", "aggregated", "per partition", "min size", "set", "none"]
 Family = Literal["MPICH", "Open MPI", "ParaStation", "Spectrum MPI", "Fujitsu MPI", "any"]
@@ -93,6 +93,8 @@ class LibraryProfile:
     """The code base that moves its messages and puts."""
     vci_setting: str = ""
     """How it is told to use ``{n}`` VCIs; empty: it cannot."""
+    told_whole: bool = False
+    """MPI_Parrived tells of the whole request only."""
     global_progress: bool = True
     """A thread in MPI makes progress for all VCIs, not for its own only."""
 
@@ -101,7 +103,9 @@ class LibraryProfile:
         """The interface behind ``MPI_Psend_init``; None without partitioned operations."""
         if self.messages == "none":
             return None
-        return PART if self.early else PART_AM
+        if not self.early:
+            return PART_AM
+        return PART_WHOLE if self.told_whole else PART
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -47,8 +47,8 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
         received = max(received, joins[r]) if ranks.computing else received
         causes = attributed(last, sent[r].last, end) | {"compute": sent[r].last - posted[r]}
         if ranks.setting.consumers:
-            told, free = end, joins[r] if ranks.computing else posted[r]
-            end = max(end, consumed(ranks, mine, floors, told, free)) if mine else end
+            told = end
+            end = max(end, consumed(ranks, mine, floors, told, joins[r])) if mine else end
             causes["consume"] = end - told
         out.append(Ended(received, end, causes))
     for r in every:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
 from pready.calibrate.measure.raw_file import Point
 from pready.model.advice.predict import chosen_ways
-from pready.model.approach.interfaces import EACH, PART, PART_AM, Approach, Interface, whole
+from pready.model.approach.interfaces import EACH, PART, PART_AM, PART_WHOLE, Approach, Interface, whole
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.mapping import partitions_per_direction
@@ -106,6 +106,8 @@ def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
     """``part`` as the library does it, which may send no partition early."""
     if approach.interface is PART and library.part is PART_AM:
         return PART_AM.into(1, approach.vcis)
+    if approach.interface is PART and library.part is PART_WHOLE:
+        return replace(approach, interface=PART_WHOLE)
     return approach
 
 
@@ -118,6 +120,8 @@ def _sent(approach: Approach, n_partitions: int) -> Sent:
     interface = approach.interface
     if interface is PART_AM:
         return Sent(approach, "part", n_partitions)
+    if interface is PART_WHOLE:
+        return Sent(approach, "part", approach.transport_partitions)
     if interface.key not in EXCHANGE_WAYS:
         raise PreadyError(f"approach = '{interface.key}' cannot be measured", valid=", ".join(EXCHANGE_WAYS))
     return Sent(approach, interface.key, approach.transport_partitions)
@@ -145,7 +149,7 @@ def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Inte
     best = prediction.advised
     found = {best.approach.interface: best} if best.approach != baseline else {}
     for row in sorted(candidates(prediction.approaches, baseline), key=lambda p: -p.eta):
-        if row.key in EXCHANGE_WAYS or row.approach.interface is PART_AM:
+        if row.key in EXCHANGE_WAYS or row.approach.interface in (PART_AM, PART_WHOLE):
             found.setdefault(row.approach.interface, row)
     return found
 

@@ -129,7 +129,7 @@ static void send_once(State *s, double *values)
 #pragma omp parallel num_threads(e->threads)
     {
         int thread = omp_get_thread_num();
-        exchange_enter(e);
+        exchange_enter(e, e->threads);
 #pragma omp barrier /* every thread is awake before the clock starts */
         if (thread == 0) {
             start = now_s();
@@ -161,7 +161,7 @@ static void receive_once(Exchange *e)
     if (e->way->thread_done != NULL && !e->master_receives) {
 #pragma omp parallel num_threads(e->threads)
         {
-            exchange_enter(e);
+            exchange_enter(e, e->threads);
             e->way->thread_done(e, omp_get_thread_num());
         }
     }

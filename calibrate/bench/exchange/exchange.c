@@ -9,7 +9,8 @@
  * it computed in each of them, and when it ended it; of bulk alone, for each rank when each user partition was ready in
  * each phase, in seconds after that began (`moments` of them).
  *
- * Before the timed iterations and after them one is checked: every byte of every buffer.
+ * Before the timed iterations and after them one is checked: every byte of every buffer, and where threads work
+ * on what comes, of each user partition as soon as it is said to be there.
  *
  * `cores`: of this rank's host, over its ranks' threads. `slice_s`: of a rank that shares them, where the kernel lets it
  * choose. `core_wait_s`: the part of an iteration's communication in which a rank, its threads joined, was ready to run
@@ -61,16 +62,22 @@ static double perform(Exchange *e, long iteration, const double *ready)
     board_note(iteration, e->before + e->step, COMPUTING);
 #pragma omp parallel num_threads(e->threads)
     {
-        exchange_enter(e);
+        exchange_enter(e, e->threads);
         exchange_compute(e, omp_get_thread_num(), start, ready);
     }
     board_note(iteration, e->before + e->step, FINISHING);
     double waited = e->patience == POLLING ? 0 : waited_for_core_s();
     call(e->way->join, e);
+    if (consumes_early(e)) {
+        consume_early(e);
+    }
     if (!e->now->receives_first) {
         call(e->way->wait_receives, e);
     }
     call(e->way->wait_sends, e);
+    if (e->work.threads > 0 && !consumes_early(e)) {
+        consume_late(e);
+    }
     e->core_wait += e->patience == POLLING ? 0 : waited_for_core_s() - waited;
     for (int i = 0; i < e->threads; i++) {
         last = fmax(last, e->team[i].last);
@@ -82,6 +89,7 @@ static double perform(Exchange *e, long iteration, const double *ready)
 static double perform_all(Exchange *e, long iteration, bool ready_at_once)
 {
     double computed = 0;
+    e->checking = ready_at_once;
     for (e->step = 0; e->step < e->phases; e->step++) {
         e->now = &e->phase[e->step];
         size_t row = ((size_t)iteration * (size_t)e->phases + (size_t)e->step) * (size_t)e->partitions;
@@ -101,12 +109,6 @@ static bool faulty(const Exchange *e, const char *kind)
     return run_is(e->run, "fault", kind) && run_integer(e->run, "fault_rank") == e->bench->rank;
 }
 
-/* An edge's place in the pattern of its sender: both ends know phase and tag. */
-static size_t place(const Exchange *e, int phase, const Edge *edge)
-{
-    return ((size_t)(e->before + phase) * (size_t)e->most_tags + (size_t)edge->tag) << 33;
-}
-
 static void fill(Exchange *e)
 {
     for (int p = 0; p < e->phases; p++) {
@@ -123,6 +125,10 @@ static void fill(Exchange *e)
 
 static Wrong look(const Exchange *e)
 {
+    int misread = e->work.threads > 0 ? atomic_load(&e->misread) : -1;
+    if (misread >= 0) {
+        return (Wrong){e->bench->rank, e->phase->receive[misread].peer, e->before};
+    }
     for (int p = 0; p < e->phases; p++) {
         for (int i = 0; i < e->phase[p].receives; i++) {
             const Edge *r = &e->phase[p].receive[i];

@@ -55,6 +55,12 @@ typedef struct {
     double last; /* when its last partition was ready */
 } Worker;
 
+/* Of each thread that works on what a rank receives, for each user partition. */
+typedef struct {
+    int threads; /* 0: nobody does */
+    double time_s, byte_s;
+} Work;
+
 /* How ranks wait: NAPPING and YIELDING where they share cores. */
 typedef enum { POLLING, YIELDING, NAPPING } Patience;
 
@@ -87,6 +93,10 @@ typedef struct Exchange {
     MPI_Win *windows;
     atomic_bool is_open;
     omp_lock_t opening;
+    Work work;
+    bool checking;                  /* a partition's bytes are looked at instead, as soon as it is there */
+    atomic_int *there, *untaken;    /* by message: is it, and how many of its user partitions nobody works on yet */
+    atomic_int all_untaken, misread; /* misread: the edge of a partition that was there with other bytes; or -1 */
 } Exchange;
 
 /* NULL members do nothing. */
@@ -104,6 +114,7 @@ typedef struct ExchangeWay {
     void (*thread_done)(Exchange *e, int thread);    /* each thread after its last partition: it completes its own */
     void (*join)(Exchange *e);                       /* master, after the threads have joined */
     void (*wait_sends)(Exchange *e);                 /* master */
+    bool (*arrived)(Exchange *e, int edge, int bin); /* is that part of a receive there? NULL: none tells */
     void (*free)(Exchange *e);                       /* collective */
 } ExchangeWay;
 
@@ -136,10 +147,16 @@ void exchange_open(Exchange *e);
 void exchange_close(Exchange *e);
 /* Before a phase: no partition is ready. */
 void exchange_reset(Exchange *e);
-/* First in each thread of the team. */
-void exchange_enter(const Exchange *e);
+/* First in each thread of a team of so many. */
+void exchange_enter(const Exchange *e, int threads);
 /* One thread's computing: its partitions become ready `ready` seconds after `start`, or at once if NULL. */
 void exchange_compute(Exchange *e, int thread, double start, const double *ready);
+
+/* consume.c: threads that work on what comes, as soon as it is there, or after the end. */
+void consume_open(Exchange *e);
+void consume_reset(Exchange *e);
+void consume_early(Exchange *e);
+void consume_late(Exchange *e);
 
 /* waiting.c: how this rank waits for others and for time, alike on all ranks: the most careful way. */
 void choose_waiting(const Exchanges *all, Run *run);
@@ -152,6 +169,17 @@ static inline void call(void (*act)(Exchange *e), Exchange *e)
     if (act != NULL) {
         act(e);
     }
+}
+
+static inline bool consumes_early(const Exchange *e)
+{
+    return e->work.threads > 0 && e->way->arrived != NULL;
+}
+
+/* An edge's place in the pattern of its sender: both ends know phase and tag. */
+static inline size_t place(const Exchange *e, int phase, const Edge *edge)
+{
+    return ((size_t)(e->before + phase) * (size_t)e->most_tags + (size_t)edge->tag) << 33;
 }
 
 static inline size_t part_bytes(const Exchange *e, const Edge *edge)

@@ -4,6 +4,7 @@
  *   exchange RANKS THREADS THETA PHASES ITERATIONS
  *   first PHASE                                        receives come before computing in this phase
  *   share TAG THREAD PEER_THREAD                       THREAD owns the next part of such buffers, PEER_THREAD receives it
+ *   consume SECONDS SECONDS_PER_BYTE THREADS           so many threads work so long on each user partition received
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
  *   end
@@ -92,6 +93,9 @@ static bool take_line(Exchange *e, const char *line)
     size_t out, in;
     if (sscanf(line, "share %d %d %d", &tag, &thread, &peer_thread) == 3) {
         return take_share(e, tag, thread, peer_thread);
+    }
+    if (sscanf(line, "consume %lf %lf %d", &e->work.time_s, &e->work.byte_s, &e->work.threads) == 3) {
+        return e->work.threads > 0 && e->work.time_s >= 0 && e->work.byte_s >= 0;
     }
     if (sscanf(line, "first %d", &phase) == 1 && phase >= 0 && phase < e->phases) {
         return e->phase[phase].receives_first = true;

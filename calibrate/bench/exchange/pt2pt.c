@@ -185,6 +185,13 @@ const ExchangeWay exchange_blocking = {
 
 /* ---- a message per bin ------------------------------------------------------------------------------------------ */
 
+static bool part_arrived(Exchange *e, int edge, int bin)
+{
+    int there = 0;
+    MPI_Test(receive_at(e, edge, bin), &there, MPI_STATUS_IGNORE);
+    return there != 0;
+}
+
 static void many_ready(Exchange *e, const Job *job)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
@@ -192,7 +199,7 @@ static void many_ready(Exchange *e, const Job *job)
     }
 }
 
-/* A thread completes the messages that it sent, then those that it receives. */
+/* A thread completes the messages that it sent, then those that it receives, unless threads work on what comes. */
 static void complete_own(Exchange *e, int thread)
 {
     const Worker *self = &e->team[thread];
@@ -202,7 +209,7 @@ static void complete_own(Exchange *e, int thread)
             exchange_wait(e, 1, send_at(e, i, job->bin));
         }
     }
-    for (int bin = 0; !e->now->receives_first && bin < e->bins; bin++) {
+    for (int bin = 0; !e->now->receives_first && !consumes_early(e) && bin < e->bins; bin++) {
         for (int i = 0; i < e->now->receives; i++) {
             if (receiving_thread(e, &e->now->receive[i], bin) == thread) {
                 exchange_wait(e, 1, receive_at(e, i, bin));
@@ -220,6 +227,7 @@ const ExchangeWay exchange_many = {
     .ready = many_ready,
     .thread_done = complete_own,
     .wait_sends = wait_sends,
+    .arrived = part_arrived,
     .free = release,
 };
 
@@ -232,6 +240,7 @@ const ExchangeWay exchange_many_joined = {
     .wait_receives = wait_receives,
     .ready = many_ready,
     .wait_sends = wait_sends,
+    .arrived = part_arrived,
     .free = release,
 };
 
@@ -251,6 +260,7 @@ const ExchangeWay exchange_per_thread = {
     .ready = per_thread_ready,
     .thread_done = complete_own,
     .wait_sends = wait_sends,
+    .arrived = part_arrived,
     .free = release,
 };
 
@@ -276,6 +286,13 @@ static void part_init(Exchange *e)
     }
 }
 
+static bool partition_arrived(Exchange *e, int edge, int bin)
+{
+    int there = 0;
+    MPI_Parrived(*receive_at(e, edge, 0), bin, &there);
+    return there != 0;
+}
+
 static void part_ready(Exchange *e, const Job *job)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
@@ -291,6 +308,7 @@ const ExchangeWay exchange_part = {
     .begin_sends = start_sends,
     .ready = part_ready,
     .wait_sends = wait_sends,
+    .arrived = partition_arrived,
     .free = release,
 };
 

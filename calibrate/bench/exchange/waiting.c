@@ -46,12 +46,24 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
     }
 }
 
-/* Threads of a rank that poll at a time: those that complete their own messages, or the master. */
+/* Threads of a rank that poll at a time: those that complete their own messages or work on what comes, or the
+ * master. */
 static int pollers(const Exchanges *all)
 {
     int most = 1;
     for (int i = 0; i < all->count; i++) {
-        most = all->each[i].way->thread_done != NULL ? all->each->threads : most;
+        const Exchange *e = &all->each[i];
+        most = e->way->thread_done != NULL && most < e->threads ? e->threads : most;
+        most = consumes_early(e) && most < e->work.threads ? e->work.threads : most;
+    }
+    return most;
+}
+
+static int most_threads(const Exchanges *all)
+{
+    int most = all->each->threads;
+    for (int i = 0; i < all->count; i++) {
+        most = all->each[i].work.threads > most ? all->each[i].work.threads : most;
     }
     return most;
 }
@@ -68,7 +80,7 @@ void choose_waiting(const Exchanges *all, Run *run)
 {
     Exchange *e = all->each;
     int ranks, cores = binding_here(&ranks), mine[3], least[3];
-    mine[0] = cores >= ranks * e->threads;
+    mine[0] = cores >= ranks * most_threads(all);
     mine[1] = cores >= ranks * pollers(all);
     mine[2] = binding_one_group() && pollers(all) == 1;
     MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, e->bench->control);

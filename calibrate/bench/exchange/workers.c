@@ -14,6 +14,7 @@ void exchange_open(Exchange *e)
     for (int i = 0; i < e->threads; i++) {
         e->team[i].sent = memory_of(e->run, jobs * sizeof(int));
     }
+    consume_open(e);
     e->now = e->phase;
     call(e->way->init, e);
     e->step = 0;
@@ -30,11 +31,12 @@ void exchange_reset(Exchange *e)
     for (int job = 0; job < e->now->jobs; job++) {
         atomic_store(&e->missing[job], e->now->job[job].needed);
     }
+    consume_reset(e);
 }
 
-void exchange_enter(const Exchange *e)
+void exchange_enter(const Exchange *e, int threads)
 {
-    team_check(e->threads);
+    team_check(threads);
     if (e->computing == SLEEPING) {
         prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us by default, of this thread alone */
     }

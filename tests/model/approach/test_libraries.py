@@ -93,3 +93,14 @@ def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:
     assert intel.transports([1, 8], threads=8, n_partitions=8) == [1]
     assert "unknown" in intel.why
     assert intel.measured(early=True, why="measured").transports([1, 8], threads=8, n_partitions=8) == [8]
+
+
+def test_parastation_tells_of_the_whole_request_only() -> None:
+    part = library("parastation@5.13").part
+    assert part is not None
+    assert part.partitioned
+    assert part.counts
+    assert not part.tells
+    told = library("openmpi-persist").part
+    assert told is not None
+    assert told.tells

@@ -118,6 +118,8 @@ def time_of(machine: Machine, w: Workload, key: str) -> float:
         ("single", 50e-6, 1, 160e-6 + 4 * 50e-6),
         ("single", 50e-6, 3, 160e-6 + 2 * 50e-6),
         ("part-am", 50e-6, 4, 160e-6 + 50e-6),
+        # MPI_Parrived that tells of the whole request only.
+        ("part-whole", 50e-6, 1, 160e-6 + 4 * 50e-6),
         # Nothing tells the target of a single put.
         ("rma-single-active", 50e-6, 1, 160e-6 + 4 * 50e-6),
         ("rma-many-passive", 50e-6, 4, 160e-6 + 50e-6),

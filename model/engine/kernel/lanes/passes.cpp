@@ -291,7 +291,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             const V received = p.receiver_computes ? larger(complete, theirs) : complete;
             const V told = larger(p.waits_for_sends ? larger(received, done + met) : received, join);
             const Causes cause = attribute(r, ready, told);
-            const V end = p.consumers == 0 ? told : consume(p, s, told, p.receiver_computes ? theirs : start, count);
+            const V end = p.consumers == 0 ? told : consume(p, s, told, p.alone > 0 && !p.receiver_computes ? start : theirs, count);
             for (int l = 0; l < count; ++l) {
                 state.next_start[u + l] = state.next_start[u + l + p.alone] = end[l];
                 state.next_nic[u + l] = own[l][kNic];

@@ -1,0 +1,86 @@
+"""Threads that work on what comes, performed by real MPI: a partition's bytes are looked at as soon as it is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_exchange import RANKS, exchange_plan, performed, started, workload
+
+from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import read
+
+_ = started  # a fixture
+
+WORK = 5e-3
+"""Of one thread on a user partition; 4 of them come, from each neighbour."""
+
+
+@pytest.mark.parametrize(
+    ("consume", "line"),
+    [
+        ({"time": "0.25 s"}, "consume 0.25 0.0 2"),
+        ({"per_byte": "1 s/MB", "threads": 5}, "consume 0.0 1e-06 5"),
+    ],
+)
+def test_the_plan_says_who_works_how_long(consume: dict[str, Any], line: str) -> None:
+    assert line in exchange_plan(workload(consume=consume), 1, 0).text().splitlines()
+    assert "consume" not in exchange_plan(workload(), 1, 0).text()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("threads", [1, 3])
+def test_every_way_performs_it_and_every_byte_is_right(
+    started: tuple[Launcher, Built], tmp_path: Path, threads: int
+) -> None:
+    what = workload(pattern="halo3d", grid=[2, 2], consume={"time": f"{WORK} s", "threads": threads})
+    plan = exchange_plan(what, 3, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 2, 4)]
+    assert performed(started, plan, tmp_path, ways).failures == {}
+    for line in read(tmp_path / "raw.jsonl").points.values():
+        rows = np.array(line["record"]["lists"]["ranks_s"])
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(3, RANKS, 3), 2, 0)
+        # 4 neighbours (two of them twice), 4 partitions each, 1 or 3 threads.
+        assert (ended - begun - computed >= WORK * np.ceil(16 / threads)).all()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("approach", ["single", "part", "many"])
+def test_wrong_bytes_are_noticed(started: tuple[Launcher, Built], tmp_path: Path, approach: str) -> None:
+    what = workload(pattern="halo3d", grid=[2, 2], consume={"time": "0 s"})
+    wrong = {"approach": approach, "transport": 4, "fault": "corrupt", "fault_rank": 2}
+    (reason,) = performed(started, exchange_plan(what, 2, 0), tmp_path, [wrong]).failures.values()
+    assert "received from rank 2 what was not sent" in reason
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+def test_what_waits_for_nothing_starts_early(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    # Rank 0's last thread is late by 200 ms. The others' 4 partitions of 25 ms each: two have come long before.
+    late, work = 0.2, 0.025
+    what = workload(
+        pattern="neighbours",
+        neighbour_list=[[1], [], [], []],
+        buffer="256 B",
+        consume={"time": f"{work} s", "threads": 1},
+        arrivals={"model": "none"},
+    )
+    plan = exchange_plan(what, 1, 0)
+    ready = np.zeros(plan.ready.shape)
+    ready[0, 0, 0, 2:] = late
+    took = {}
+    for approach, transport in (("single", 1), ("many-joined", 4)):
+        out = tmp_path / approach
+        out.mkdir()
+        point = {"approach": approach, "transport": transport}
+        assert performed(started, replace(plan, ready=ready), out, [point]).failures == {}
+        (line,) = read(out / "raw.jsonl").points.values()
+        begun, _, ended = np.array(line["record"]["lists"]["ranks_s"])[0, : 3 * RANKS].reshape(RANKS, 3)[1]
+        took[approach] = ended - begun
+    assert took["single"] >= late + 4 * work
+    assert late + 2 * work <= took["many-joined"] < took["single"] - work
