@@ -33,12 +33,6 @@ def mean_errors(cases: Sequence[CaseResult]) -> list[float]:
     return [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
 
 
-def of_means(cases: Sequence[CaseResult], limit: float) -> Check:
-    """The median of `mean_errors`."""
-    errors = mean_errors(cases)
-    return at_most("error of mean time, median", percentile(errors, 50), limit, len(errors))
-
-
 def clear(cases: Sequence[CaseResult]) -> list[CaseResult]:
     """Those whose measured saving is further from the verdict's limit than its own spread."""
     return [c for c in cases if not c.saving_measured_low <= MIN_GAIN <= c.saving_measured_high]

@@ -11,8 +11,6 @@ from pathlib import Path
 from pready.calibrate.measure.compile import find_mpicc, find_mpiexec
 from pready.model.common.errors import PreadyError
 
-LARGEST_MIB = 1 << 20
-
 
 def compiler_for(command: Sequence[str], given: str | None = None) -> list[str]:
     """The MPI compiler for a command: `given`, else $MPICC, else beside the launcher, else as of `find_mpicc`."""

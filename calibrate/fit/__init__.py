@@ -5,8 +5,7 @@
     results.py       the fit's results           lines.py         robust straight lines
     other_curves.py  in flight, threads, …       location.py      the centre of repeated times
     taken_lock.py    waiting for a lock          bootstrap.py     intervals
-    synthetic.py     machines with known answer  linearity.py     would one line have done?
-    sizes_to_measure.py  before and after a first fit
+    linearity.py     would one line have done?   sizes_to_measure.py  before and after a first fit
 
 References
 ----------

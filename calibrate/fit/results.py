@@ -13,7 +13,6 @@ from pready.model.common.errors import PreadyError
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
 CONFIDENCE = 0.95
-PARAMETERS = ("L", "o_s", "o_r", "g", "G")
 
 
 @dataclass(frozen=True)

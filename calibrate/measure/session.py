@@ -61,7 +61,6 @@ class Progress:
     done: int
     """Points that need no more measuring in this run, those of earlier runs included."""
     total: int
-    elapsed_s: float
     left_s: float
     """Estimated time to the end, at most the rest of the budget."""
 
@@ -173,17 +172,8 @@ def measure(
                 elapsed = time.monotonic() - begun
                 pace = elapsed / (done + 1)
                 left = min(max(budget_s - elapsed, 0.0), pace * (len(missing) - done - 1))
-                on_point(
-                    Progress(
-                        point,
-                        found if reason is None else None,
-                        reason,
-                        known + done + 1,
-                        len(wanted),
-                        elapsed,
-                        left,
-                    )
-                )
+                kept = found if reason is None else None
+                on_point(Progress(point, kept, reason, known + done + 1, len(wanted), left))
                 if in_a_row >= RESTARTS_IN_A_ROW:
                     raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
                 if in_a_row and done + 1 < len(missing):

@@ -30,8 +30,6 @@ LARGEST_SEED = 2**64 - 1
 LARGEST_ITERATION = 2**32 - 1
 """Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
 LARGEST_COUNT = 2**63 - 1
-LARGEST_RECORD = 2**27
-"""End times (ranks × iterations) that are kept unless asked for: none above it, 1 GiB."""
 GIB = 2**30
 SMALL = 2**22
 """Bytes that are there without asking."""

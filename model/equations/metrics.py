@@ -60,13 +60,3 @@ def projected_speedup(share: float, communication_speedup: float) -> float:
     if not communication_speedup > 0:
         raise PreadyError(f"communication_speedup = {communication_speedup!r}", valid="greater than 0")
     return 1 / (1 - share + share / communication_speedup)
-
-
-FORMULAS = (
-    eta,
-    speedup_percent,
-    overhead,
-    perceived_bandwidth,
-    application_availability,
-    early_bird_percent,
-)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -384,9 +384,3 @@ def by_name() -> dict[str, list[Term]]:
 def without(costs: Costs, terms: Iterable[Term]) -> dict[str, Replaced]:
     """The fields of some terms as zeros, each of the shape it has in `costs`."""
     return {c: np.zeros_like(getattr(costs, c)) for t in terms for c in t.costs}
-
-
-def fields_without_a_term() -> set[str]:
-    """Fields of `Costs` without a row: the message's size only."""
-    known = {c for t in TERMS for c in t.costs}
-    return {f.name for f in fields(Costs)} - known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -236,11 +236,6 @@ def without_laggard(measured: Mapping[Way, Repeats]) -> dict[Way, Repeats]:
 def cases_of(compared: Iterable[Compared]) -> tuple[CaseResult, ...]:
     """All cases in the order of the scenes."""
     return tuple(c for one in compared for c in one.cases)
-
-
-def scenes_measured(compared: Sequence[Compared]) -> str:
-    """How many there are, in words."""
-    return f"{len(compared)} workloads, {sum(len(c.cases) for c in compared)} cases"
 
 
 def halved_bandwidth(machine: Machine) -> Machine:

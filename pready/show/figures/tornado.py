@@ -18,9 +18,6 @@ UNSEEN = 0.01
 """Share of the widest pair of bars below which a pair is named, not drawn."""
 
 
-ENDS = ("low end or first", "high end or second")
-
-
 @styled
 def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Figure:
     """The change of iteration time with each input at either end, the input with the largest effect on top.

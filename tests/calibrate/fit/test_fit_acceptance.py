@@ -29,11 +29,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from synthetic import TrueMachine, observe, random_machine
 
 from pready.calibrate.fit import Fit, default_sizes, derive, fit, line_test, refine_sizes
-from pready.calibrate.fit.results import PARAMETERS
-from pready.calibrate.fit.synthetic import TrueMachine, observe, random_machine
 
+PARAMETERS = ("L", "o_s", "o_r", "g", "G")
 MACHINES = 200
 SEED = 20261120
 

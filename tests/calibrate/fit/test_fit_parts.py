@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from synthetic import observe, random_machine
 
 from pready.calibrate.fit import (
     Curve,
@@ -20,7 +21,6 @@ from pready.calibrate.fit import (
 )
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.other_curves import fit_contention, fit_in_flight, fit_matching
-from pready.calibrate.fit.synthetic import observe, random_machine
 from pready.model.common.errors import PreadyError
 
 

@@ -7,11 +7,11 @@ from datetime import date
 
 import numpy as np
 import pytest
+from synthetic import TrueMachine, TrueSegment, observe, random_machine
 
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.fit.synthetic import TrueMachine, TrueSegment, observe, random_machine
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
