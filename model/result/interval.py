@@ -9,32 +9,43 @@ import numpy as np
 from pready.model.common import normal
 from pready.model.common.arrays import Array, mean
 
+RANKED = 39
+"""So many draws have a 2.5th percentile: their smallest."""
+
 
 def interval(drawn: Array, value: float, arrivals: float = 0.0, *, signed: bool = False) -> tuple[float, float]:
     """The 95 % interval of one more such draw, widened to contain `value`.
 
-    By Student's t, in the logarithm if all are positive and not `signed`: percentiles of some ten draws contained the
-    truth in 85 % of synthetic cases only.
+    From `RANKED` draws on by their ranks, whatever their distribution: one more falls below the r-th smallest of n with
+    probability r / (n + 1). A saving often has one long tail, where Student's t misses the truth on one side. Of fewer
+    draws by Student's t, in the logarithm if all are positive and not `signed`: percentiles of some ten draws contained
+    the truth in 85 % of synthetic cases only.
 
     Parameters
     ----------
     drawn
         The value with each draw of the parameters.
     arrivals
-        Standard deviation that arrivals add to it.
+        Half the width of the 95 % interval that arrivals add.
     """
     n = len(drawn)
     least = np.minimum.reduce(drawn)
     logs = bool(least > 0 and value > 0 and not signed)
     x = np.log(drawn) if logs else drawn
-    middle, half = float(x[0]), 0.0
+    middle, below, above = float(x[0]), 0.0, 0.0
     if n > 1 and np.maximum.reduce(drawn) - least > 0:
         middle = mean(x)
-        off = x - middle
-        half = normal.student95(n - 1) * math.sqrt(np.add.reduce(off * off) / (n - 1) * (1 + 1 / n))
-    half = math.hypot(half, normal.Z95 * (arrivals / value if logs else arrivals))
-    ends = middle - half, middle + half
-    if half == 0.0:
+        if n >= RANKED:
+            # NumPy's "weibull" interpolates at the rank p (n + 1).
+            low, high = np.percentile(x, (2.5, 97.5), method="weibull")
+            below, above = middle - float(low), float(high) - middle
+        else:
+            off = x - middle
+            below = above = normal.student95(n - 1) * math.sqrt(np.add.reduce(off * off) / (n - 1) * (1 + 1 / n))
+    own = arrivals / value if logs else arrivals
+    below, above = math.hypot(below, own), math.hypot(above, own)
+    ends = middle - below, middle + above
+    if below == above == 0.0:
         ends = (float(drawn[0]),) * 2
     elif logs:
         ends = math.exp(ends[0]), math.exp(ends[1])

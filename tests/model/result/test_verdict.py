@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
-from pready.model.common.normal import Z95, student95
+from pready.model.common.normal import student95
 from pready.model.engine.rows import Saving, blocks_of, left_open
 from pready.model.engine.simulation import Simulation
 from pready.model.result.interval import interval, steady
@@ -78,14 +78,26 @@ def test_draws_of_the_same_machine_tell_apart_what_intervals_alone_do_not() -> N
 
 
 def test_an_interval_adds_what_arrivals_leave_open() -> None:
-    # Draws with a standard deviation of 1, arrivals of 2: √(t² (1 + 1/n) + (2 Z)²).
+    # Draws with a standard deviation of 1, arrivals of ± 2: √(t² (1 + 1/n) + 2²).
     drawn = np.array([-1.0, 1.0] * 8)
     deviation = np.std(drawn, ddof=1)
-    half = np.hypot(student95(15) * deviation * np.sqrt(1 + 1 / 16), 2 * Z95)
+    half = np.hypot(student95(15) * deviation * np.sqrt(1 + 1 / 16), 2.0)
     assert interval(drawn, 0.0, 2.0) == pytest.approx((-half, half))
     assert interval(np.array([3.0]), 3.0) == (3.0, 3.0)
     low, high = interval(np.array([3.0, 3.0]), 3.0, 0.3)
-    assert (np.log(high / 3), np.log(3 / low)) == pytest.approx((Z95 * 0.1, Z95 * 0.1))
+    assert (np.log(high / 3), np.log(3 / low)) == pytest.approx((0.1, 0.1))
+
+
+def test_many_draws_are_ranked() -> None:
+    # Of 39 draws one more falls outside the smallest and the largest in 2 of 40 cases.
+    drawn = np.random.default_rng(1).permutation(np.arange(39.0) - 5)
+    assert interval(drawn, 3.0) == (-5.0, 33.0)
+    # A long tail on one side: each end is missed as often as the other; Student's t never misses the lower one.
+    rng = np.random.default_rng(2)
+    ends, truth = [interval(-rng.exponential(1, 99), -1.0) for _ in range(4000)], -rng.exponential(1, 4000)
+    low, high = np.transpose(ends)
+    assert np.mean(truth < low) == pytest.approx(0.025, abs=0.006)
+    assert np.mean(truth > high) == pytest.approx(0.025, abs=0.006)
 
 
 def test_means_of_iterations_are_as_sure_as_blocks_say() -> None:
@@ -93,7 +105,11 @@ def test_means_of_iterations_are_as_sure_as_blocks_say() -> None:
     rng = np.random.default_rng(3)
     each = rng.normal(0, 1, (2000, 10, 4)).mean(axis=2)
     found = np.mean([left_open(b, 1.0) ** 2 for b in each])
-    assert found == pytest.approx(1 / 40, rel=0.05)
+    assert found == pytest.approx(student95(9) ** 2 / 40, rel=0.05)
+    # Of a run as long as the simulated one: 95 % of the differences of two such means.
+    other = rng.normal(0, 1 / np.sqrt(40), len(each))
+    held = [abs(b.mean() - o) <= left_open(b, 2.0) for b, o in zip(each, other, strict=True)]
+    assert np.mean(held) == pytest.approx(0.95, abs=0.02)  # 1.96 deviations instead of t hold 92 %
     assert left_open(each[0], 2.0) == pytest.approx(left_open(each[0], 1.0) * np.sqrt(2))
     assert left_open(each[0][:1], 1.0) == 0.0
 
