@@ -80,7 +80,7 @@ def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
 
 @pytest.mark.thorough
 @given(st.floats(0.0, 3e-3), st.floats(1e-5, 3e-4), st.sampled_from(["nonblocking", "persistent", "rma"]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_from_so_many_iterations_on_and_not_before(window: float, delay: float, today: str) -> None:
     machine = with_begin(ideal(put=1e-7, epoch=1e-6), window=f"{window!r} s")
     w = made(today=today, arrivals={"model": "laggard", "delay": f"{delay!r} s"})
