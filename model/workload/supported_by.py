@@ -45,6 +45,7 @@ NEEDS = (
         (),
     ),
     Need("a receiver that is consuming", lambda w: w.receiver == "consuming", ("timeline", "engine")),
+    Need("a GPU that computes (compute.device)", lambda w: w.on_gpu, ()),
     Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
     Need(
         "a broadcast among several exchanges of a step",

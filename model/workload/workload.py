@@ -184,6 +184,11 @@ class Workload(Strict):
         for t in self.transport_partitions or ():
             check_transport_partitions(t, n)
         arrivals = self.arrivals
+        if self.on_gpu and not isinstance(arrivals, NoArrivals):
+            raise PreadyError(
+                f"arrivals: model = {shown(arrivals.model)} with compute.device = 'gpu'",
+                valid="no [arrivals]: the waves say when partitions are ready",
+            )
         if isinstance(arrivals, Drawn) and arrivals.relative and self.thread_time == 0:
             raise PreadyError(
                 f"arrivals: model = {shown(self.arrivals.model)} scales with the compute time, which is 0",
@@ -376,6 +381,11 @@ class Workload(Strict):
         """How many ranks share a node's adapter; None where each has its own."""
         ranks = self.ranks_per_node or math.prod(self.node_grid or (1,))
         return ranks if ranks > 1 else None
+
+    @property
+    def on_gpu(self) -> bool:
+        """Does a GPU compute?"""
+        return isinstance(self.compute, ComputeTime) and self.compute.device == "gpu"
 
     @property
     def two_way(self) -> bool:

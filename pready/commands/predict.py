@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -9,11 +10,14 @@ import click
 
 from pready.commands import options
 from pready.files.rows import csv_text
+from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Prediction
+from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
+from pready.show.tables.gpu import gpu_view
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status
 
@@ -88,6 +92,10 @@ def predict(
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
+    if what.on_gpu:
+        _gpu(on, what, min_gain, {"--library": library, "--engine": engine, "--csv": as_csv or None, "-o": output,
+             "--plot": picture, "--exchange": exchange}, as_json=as_json)  # fmt: skip
+        return
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
             f"--picture {kind} of several exchanges per step", valid="--picture sensitivity, or a file with one of them"
@@ -121,6 +129,20 @@ def predict(
             click.echo(f"wrote {picture}", err=True)
     if output is not None:
         click.echo(f"wrote {output / 'index.html'}", err=True)
+
+
+def _gpu(
+    machine: machines.Machine, workload: Workload, min_gain: float, given: Mapping[str, object], *, as_json: bool
+) -> None:
+    """The bound for a GPU."""
+    for option, value in given.items():
+        if value is not None:
+            raise PreadyError(f"{option} with compute.device = 'gpu'", valid="--machine, --min-gain and --json")
+    found = bound(machine, workload, min_gain)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        console().print(gpu_view(found))
 
 
 def _exchange(prediction: Prediction, name: str) -> Prediction:

@@ -114,7 +114,7 @@ def said(read: Any) -> str:
         ("[compute]\ntime = 3", "compute.time = 3 has no unit"),
         (
             "[compute]\ntim = '3 s'",
-            'compute.tim is not a field (did you mean "time"?); valid: time, arithmetic_intensity',
+            'compute.tim is not a field (did you mean "time"?); valid: time, device',
         ),
         ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
         ("[arrivals]\nmodel = 'late'", "arrivals.model = 'late'; valid: 'none', 'laggard'"),
