@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pready.model.advice.loggp import LogGp, loggp_of
 from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
@@ -128,6 +129,8 @@ class Figures:
     """One exchange alone, of two ranks that are in step."""
     bandwidth: float
     """Bandwidth alone: the closed form, Eq. 4."""
+    loggp: float
+    """LogGP of the approach's messages between two ranks, the last one late: PLogGP."""
     neighbours: bool
     """Are there late neighbours? Else the first two are one."""
 
@@ -136,7 +139,8 @@ class Figures:
         """In a line."""
         first = "one exchange of two ranks" if not self.neighbours else "waiting for late neighbours included"
         alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours else ""
-        return f"η: {self.counts:.2f}×, {first} (this counts); {alone}bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
+        without = f"LogGP {self.loggp:.2f}× (PLogGP); bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
+        return f"η: {self.counts:.2f}×, {first} (this counts); {alone}{without}"
 
 
 def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: int, engine: Engine | None) -> Figures:
@@ -147,7 +151,8 @@ def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: i
     rate = by_default.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
     both = [of.gains([approach])[0].eta for of in (by_default, alone)]
-    return Figures(both[0], both[1], form.eta, neighbours=not by_default.rest)
+    beside = loggp_of(machine, workload, approach, by_default.delay)
+    return Figures(both[0], both[1], form.eta, beside.eta, neighbours=not by_default.rest)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,7 @@ class Explanation:
     departures: tuple[str, ...]
     """Departures of equations or steps from the papers."""
     figures: Figures
+    loggp: LogGp
 
     @property
     def eta(self) -> float:
@@ -223,6 +229,7 @@ def explain(
         way(evaluation, approach),
         tuple(_departures(evaluation)),
         figures_of(machine, workload, approach, seed, engine),
+        loggp_of(machine, workload, approach, evaluation.delay),
     )
 
 
@@ -267,6 +274,10 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
             "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
             "approach alike; --engine timeline shows one exchange term by term"
         )
+    yield (
+        "PLogGP (LogGP of two ranks, one partition late) knows no threads, contention, rendezvous, further peers or "
+        "late neighbours; only its abstract was read, the rest is LogGP"
+    )
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the timeline adds overheads, contention, "
         "protocol, NIC, latency, matching and synchronisation (LogGP), and equals Eq. 3 where those are 0"
