@@ -62,6 +62,8 @@ class ExchangePlan:
         None: every thread owns a part of every buffer.
     consume
         Seconds, seconds per byte, and threads: their work on each user partition that a rank receives.
+    weights
+        How large each thread's part of a buffer is; None: all are alike.
     """
 
     ranks: int
@@ -71,6 +73,7 @@ class ExchangePlan:
     ready: Array
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
     consume: tuple[float, float, int] | None = None
+    weights: tuple[int, ...] | None = None
 
     @property
     def iterations(self) -> int:
@@ -83,6 +86,7 @@ class ExchangePlan:
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
         lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
+        lines += [f"weight {thread} {units}" for thread, units in enumerate(self.weights or ())]
         if self.consume is not None:
             time, per_byte, threads = self.consume
             lines.append(f"consume {time!r} {per_byte!r} {threads}")
@@ -174,17 +178,19 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     sweep = pattern.name == "sweep3d"
     phases = tuple(_sweep(pattern, workload.buffer, steps)) if sweep else (_together(workload, pattern),)
     for edge in (e for phase in phases for e in phase.edges):
-        if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.n_partitions:
+        if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.divisor:
             raise PreadyError(
                 f"{edge.bytes} B for a neighbour",
-                valid=f"a multiple of the {workload.n_partitions} partitions, at most {LARGEST_MESSAGE} B, to measure",
+                valid=f"a multiple of the {workload.divisor} partitions, at most {LARGEST_MESSAGE} B, to measure",
             )
     drawn = [draws.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     shares = _shares(pattern, of.thread_grid)
     does, threads = workload.consume, workload.threads
     work = None if does is None else (does.time or 0.0, does.per_byte or 0.0, does.threads or threads)
-    return ExchangePlan(pattern.ranks, threads, workload.partitions_per_thread, phases, ready, shares, work)
+    return ExchangePlan(
+        pattern.ranks, threads, workload.partitions_per_thread, phases, ready, shares, work, workload.weights
+    )
 
 
 def _shares(pattern: Pattern, thread_grid: tuple[int, int, int] | None) -> tuple[tuple[tuple[int, int], ...], ...]:

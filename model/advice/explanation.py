@@ -269,6 +269,8 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
         )
     if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
         yield "sizes differ between neighbours: messages and terms are those of the buffer, steps those of each message"
+    if evaluation.workload.weights is not None:
+        yield "parts differ between threads: messages and terms are those of the mean, steps those of each message"
     if not evaluation.rest:
         yield (
             "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
@@ -466,7 +468,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 def _consume(setting: Setting, approach: Approach, costs: Costs) -> tuple[str, list[Amount]]:
     """What the receiver's threads do."""
     n, k = setting.threads * setting.partitions_per_thread, setting.consumers
-    terms = [Amount("w", "w", float(work(costs, approach, setting)))]
+    terms = [Amount("w", "w", float(work(costs, n // approach.messages, setting)))]
     if approach.interface.tells:
         said = "C_i = max(A_i, C_(i-k)) + w, in the order of arrival"
     else:

@@ -84,7 +84,7 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
     out: list[Approach] = []
     for interface in INTERFACES:
         if interface.partitioned:
-            if interface is not library.part:
+            if interface is not library.part or workload.weights is not None:
                 continue
             allowed, vcis = library.transports(counts, workload.threads, n), library.part_vcis
         else:
@@ -240,6 +240,8 @@ def _answered(
             0,
             f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}",
         )
+    if workload.weights is not None:
+        notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
     best, others = best_and_as_good(evaluation, rows, min_gain)

@@ -207,10 +207,10 @@ class Evaluation(FromRest):
             self._prices[size, inside] = listed_price(self._sampler, self.workload)(size, inside)
         return self._prices[size, inside]
 
-    @property
-    def _inside(self) -> list[bool]:
-        """By class of messages: within a node?"""
-        return [kind.inside for kind in self._pattern.kinds]
+    def _kinds(self, approach: Approach) -> list[tuple[float, bool]]:
+        """Bytes of the approach's messages by class, and whether they stay within a node."""
+        of = self._placed.parts(approach)
+        return [*zip(of.sizes, of.inside, strict=True)]
 
     def _own_seed(self) -> int:
         return exchange_seed(self.seed, self.number)
@@ -219,7 +219,7 @@ class Evaluation(FromRest):
         """The approach with the parameters at their values, or some costs replaced."""
         if not replaced and not self.rest:
             return self._all_rows(approach).rows(range(1))
-        kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+        kinds = self._kinds(approach)
         values = [replace(self._value(size, inside), **replaced) for size, inside in kinds]
         return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
 
@@ -230,7 +230,7 @@ class Evaluation(FromRest):
     def _all_rows(self, approach: Approach) -> Priced:
         """The approach at the parameters' values, then with each draw of them, made once."""
         if approach not in self._priced_all:
-            kinds = zip(self.message_sizes(approach), self._inside, strict=True)
+            kinds = self._kinds(approach)
             by_class = [self._priced_rows(size, inside) for size, inside in kinds]
             draws = self.arrivals_of(range(1 + self._draws), self.per_draw)
             self._priced_all[approach] = self._placed.priced(approach, by_class, draws)
@@ -337,7 +337,7 @@ class Evaluation(FromRest):
         draws = Draws([0] * n, [self.seed] * n, each, [each * i for i in range(n)])
         own = []
         for a in wanted:
-            kinds = zip(self.message_sizes(a), self._inside, strict=True)
+            kinds = self._kinds(a)
             by_class = [Costs.stack([self._value(size, inside)] * n, 1) for size, inside in kinds]
             own.append((self._placed.priced(a, by_class, draws), draws))
         self._blocks.update(zip(wanted, self._means(own, None, each), strict=True))
@@ -392,7 +392,7 @@ class Evaluation(FromRest):
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages, by kind."""
-        return [approach.message_size(b) for b in self._placed.buffers(self._pattern)]
+        return [size for size, _ in self._kinds(approach)]
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
@@ -480,8 +480,8 @@ class Evaluation(FromRest):
             if self._placed.layout is not None:
                 layout = replace(self._placed.layout, sizes=there.sizes, neighbour_sizes=there.neighbour_sizes)
             here = Placed(self.machine, there, layout, self.number)
-            price, buffers = listed_price(sampler, there), here.buffers(self._pattern)
-            by_class = [price(approach.message_size(b), i) for b, i in zip(buffers, self._inside, strict=True)]
+            price, of = listed_price(sampler, there), here.parts(approach)
+            by_class = [price(size, inside) for size, inside in zip(of.sizes, of.inside, strict=True)]
             # One plan at several prices, as long as protocols and arrivals are the same.
             rate = getattr(there.arrivals, "delay_rate", None)
             kind = (*(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size)

@@ -78,6 +78,13 @@ class Exchange:
         return self.approach.messages
 
     @property
+    def per_message(self) -> int:
+        """User partitions of a message."""
+        return (
+            self.workload.n_partitions // self.transports if self.mapping is None else len(self.mapping.partitions[0])
+        )
+
+    @property
     def jobs(self) -> int:
         """What queues for a VCI."""
         return self.transports if self.mapping is None else len(self.mapping.partitions)
@@ -222,7 +229,7 @@ def message_numbers(x: Exchange) -> dict[str, object]:
         "own_threads": x.interface.completes == "threads",
         **_groups(x.serving, x.workload.threads),
         "theta": x.workload.partitions_per_thread,
-        "per_bin": x.workload.n_partitions // x.transports,
+        "per_bin": x.per_message,
         "mapped": x.mapping is not None,
         **_parts(x.mapping, x.workload.n_partitions),
         "vcis": len(x.members),
@@ -285,7 +292,7 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "ack": x.acknowledgement,
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
-        "work": x.each(lambda c: work(c, x.approach, x.setting)),
+        "work": x.each(lambda c: work(c, x.per_message, x.setting)),
         "released": released(first, interface),
     }
     if fixed["arrivals"] == TABLE:

@@ -11,12 +11,13 @@ import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array, Replaced
+from pready.model.engine.other_exchanges import Placed
 from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import run as run_plan
 from pready.model.machine.machine import Machine
 from pready.model.timeline import plain_run
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.plain_run import Alone
+from pready.model.timeline.plain_run import Alone, Jobs
 from pready.model.timeline.rules import Setting, setting_of
 from pready.model.workload import draws
 from pready.model.workload.workload import Workload
@@ -30,6 +31,7 @@ class FromRest:
     machine: Machine
     workload: Workload
     _draws: int
+    _placed: Placed
 
     if TYPE_CHECKING:
 
@@ -67,19 +69,39 @@ class FromRest:
 
     def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
         """Costs of the approach's messages to each peer, parameters at their values."""
-        each = [self._value(approach.message_size(b), inside=False) for b in self.workload.sends]
-        return [replace(c, **replaced) for c in each]
+        if self.jobs(approach) is None:
+            sizes = [approach.message_size(b) for b in self.workload.sends]
+        else:
+            of = self._placed.parts(approach)
+            sizes = [of.sizes[c] for c in of.pattern.classes[0].tolist()]
+        return [replace(self._value(size, inside=False), **replaced) for size in sizes]
+
+    def jobs(self, approach: Approach) -> Jobs | None:
+        """Of the approach's messages, where the parts of threads differ."""
+        if self.workload.weights is None:
+            return None
+        made = self._at_values(approach, 1).plan
+        if made.sent == approach or made.mapping is None:
+            return None
+        mapping = made.mapping
+        return Jobs(mapping.partitions, mapping.vcis, mapping.issuers, mapping.waiting)
+
+    def _alone(self, approach: Approach, times: Sequence[float], join: float | None, theirs: Array | None) -> Alone:
+        jobs = self.jobs(approach)
+        return plain_run.alone(
+            [*times],
+            self.costs_by_peer(approach),
+            approach if jobs is None else replace(approach, transport_partitions=1),
+            self.setting,
+            join,
+            receiver_times=None if theirs is None else theirs.tolist(),
+            jobs=jobs,
+        )
 
     def exchange(self, approach: Approach, row: int) -> Alone:
         """The exchange from rest with the arrivals of this row of `ready`, message by message."""
         theirs = self._receiver_ready
-        return plain_run.alone(
-            self.ready[row].tolist(),
-            self.costs_by_peer(approach),
-            approach,
-            self.setting,
-            receiver_times=None if theirs is None else theirs[row].tolist(),
-        )
+        return self._alone(approach, self.ready[row].tolist(), None, None if theirs is None else theirs[row])
 
     def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
         """An exchange from rest with given ready times, message by message.
@@ -91,7 +113,7 @@ class FromRest:
         receiver_join
             When the receiver enters MPI, likewise. Absent: it waits there.
         """
-        return plain_run.alone(list(times), self.costs_by_peer(approach), approach, self.setting, receiver_join)
+        return self._alone(approach, times, receiver_join, None)
 
     def each(self, approach: Approach, **replaced: Replaced) -> Array:
         """Communication time of every exchange from rest, shape (iterations,), the machine at its values."""

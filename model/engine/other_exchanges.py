@@ -9,6 +9,7 @@ from pready.model.approach.interfaces import Approach
 from pready.model.engine.alone import alone, buffers_alone
 from pready.model.engine.plan import Priced, listed_price, priced
 from pready.model.engine.ranks.layout import Layout, of_a_step, part
+from pready.model.engine.ranks.parts import Parts, parts
 from pready.model.engine.ranks.pattern import Pattern
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import Costs
@@ -48,15 +49,19 @@ class Placed:
         """Bytes for a neighbour by class."""
         return buffers_alone(self.workload) if self.layout is None else self.layout.buffers(self.workload, of)
 
+    def parts(self, approach: Approach, exchanges: int = 1) -> Parts:
+        """Its messages."""
+        of = self.pattern(exchanges)
+        return parts(self.workload, approach, of, self.buffers(of))
+
     def priced(self, approach: Approach, by_class: list[Costs], draws: Draws) -> Priced:
         """Its messages at given costs, by class of shape () or a row each."""
-        of, layout = self.pattern(draws.exchanges), self.layout
+        layout = self.layout
         return priced(
             self.machine,
             self.workload,
             approach,
-            of,
-            [approach.message_size(b) for b in self.buffers(of)],
+            self.parts(approach, draws.exchanges),
             by_class,
             seeds=[exchange_seed(s, self.number) for s in draws.seeds],
             blocks=1 if layout is None else layout.blocks,
@@ -83,9 +88,8 @@ class Other:
         here = self.placed
         if calm:
             here = replace(here, workload=here.workload.model_copy(update={"arrivals": NoArrivals()}))
-        of, price = here.pattern(), listed_price(sampler, here.workload)
-        sizes = zip(here.buffers(of), of.kinds, strict=True)
-        made = [price(self.approach.message_size(size), kind.inside) for size, kind in sizes]
+        of, price = here.parts(self.approach), listed_price(sampler, here.workload)
+        made = [price(size, inside) for size, inside in zip(of.sizes, of.inside, strict=True)]
         rows = draws.rows
         by_class = [c.row(rows[0]) if len(rows) == 1 else Costs.stack([c.row(r) for r in rows], 1) for c in made]
         return here.priced(self.approach, by_class, draws)

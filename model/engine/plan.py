@@ -16,6 +16,7 @@ from pready.model.engine._kernel import FIELDS
 from pready.model.engine.exchange_numbers import Exchange, message_numbers, prices, steps, tables
 from pready.model.engine.ranks.mapping import Mapping, mapped
 from pready.model.engine.ranks.nodes import adapters_of
+from pready.model.engine.ranks.parts import Parts, mapped_to_parts, parts
 from pready.model.engine.ranks.pattern import KINDS, Pattern
 from pready.model.engine.ready_numbers import ready_numbers
 from pready.model.machine.machine import Machine
@@ -53,6 +54,8 @@ class Plan:
     """Exchanges per iteration: 1, or octants × blocks of a sweep."""
     numbers: Numbers
     """The same for the kernel: what `kernel/recurrence/fields.def` lists."""
+    sent: Approach
+    """The approach as the pattern has it: one message in each direction, where the parts of threads differ."""
 
 
 Price = Callable[[float, bool], Costs]
@@ -121,19 +124,16 @@ def plan(
     """
     if price is None:
         price = listed_price(Sampler(machine), workload)
-    each = [approach.message_size(b) for b in buffers or (workload.buffer,) * len(pattern.kinds)]
-    by_class = [price(s, kind.inside) for s, kind in zip(each, pattern.kinds, strict=True)]
-    return priced(
-        machine, workload, approach, pattern, each, by_class, seeds=(seed,), blocks=blocks, thread_grid=thread_grid
-    ).plan
+    of = parts(workload, approach, pattern, tuple(buffers or (workload.buffer,) * len(pattern.kinds)))
+    by_class = [price(s, inside) for s, inside in zip(of.sizes, of.inside, strict=True)]
+    return priced(machine, workload, approach, of, by_class, seeds=(seed,), blocks=blocks, thread_grid=thread_grid).plan
 
 
 def priced(
     machine: Machine,
     workload: Workload,
     approach: Approach,
-    pattern: Pattern,
-    each: Sequence[float],
+    of: Parts,
     by_class: list[Costs],
     *,
     seeds: Sequence[int],
@@ -145,8 +145,8 @@ def priced(
 
     Parameters
     ----------
-    each
-        Bytes of a message by class, in the first row.
+    of
+        Its messages, as large as in the first row.
     by_class
         Costs by class, scalars or of shape (rows,); of one protocol in all rows.
     seeds
@@ -154,7 +154,7 @@ def priced(
     firsts
         Of exchanges from rest: the iteration whose arrivals the first of each row has.
     """
-    interface = approach.interface
+    interface, pattern, sent = approach.interface, of.pattern, approach
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
     if pattern.node is not None and interface.one_by_one:
@@ -169,10 +169,13 @@ def priced(
             pattern, workload, approach if interface.splits else Approach(interface), thread_grid, contexts
         )
         mapping = whole_shape if interface.splits else None
+    if of.count > 1:
+        mapping = mapped_to_parts(workload, approach, of.count, pattern.directions, contexts)
+        sent = replace(approach, transport_partitions=1)
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
     if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
         by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
-    x = Exchange(workload, approach, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
+    x = Exchange(workload, sent, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
     fixed = {
         **message_numbers(x),
         **ready_numbers(x.workload, seeds[0]),
@@ -189,13 +192,14 @@ def priced(
         workload,
         approach,
         seeds[0],
-        tuple(each),
+        of.sizes,
         tuple(by_class),
         members,
         mapping,
         x.transports,
         pattern.exchanges(blocks),
         _pattern_numbers(pattern, blocks, 1 if machine.adapter is None else machine.adapter.rails.value) | own,
+        sent,
     )
     return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
 
@@ -216,7 +220,7 @@ def without_spread(made: Plan, machine: Machine) -> Plan:
     """A plan with all partitions ready at the same time, on the machine that it was made for."""
     workload = made.workload.model_copy(update={"arrivals": NoArrivals()})
     setting = setting_of(machine, workload)
-    x = Exchange(workload, made.approach, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
+    x = Exchange(workload, made.sent, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
     ready = ready_numbers(workload, made.seed)
     ready["table"] = tables(x, ready)
     return replace(made, workload=workload, numbers=made.numbers | {n: _row(n, value) for n, value in ready.items()})

@@ -67,11 +67,10 @@ def consumed(
     each = received_each(ranks, sources, floors)
     if not ranks.interface.tells:
         each = [(end + ranks.released, number, i, vci, kind) for _, number, i, vci, kind in each]
-    per_message = ranks.setting.threads * ranks.setting.partitions_per_thread // ranks.approach.messages
     threads = [free] * ranks.setting.consumers
     last = NEVER
     for at, *_, kind in in_order(each, min(floors)):
-        for _ in range(per_message):
+        for _ in ranks.needs[0]:
             done = max(at, threads[0]) + kind.work
             heapq.heapreplace(threads, done)
             last = max(last, done)

@@ -128,6 +128,16 @@ class Alone:
     early: int
 
 
+@dataclass(frozen=True)
+class Jobs:
+    """Messages that each have a direction of their own; as of `Ranks`."""
+
+    needs: Sequence[Sequence[int]]
+    members: Sequence[Sequence[int]]
+    issuers: Sequence[int]
+    waiting: Sequence[Sequence[int]]
+
+
 def alone(
     times: Sequence[float],
     costs: Sequence[Costs],
@@ -136,6 +146,7 @@ def alone(
     receiver_join: float | None = None,
     *,
     receiver_times: Sequence[float] | None = None,
+    jobs: Jobs | None = None,
 ) -> Alone:
     """One exchange from rest.
 
@@ -149,12 +160,15 @@ def alone(
         When the receiver enters MPI; None: it waits there,
     receiver_times
         unless it enters when its threads have met whose own partitions are ready then.
+    jobs
+        Where the parts of threads differ: costs are then those of the message in each direction.
     """
     computing = receiver_join is not None or receiver_times is not None
-    peers = range(setting.peers)
+    peers = range(setting.peers if jobs is None else len(costs))
     kinds = [min(d, len(costs) - 1) for d in peers]
     to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
-    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing)
+    of = {} if jobs is None else vars(jobs)
+    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing, **of)
     vcis = len(ranks.members)
     # Counted from the last partition, so that a long computation before it costs no digits.
     last = max(times)

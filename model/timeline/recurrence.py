@@ -207,7 +207,7 @@ class Ranks:
             asks=waits,
             inside_mpi=waits and bool(answers_inside(c, interface, setting)),
             completes=completes,
-            work=float(work(c, self.approach, setting)),
+            work=float(work(c, len(self.needs[0]), setting)),
         )
 
     def _counted_down(self) -> list[bool]:

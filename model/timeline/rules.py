@@ -198,12 +198,9 @@ def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setti
     return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
 
 
-def work(costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """Of a receiver's thread on one user partition: shape (rows,) or ()."""
-    if setting.consume is None:
-        return np.zeros(())
-    each = setting.threads * setting.partitions_per_thread // approach.messages
-    return setting.consume.of_partition(costs.size / each)
+def work(costs: Costs, per_message: int, setting: Setting) -> Array:
+    """Of a receiver's thread on one of so many user partitions of a message: shape (rows,) or ()."""
+    return np.zeros(()) if setting.consume is None else setting.consume.of_partition(costs.size / per_message)
 
 
 def released(costs: Costs, interface: Interface) -> Array:

@@ -33,12 +33,6 @@ LIMITS: tuple[Limit, ...] = (
         r"gpu|cuda|(^|_)hip($|_)|device|kernel_trig",
     ),
     Limit(
-        "unequal partitions",
-        "every thread has as many partitions as the others, and all partitions of a buffer have the same size",
-        ("partition_sizes", "sizes_of_partitions", "unequal_partitions", "partition_bytes", "threads_partitions"),
-        r"partition_?(sizes|bytes|lengths|weights)|unequal",
-    ),
-    Limit(
         "different partition counts at the two ends",
         "the receiver has as many partitions as the sender",
         (
@@ -73,6 +67,7 @@ OTHER_NAMES = {
     "pattern": ("exchange", "neighbourhood", "stencil"),
     "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
     "consume": ("early_receiver", "overlap_receive", "parrived", "receive_early", "receiver_starts_early"),
+    "thread_shares": ("partition_bytes", "partition_sizes", "shares", "unequal", "unequal_partitions", "weights"),
     "compute.time": ("compute_time", "duration", "runtime", "work"),
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
     "arrivals.delay": ("lateness",),

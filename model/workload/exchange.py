@@ -16,6 +16,7 @@ from pready.model.equations.closed_form import FLOPS_PER_CYCLE
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
 from pready.model.workload.neighbour_list import read_neighbours
+from pready.model.workload.thread_shares import ThreadShares
 
 Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours", "bcast"]
 PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
@@ -145,6 +146,7 @@ class Exchange(Strict):
     transport_partitions: tuple[Count, ...] | None = None
     boundaries: Literal["periodic", "open"] | None = None
     thread_grid: tuple[Count, Count, Count] | None = None
+    thread_shares: ThreadShares | None = None
     receiver: Receiver | None = None
     consume: Consume | None = None
     buffer: units.Size | None = None
@@ -162,7 +164,8 @@ class Exchange(Strict):
 
 
 AS_AT_THE_TOP = (
-    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "receiver", "consume",
+    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "thread_shares",
+    "receiver", "consume",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""
 EACH_ITS_OWN = (

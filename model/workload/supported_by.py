@@ -57,6 +57,7 @@ NEEDS = (
         lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
         (),
     ),
+    Need("parts of threads that differ (thread_shares)", lambda w: w.weights is not None, ("timeline", "engine")),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",

@@ -63,6 +63,7 @@ from pready.model.workload.exchange import (
 )
 from pready.model.workload.neighbour_list import Neighbours, read_neighbours
 from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, directions
+from pready.model.workload.thread_shares import ThreadShares, weights
 from pready.model.workload.tree import RADIX, RANKS, children
 
 FORMAT: Literal[2] = 2
@@ -116,6 +117,9 @@ class Workload(Strict):
     """Of halo3d26: bytes per corner; absent, as many as per face."""
     thread_grid: tuple[Count, Count, Count] | None = None
     """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
+    thread_shares: ThreadShares | None = None
+    """How large the threads' parts of every buffer are, where they differ: ``[3, 1, 1, 1]``, one for each thread;
+    ``{ first = 1, last = 3 }``, evenly graded; ``{ items = 10 }``, as many for each thread, the rest for the last."""
     path: PathName = "inter"
     """Between nodes or within one; `ranks_per_node` says it rank by rank."""
     iterations: Count = 100
@@ -168,7 +172,7 @@ class Workload(Strict):
             return self
         self._ranks_consistent()
         self._sizes_consistent()
-        unlike = self.faces is not None or self._listed_sizes
+        unlike = self.faces is not None or self._listed_sizes or self.thread_shares is not None
         if not unlike and (self.buffer != int(self.buffer) or self.buffer % n):
             nearest = max(1, round(self.buffer / n)) * n
             raise PreadyError(
@@ -251,11 +255,15 @@ class Workload(Strict):
                 f"receiver = {shown(self.receiver)} {missing}",
                 valid='consume = { time = "20 us" } with receiver = "consuming" or none',
             )
-        if self.consume is not None and (self.pattern == "sweep3d" or self.thread_grid is not None):
-            what = (
-                "pattern = 'sweep3d'" if self.pattern == "sweep3d" else f"thread_grid = {list(self.thread_grid or ())}"
-            )
-            raise PreadyError(f"receiver = 'consuming' with {what}", valid="receiver = 'computing'")
+        refused = f"pattern = {shown(self.pattern)}" if self.pattern in ("sweep3d", "bcast") else ""
+        if self.thread_grid is not None:
+            refused = f"thread_grid = {list(self.thread_grid)}"
+        if self.consume is not None and refused:
+            raise PreadyError(f"receiver = 'consuming' with {refused}", valid="receiver = 'computing'")
+        if self.thread_shares is not None and refused:
+            raise PreadyError(f"thread_shares with {refused}", valid="parts of one size: no thread_shares")
+        if self.thread_shares is not None:
+            weights(self.thread_shares, self.threads)
 
     def _sizes_consistent(self) -> None:
         each = [("edge", self.edge), ("corner", self.corner)]
@@ -365,6 +373,18 @@ class Workload(Strict):
     def partition_size(self) -> float:
         """S_part in bytes."""
         return self.buffer / self.n_partitions
+
+    @property
+    def weights(self) -> tuple[int, ...] | None:
+        """How large each thread's part of a buffer is, in a unit of their own; None where all are alike."""
+        each = None if self.thread_shares is None else weights(self.thread_shares, self.threads)
+        return None if each is None or len(set(each)) == 1 else each
+
+    @property
+    def divisor(self) -> int:
+        """Of the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
+        weights_ = self.weights
+        return self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
 
     @property
     def peers(self) -> int:

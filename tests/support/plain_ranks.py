@@ -31,7 +31,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
     to = [[None, None]] * pattern.ranks if wavefront else [pattern.neighbours(r) for r in range(pattern.ranks)]
     rails = 1 if machine.adapter is None else machine.adapter.rails.value
     made = Ranks(
-        plan.approach,
+        plan.sent,
         setting_of(machine, plan.workload),
         [*plan.costs],
         to,

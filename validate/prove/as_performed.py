@@ -35,12 +35,14 @@ def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
 
 def _whole_partitions(part: Workload) -> dict[str, Any]:
     """Fields of sizes that are no multiple of the user partitions, each made the next one."""
-    n = part.n_partitions
+    n = part.divisor
 
     def up(size: float) -> str:
         return f"{math.ceil(size / n) * n} B"
 
     found: dict[str, Any] = {}
+    if part.weights is not None and part.faces is None and part.neighbour_sizes is None and part.buffer % n:
+        found["buffer"] = up(part.buffer)
     for name in ("edge", "corner"):
         size = getattr(part, name)
         if size is not None and size % n:

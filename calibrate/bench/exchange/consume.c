@@ -42,7 +42,7 @@ void consume_reset(Exchange *e)
 static void work_on(Exchange *e, int edge, int partition)
 {
     const Edge *r = &e->now->receive[edge];
-    size_t bytes = r->bytes / (size_t)e->partitions, at = bytes * (size_t)partition;
+    size_t at = offset_of(e, r, partition, e->partitions), bytes = offset_of(e, r, partition + 1, e->partitions) - at;
     if (!e->checking) {
         wait_until(now_s() + e->work.time_s + e->work.byte_s * (double)bytes, e->computing, e->bench->data);
     } else if (!payload_right(e->run, e->in + r->at + at, bytes, r->peer, place(e, e->step, r) + at)) {

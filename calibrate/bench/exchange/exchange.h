@@ -70,6 +70,7 @@ typedef struct Exchange {
     const struct ExchangeWay *way;
     int threads, theta, partitions; /* partitions: of all threads */
     int bins;                       /* transport partitions */
+    long *before_partition;         /* by user partition, what goes before it of a buffer, in units; then of all */
     Share *shares;                  /* by tag; NULL: every thread owns a part of every buffer */
     int share_count, most_jobs;
     int parts;                      /* messages per edge: bins or 1 */
@@ -182,14 +183,24 @@ static inline size_t place(const Exchange *e, int phase, const Edge *edge)
     return ((size_t)(e->before + phase) * (size_t)e->most_tags + (size_t)edge->tag) << 33;
 }
 
-static inline size_t part_bytes(const Exchange *e, const Edge *edge)
+/* Where the n-th of so many parts of a buffer begins: parts are as large as their user partitions. */
+static inline size_t offset_of(const Exchange *e, const Edge *edge, int part, int parts)
 {
-    return edge->bytes / (size_t)e->parts;
+    if (e->before_partition == NULL) {
+        return edge->bytes / (size_t)parts * (size_t)part;
+    }
+    size_t unit = edge->bytes / (size_t)e->before_partition[e->partitions];
+    return unit * (size_t)e->before_partition[(long)part * e->partitions / parts];
+}
+
+static inline size_t part_bytes(const Exchange *e, const Edge *edge, int part)
+{
+    return offset_of(e, edge, part + 1, e->parts) - offset_of(e, edge, part, e->parts);
 }
 
 static inline char *part_at(const Exchange *e, const Edge *edge, char *arena, int part)
 {
-    return arena + edge->at + part_bytes(e, edge) * (size_t)part;
+    return arena + edge->at + offset_of(e, edge, part, e->parts);
 }
 
 /* Whose part it is: contiguous, like the partitions of a thread. */

@@ -4,6 +4,7 @@
  *   exchange RANKS THREADS THETA PHASES ITERATIONS
  *   first PHASE                                        receives come before computing in this phase
  *   share TAG THREAD PEER_THREAD                       THREAD owns the next part of such buffers, PEER_THREAD receives it
+ *   weight THREAD UNITS                                its part of every buffer; of no thread: all are alike
  *   consume SECONDS SECONDS_PER_BYTE THREADS           so many threads work so long on each user partition received
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
@@ -65,7 +66,7 @@ static bool take_edge(Exchange *e, const char *line)
         append(e, &p->receive, &p->receives, (Edge){sender, tag, bytes, receiver_at, 0});
     }
     e->most_tags = tag + 1 > e->most_tags ? tag + 1 : e->most_tags;
-    return bytes % (size_t)e->bins == 0;
+    return bytes % (size_t)(e->before_partition == NULL ? e->bins : e->before_partition[e->partitions]) == 0;
 }
 
 static bool take_share(Exchange *e, int tag, int thread, int peer_thread)
@@ -87,12 +88,31 @@ static bool take_share(Exchange *e, int tag, int thread, int peer_thread)
     return true;
 }
 
+/* Those of all threads, one after the other. */
+static bool take_weight(Exchange *e, int thread, long units)
+{
+    if (thread == 0) {
+        e->before_partition = memory_of(e->run, ((size_t)e->partitions + 1) * sizeof *e->before_partition);
+    }
+    if (thread < 0 || thread >= e->threads || units < 1 || e->before_partition == NULL || e->way->partitioned) {
+        return false;
+    }
+    for (int p = thread * e->theta; p < (thread + 1) * e->theta; p++) {
+        e->before_partition[p + 1] = e->before_partition[p] + units;
+    }
+    return true;
+}
+
 static bool take_line(Exchange *e, const char *line)
 {
     int rank, phase, tag, thread, peer_thread;
     size_t out, in;
     if (sscanf(line, "share %d %d %d", &tag, &thread, &peer_thread) == 3) {
         return take_share(e, tag, thread, peer_thread);
+    }
+    long units;
+    if (sscanf(line, "weight %d %ld", &thread, &units) == 2) {
+        return take_weight(e, thread, units);
     }
     if (sscanf(line, "consume %lf %lf %d", &e->work.time_s, &e->work.byte_s, &e->work.threads) == 3) {
         return e->work.threads > 0 && e->work.time_s >= 0 && e->work.byte_s >= 0;

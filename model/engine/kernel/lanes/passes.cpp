@@ -179,11 +179,12 @@ inline void hear(const Plan& p, Scratch& s, int j, int lane, const double* from,
     s.source[j * W + lane] = from;
     s.arrivals[j * W + lane] = from + kHead + direction * p.transports;
     s.kind[j * W + lane] = kind;
+    s.slot[j * W + lane] = static_cast<std::int32_t>(direction);
 }
 
 inline void hear_nobody(Scratch& s, int j, int lane) {
     s.source[j * W + lane] = s.arrivals[j * W + lane] = s.nobody;
-    s.kind[j * W + lane] = 0;
+    s.kind[j * W + lane] = s.slot[j * W + lane] = 0;
 }
 
 // The class of what a rank sends in a direction; without ranks' own profiles all profiles agree.
@@ -216,6 +217,7 @@ inline bool find_in_row(const Plan& p, const Window& window, Scratch& s, std::in
         const double* records = window.data;
         point(s.source + d * W, records, at);
         point(s.arrivals + d * W, records + kHead + d * p.transports, at);
+        if (p.mapped) std::fill_n(s.slot + d * W, W, d);
         if (p.classes == 1) return;
         const I rank = wrapped(from, p.ranks);
         std::int64_t ranks[W];

@@ -53,6 +53,7 @@ struct Scratch {
     V* later;               // [vcis]: by how much a VCI is slower than the port; when it has received its last
     double** next;          // [directions * W]: where a record has the next message to leave
     std::int32_t* kind;     // [sources * W]: the class of the messages that come from there
+    std::int32_t* slot;     // mapped: the same: their sender's direction
     const double** permits;  // [directions * W]: when a receiver answers; `nobody` where there is none
     const double** posts;    // the same: when it posts its receives
     const double** enters;   // the same: when it is in MPI to acknowledge
@@ -95,6 +96,7 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.later = take(v);
     out.next = reinterpret_cast<double**>(take(d));
     out.kind = reinterpret_cast<std::int32_t*>(take(p.sources));
+    out.slot = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.posts = reinterpret_cast<const double**>(take(d));
     out.enters = reinterpret_cast<const double**>(take(d));

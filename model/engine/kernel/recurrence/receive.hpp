@@ -64,6 +64,15 @@ inline void find_origins(const Plan& p, Scratch& s, V cost) {
     }
 }
 
+// Of source `j`, by how many messages a VCI is reached, or the one server of all.
+inline V messages_of(const Plan& p, const Scratch& s, int j, int vci) {
+    if (!p.tags) return wide(p.inbox.each);
+    const std::int32_t* const of_vci = p.vci_messages + std::int64_t{vci} * p.directions;
+    V count = wide(of_vci[0]);
+    for (int l = 0; p.mapped && l < W; ++l) count[l] = of_vci[s.slot[j * W + l]];
+    return count;
+}
+
 // When each VCI has received everything that comes, had all been there from the beginning; in `served`. Returns how long
 // it takes at most until the port and a VCI are done with what one message can delay.
 inline V bound_servers(const Plan& p, Scratch& s, V floor) {
@@ -79,7 +88,7 @@ inline V bound_servers(const Plan& p, Scratch& s, V floor) {
         const V through = there ? s.origin[j].service : V{};
         all = all + through * static_cast<double>(p.inbox.each);
         for (int v = 0; v < servers; ++v) {
-            const double count = p.tags ? p.vci_messages[v * p.directions + (p.mapped ? j : 0)] : p.inbox.each;
+            const V count = messages_of(p, s, j, v);
             s.served[v] = s.served[v] + takes * count;
             s.later[v] = s.later[v] + larger(takes - through, V{}) * count;
         }

@@ -1,0 +1,54 @@
+"""Buffers of which threads own parts that differ, performed by real MPI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_exchange import exchange_plan, performed, started, workload
+
+from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.model.common.errors import PreadyError
+from pready.validate.prove.as_performed import as_performed
+
+_ = started  # a fixture
+
+
+def test_the_plan_has_a_line_for_each_thread() -> None:
+    plan = exchange_plan(workload(thread_shares=[3, 1], buffer="64 KiB"), 1, 0)
+    assert [line for line in plan.text().splitlines() if line.startswith("weight")] == ["weight 0 3", "weight 1 1"]
+    assert "weight" not in exchange_plan(workload(thread_shares=[2, 2]), 1, 0).text()
+
+
+def test_sizes_become_whole_units() -> None:
+    odd = workload(thread_shares=[2, 1], buffer="64 KiB")
+    with pytest.raises(PreadyError, match="65536 B for a neighbour; valid: a multiple of the 6 partitions"):
+        exchange_plan(odd, 1, 0)
+    made, notes = as_performed(odd)
+    assert made.buffer == 65538  # the next multiple of (2 + 1) units × 2 partitions
+    assert any("rounded up" in note for note in notes)
+    exchange_plan(made, 1, 0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("consuming", [False, True])
+def test_every_way_performs_it_and_every_byte_is_right(
+    started: tuple[Launcher, Built], tmp_path: Path, consuming: bool
+) -> None:
+    fields = {"consume": {"per_byte": "1 ns/B"}} if consuming else {}
+    what = workload(pattern="halo3d", grid=[2, 2], thread_shares=[7, 1], buffer="64 KiB", **fields)
+    plan = exchange_plan(what, 3, seed=0)
+    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS if way != "part" for t in (1, 2, 4)]
+    outcome = performed(started, plan, tmp_path, [*ways, {"approach": "part", "transport": 2}])
+    assert [*outcome.failures.values()] == ["line 2 of the plan makes no sense here"]
+    assert outcome.measured == len(ways)
+
+
+@pytest.mark.thorough
+def test_wrong_bytes_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2], thread_shares=[7, 1]), 2, 0)
+    wrong = {"approach": "many", "transport": 4, "fault": "corrupt", "fault_rank": 2}
+    (reason,) = performed(started, plan, tmp_path, [wrong]).failures.values()
+    assert "received from rank 2 what was not sent" in reason

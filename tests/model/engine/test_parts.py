@@ -1,0 +1,216 @@
+"""Threads whose parts of a buffer differ: engine, plain recurrence, and what one works out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from close import close
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from machines import ideal
+from made_once import EITHER, any_of, between
+from plain_ranks import Plain
+from test_consuming import WORKS
+from test_plain import cases
+
+from pready.model.advice.explanation import explain
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BY_KEY, MANY, Approach
+from pready.model.common.errors import PreadyError
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulation import CAUSES
+from pready.model.machine.machine import Machine, load
+from pready.model.toml.dotted import written
+from pready.model.workload import supported_by
+from pready.model.workload import workload as workloads
+from pready.model.workload.thread_shares import Graded, Remainder, weights
+from pready.model.workload.workload import Workload
+
+WEIGHTS = any_of(1, 2, 3, 7, 50)
+
+
+@st.composite
+def unequal(draw: st.DrawFn) -> dict[str, Any]:
+    case = draw(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")))
+    workload = case["workload"]
+    case["thread_grid"] = None
+    if case["approach"].interface.partitioned:
+        case["approach"] = Approach(BY_KEY["many-joined"], case["approach"].transport_partitions, 2)
+    if case["approach"].interface.splits and workload.n_partitions % case["approach"].transport_partitions:
+        case["approach"] = Approach(case["approach"].interface, workload.n_partitions, 2)
+    update: dict[str, Any] = {"thread_shares": tuple(draw(WEIGHTS) for _ in range(workload.threads))}
+    if draw(EITHER):
+        update |= {"receiver": "consuming", "consume": draw(WORKS)}
+    case["workload"] = workload.model_copy(update=update)
+    return case
+
+
+@pytest.mark.slow
+@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(unequal(), st.integers(1, 3))
+def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
+    plan = prepared(**case)
+    expected = Plain(case["machine"], plan).run(iterations)
+    out = run(plan, iterations, record=True)
+    ends = np.array([[e.end for e in row] for row in expected])
+    assert out.ends_s is not None
+    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    for cause in CAUSES:
+        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
+        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    assert out.approach == case["approach"]
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(unequal(), between(0, 3), EITHER)
+def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: bool) -> None:
+    workload = case["workload"]
+    if workload.pattern == "pt2pt":
+        workload = workload.model_copy(update={"both_ways": both})
+    of = Evaluation(case["machine"], workload, seed, draws=2, alone=True, samples=5)
+    plain = [of.exchange(case["approach"], row) for row in range(1, 1 + of.iterations)]
+    atol = 1e-12 * float((of.ready.max(axis=1)[1:] + [e.end for e in plain]).max())
+    np.testing.assert_allclose(of.each(case["approach"]), [e.end for e in plain], rtol=1e-12, atol=atol)
+    assert of.drawn(case["approach"]).communication.shape == (2,)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(unequal(), st.data())
+def test_parts_that_hardly_differ_are_equal_parts(case: dict[str, Any], data: st.DataObject) -> None:
+    # To one neighbour; to several, messages of a partition queue one by one.
+    workload = case["workload"].model_copy(update={"pattern": "pt2pt", "neighbours": None, "thread_shares": None})
+    n = workload.threads
+    # All alike, but for the last digits of a double's: sizes of one protocol.
+    nearly = workload.model_copy(update={"thread_shares": (10**9,) * (n - 1) + (10**9 - 1,)})
+    times = [Evaluation(load("meluxina"), w, draws=0, samples=3).each(case["approach"]) for w in (workload, nearly)]
+    np.testing.assert_allclose(times[0], times[1], rtol=1e-6, atol=1e-12)
+
+
+# Known answers. On an ideal machine 1 MB takes 40 us at 25 GB/s, and nothing else takes time.
+
+
+def shared(shares: Any, late: float = 0.0, **fields: Any) -> Workload:
+    return Workload.model_validate(
+        {
+            "threads": 4,
+            "buffer": "12 MB",
+            "thread_shares": shares,
+            "compute": {"time": "1 ms"},
+            "arrivals": {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"},
+            **fields,
+        }
+    )
+
+
+def time_of(machine: Machine, w: Workload, approach: Approach) -> float:
+    (each,) = set(Evaluation(machine, w, draws=0).each(approach).round(15).tolist())
+    return float(each)
+
+
+@pytest.mark.parametrize(
+    ("shares", "left"),
+    # What the late thread, the last one, has to send: of 12 MB.
+    [([1, 1, 1, 1], 3), ([3, 3, 3, 3], 3), ([5, 3, 3, 1], 1), ([1, 1, 1, 3], 6), ({"items": 10}, 1.2), (None, 3)],
+)
+def test_only_the_last_part_is_left_behind_a_long_delay(shares: Any, left: float) -> None:
+    # Eq. 3 with the late partition's own size: all others hide behind the delay.
+    w = shared(shares, late=1e-3)
+    assert time_of(ideal(), w, MANY.into(4)) == pytest.approx(left * 40e-6, rel=1e-9)
+    assert time_of(ideal(), w, BY_KEY["single"].into(1)) == pytest.approx(12 * 40e-6, rel=1e-9)
+    # Two threads fill a message: the third's part goes with the late one's.
+    sizes = np.array(w.weights or (1, 1, 1, 1)) / sum(w.weights or (1, 1, 1, 1)) * 12
+    assert time_of(ideal(), w, MANY.into(2)) == pytest.approx(sizes[2:].sum() * 40e-6, rel=1e-9)
+
+
+def test_a_partition_s_work_grows_with_it() -> None:
+    # One thread works 10 us on each MB; the last message, of 6 MB, is all that is left after the delay.
+    w = shared([1, 1, 1, 3], late=1e-3, consume={"per_byte": "10 us/MB", "threads": 1})
+    assert time_of(ideal(), w, MANY.into(4)) == pytest.approx(6 * 50e-6, rel=1e-9)
+
+
+def test_each_part_has_its_protocol() -> None:
+    # The small parts are eager, the large one asks first: MeluXina's rendezvous begins at 8 KiB.
+    w = shared([1, 1, 1, 61], buffer="128 KiB")
+    of = Evaluation(load("meluxina"), w, draws=0)
+    sizes = of.message_sizes(MANY.into(4))
+    assert sizes == pytest.approx([2048, 124928])
+    asks = [bool(c.asks(MANY)) for c in of.costs_by_peer(MANY.into(4))]
+    assert asks == [False, False, False, True]
+
+
+def test_rules_of_shares() -> None:
+    assert weights((3, 1, 1, 1), 4) == (3, 1, 1, 1)
+    assert weights((6, 2, 2), 3) == (3, 1, 1)
+    assert weights(Remainder(items=10), 4) == (3, 3, 3, 1)
+    assert weights(Remainder(items=8), 4) == (1, 1, 1, 1)
+    assert weights(Graded(first=1, last=3), 3) == (1, 2, 3)
+    assert weights(Graded(first=1, last=2), 4) == (3, 4, 5, 6)
+    assert weights(Graded(first=5, last=2), 1) == (1,)
+    assert shared([2, 2, 2, 2]).weights is None
+
+
+@pytest.mark.parametrize("shares", [[3, 1, 1, 1], {"items": 10}, {"first": 1, "last": 3}])
+def test_they_are_written_as_they_are_read(shares: Any) -> None:
+    made = shared(shares)
+    assert Workload.model_validate(written(made)) == made
+    assert made.at_buffer(1e6).weights == made.weights
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("thread_shares = [1, 2]", "thread_shares = [1, 2] has 2 threads; valid: 4, the threads"),
+        ("thread_shares = { items = 3 }", "thread_shares.items = 3 leaves nothing for the last of 4 threads"),
+        ("thread_shares = [1, 2, 3, 0]", "thread_shares[3] = 0"),
+        ("thread_shares = { first = 1 }", "thread_shares.last is missing"),
+        ('thread_shares = "graded"', "thread_shares"),
+        ('thread_shares = [1, 2, 3, 4]\npattern = "sweep3d"', "thread_shares with pattern = 'sweep3d'"),
+        ('thread_shares = [1, 2, 3, 4]\npattern = "halo3d"\nthread_grid = [2, 2, 1]', "thread_shares with thread_grid"),
+        ('partition_sizes = ["1 KiB"]', "partition_sizes is not a field (did you mean thread_shares?)"),
+    ],
+)
+def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'format = 2\nthreads = 4\nbuffer = "12 MB"\n{lines}\n')
+    with pytest.raises(PreadyError) as caught:
+        workloads.load(path)
+    assert str(caught.value).startswith(str(path))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_partitioned_calls_are_refused_by_name_and_not_offered() -> None:
+    w = shared([3, 1, 1, 1], pattern="pt2pt")
+    with pytest.raises(PreadyError, match="approach = 'part' with thread_shares: MPI_Psend_init's partitions are all"):
+        prepared(load("meluxina"), w, BY_KEY["part"].into(4), grid=(2,))
+    made = predict(load("meluxina"), w, library="openmpi-persist", draws=0)
+    assert not any(r.approach.interface.partitioned for r in made.approaches)
+    assert any("MPI_Psend_init" in x for x in made.advice.warnings)
+    assert any(
+        r.approach.interface.partitioned
+        for r in predict(load("meluxina"), w.changed(thread_shares=None), library="openmpi-persist", draws=0).approaches
+    )
+
+
+@pytest.mark.parametrize("engine", ["sst", "goal"])
+def test_engines_that_do_not_know_it_say_so(engine: Any) -> None:
+    with pytest.raises(PreadyError, match=r"parts of threads that differ \(thread_shares\): not simulated by"):
+        supported_by.check(shared([3, 1, 1, 1]), engine)
+    supported_by.check(shared([1, 1, 1, 1]), engine)
+
+
+@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
+def test_explain_and_predict_take_them(pattern: str) -> None:
+    w = shared([5, 3, 3, 1], late=50e-6, pattern=pattern)
+    made = explain(load("niagara"), w, MANY.into(4))
+    assert made.way.time_s < made.bulk.time_s
+    assert any("differ between threads" in d for d in made.departures)
+    rows = predict(load("niagara"), w, draws=3).approaches
+    assert {r.key for r in rows} >= {"single", "many", "many-joined", "rma-single-active", "rma-many-passive"}
+    assert all(r.time_low_s <= r.time_s <= r.time_high_s for r in rows)
