@@ -258,6 +258,8 @@ class Workload(Strict):
         refused = f"pattern = {shown(self.pattern)}" if self.pattern in ("sweep3d", "bcast") else ""
         if self.thread_grid is not None:
             refused = f"thread_grid = {list(self.thread_grid)}"
+        if self.on_gpu:
+            refused = "compute.device = 'gpu'"
         if self.consume is not None and refused:
             raise PreadyError(f"receiver = 'consuming' with {refused}", valid="receiver = 'computing'")
         if self.thread_shares is not None and refused:

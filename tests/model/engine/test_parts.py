@@ -170,6 +170,7 @@ def test_they_are_written_as_they_are_read(shares: Any) -> None:
         ("thread_shares = [1, 2, 3, 0]", "thread_shares[3] = 0"),
         ("thread_shares = { first = 1 }", "thread_shares.last is missing"),
         ('thread_shares = "graded"', "thread_shares"),
+        ('thread_shares = [1, 2, 3, 4]\npattern = "bcast"', "thread_shares with pattern = 'bcast'"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "sweep3d"', "thread_shares with pattern = 'sweep3d'"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "halo3d"\nthread_grid = [2, 2, 1]', "thread_shares with thread_grid"),
         ('partition_sizes = ["1 KiB"]', "partition_sizes is not a field (did you mean thread_shares?)"),

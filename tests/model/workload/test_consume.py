@@ -63,6 +63,11 @@ def test_work_by_byte_and_by_partition() -> None:
             {"consume": {"time": "1 us"}, "pattern": "halo3d", "thread_grid": [2, 2, 1]},
             "receiver = 'consuming' with thread_grid = [2, 2, 1]",
         ),
+        ({"consume": {"time": "1 us"}, "pattern": "bcast"}, "receiver = 'consuming' with pattern = 'bcast'"),
+        (
+            {"consume": {"time": "1 us"}, "compute": {"time": "1 ms", "device": "gpu", "waves": 8}},
+            "receiver = 'consuming' with compute.device = 'gpu'",
+        ),
         ({"parrived": True}, "parrived is not a field (did you mean consume?)"),
     ],
 )
