@@ -71,6 +71,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/halo3d.toml --csv",
         "pready predict examples/stencil-unequal.toml --exchange pressure --explain",
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
+        "pready predict examples/laggard.toml --plot map.svg --picture map",
         "pready predict examples/halo3d.toml -o report/",
         "pready predict - < examples/halo3d.toml",
     ),
@@ -115,6 +116,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready sweep examples/halo3d.toml --over buffer=64KiB:4MiB:4x",
         "pready sweep examples/halo3d.toml --over arrivals.spread=1%,4%,10% --over machine=bebop,hpc3 -o sweep.csv",
         "pready sweep examples/halo3d.toml --over threads=4,8,16 --work total --engine timeline --cores 2 --csv",
+        "pready sweep examples/laggard.toml --over threads=2,4,8 --over buffer=64KiB:16MiB:4x --plot map.svg --map",
         "pready sweep examples/halo3d.toml --over seed=0:9:1 --machine bebop --library emulated --seed 1 --json",
         'pready sweep examples/halo3d.toml --over buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet --overwrite '
         "--plot s.svg",

@@ -22,7 +22,8 @@ from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status
 
 PICTURES_HELP = (
-    "η over size; η over transport partitions and size; one exchange, bulk above; sensitivity to each input."
+    "size: η; messages: η over their number and size; map: the verdict over threads and size; "
+    "exchange: one alone, bulk above; sensitivity: to each input."
     "  [default: size]"
 )
 

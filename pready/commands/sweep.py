@@ -40,7 +40,8 @@ from pready.whatif.sweep import product
 @whatif.dask()
 @options.as_json()
 @options.as_csv("One line per point, or with --all per approach.")
-@options.picture("Draw η and the saving over the field with the most values.")
+@options.picture("Draw η and the saving over the field with the most values, with --all a line for each interface.")
+@click.option("--map", "as_map", is_flag=True, help="Draw the verdict over two fields instead.")
 def sweep(
     workload: str,
     axes: Sequence[str],

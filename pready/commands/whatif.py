@@ -95,6 +95,7 @@ def run(
     picture: Path | None,
     as_json: bool,
     as_csv: bool,
+    as_map: bool = False,
 ) -> None:
     """Compute the points; show or write their table."""
     to_file = output is not None and output != STANDARD_OUTPUT
@@ -107,6 +108,13 @@ def run(
             extrap.split_fields({a.field: list(a.values) for a in axes})
     if picture is not None:
         picture_files.check(picture)
+    elif as_map:
+        raise PreadyError("--map without --plot", valid="--plot map.svg --map")
+    if as_map and len(axes) != 2:
+        raise PreadyError(
+            f"--map over {len(axes)} field{'' if len(axes) == 1 else 's'}",
+            valid="two fields: --over buffer=64KiB:64MiB:4x --over threads=2,4,8,16",
+        )
     kept = Kept(output) if output is not None and to_file else None
     keys = {p.key(shared) for p in points} if kept is not None else set()
     before = sum(kept.get(key) is not None for key in keys) if kept is not None else 0
@@ -138,7 +146,7 @@ def run(
         click.echo(f"pready: interrupted, {said}", err=True)
         raise SystemExit(130) from None
     if picture is not None:
-        picture_files.draw_table(picture, table, shared.min_gain)
+        picture_files.draw_table(picture, table, shared.min_gain, as_map=as_map)
     _show(table, output, as_json=as_json, as_csv=as_csv, overwrite=overwrite)
     if picture is not None:
         click.echo(f"wrote {picture}", err=True)

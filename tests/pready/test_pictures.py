@@ -34,7 +34,7 @@ MELUXINA = machines.load("meluxina")
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["size", "map", "exchange"])
+@pytest.mark.parametrize("kind", ["size", "messages", "exchange"])
 @pytest.mark.parametrize("example", ["halo3d", "laggard", "rig"])
 def test_every_examples_pictures_can_be_read(kind: str, example: str) -> None:
     what = workloads.load(f"examples/{example}.toml")

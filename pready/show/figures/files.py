@@ -23,14 +23,14 @@ if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
     from pready.calibrate.fit import Fit
 
 SUFFIXES = (".svg", ".png", ".pdf")
-KINDS = ("size", "map", "exchange", "sensitivity")
+KINDS = ("size", "messages", "map", "exchange", "sensitivity")
 """Pictures of a prediction."""
 TITLES = {
     "size": "Over buffer sizes",
-    "map": "Over buffer sizes and messages",
+    "messages": "Over buffer sizes and messages",
     "exchange": "One exchange alone, bulk above",
 }
-"""Headings of the pictures on a page; the sensitivity is a table there."""
+"""Headings of the pictures on a page; the sensitivity is a table there, and a map takes half a minute."""
 
 
 def check(path: Path) -> None:
@@ -69,9 +69,15 @@ def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload,
     save(path, of_prediction.figure(kind, machine, workload, prediction))
 
 
-def draw_table(path: Path, table: Table, min_gain: float) -> None:
+def draw_table(path: Path, table: Table, min_gain: float, *, as_map: bool = False) -> None:
     """Draw a sweep or a comparison; errors as for `check`."""
     check(path)
+    if as_map:
+        from pready.show.figures.decision_map import decision_map
+        from pready.show.tables.whatif import title
+
+        save(path, decision_map(title(table), table, min_gain))
+        return
     from pready.show.figures import whatif
 
     save(path, whatif.figure(table, min_gain))

@@ -4,41 +4,47 @@ from __future__ import annotations
 
 import math
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.advice.predict import as_used_by, evaluator
+from pready.model.advice.predict import Engine, as_used_by, evaluator
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.approach.vcis import transport_counts
 from pready.model.common.arrays import Array
-from pready.model.common.units import format_size
+from pready.model.common.units import Unit, format_exact, format_size
 from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.workload.workload import Workload
+from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Line, Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map
 from pready.show.figures.tornado import tornado
 from pready.show.tables.prediction import best_per_interface
+from pready.whatif.fields import axis
+from pready.whatif.points import Options
+from pready.whatif.sweep import product, tabulate
 
 POINTS, MAP_POINTS = 145, 61
 SURE_POINTS, SURE_DRAWS = 13, 12
 SAMPLES_OF_MAP = 32
 MOST_LEVERS = 8
+MAP_THREADS, MAP_SIZES = 5, 8
+"""Of a map of verdicts, powers of two and of four around the workload: some half a minute."""
 
 
 def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    """One kind of picture: "size", "map", "exchange" or "sensitivity"."""
+    """One kind of picture of `pready.show.figures.files.KINDS`."""
     where = f"{prediction.machine} ({prediction.library})"
     size = f"{len(prediction.exchanges)} exchanges" if prediction.exchanges else format_size(workload.buffer)
     title = f"{workload.name} on {where}, {workload.threads} threads, {size}"
-    drawn = {"size": _over_size, "map": _map, "exchange": _exchange, "sensitivity": _sensitivity}[kind]
+    drawn = _DRAWN[kind]
     return drawn(title, as_used_by(machine, library(prediction.library)), workload, prediction)
 
 
@@ -108,13 +114,25 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     )
 
 
-def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+def _messages_and_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     sizes, advised = _sizes(workload, MAP_POINTS), prediction.advised
     interface = advised.approach.interface
     counts = transport_counts(partitions_per_direction(workload)) if interface.splits else [1]
     evaluation = _evaluation(machine, workload, prediction)
     eta = [evaluation.gain_over_sizes(interface.into(t, min(advised.vcis, t)), sizes, SAMPLES_OF_MAP) for t in counts]
     return gain_map(f"{advised.name}: {title}", sizes, counts, np.array(eta), workload.buffer)
+
+
+def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    """The verdict over threads and bytes, the work of all threads together as it is."""
+    threads = [max(1, workload.threads * 2**i // 4) for i in range(MAP_THREADS)]
+    sizes = [format_exact(workload.buffer * 4.0**i, Unit.SIZE) for i in range(-MAP_SIZES // 2, MAP_SIZES // 2)]
+    axes = [axis("threads", sorted(set(threads))), axis("buffer", sizes)]
+    min_gain, engine = prediction.advice.min_gain, cast(Engine, prediction.engine)
+    made = product(machine, [workload], axes, library=prediction.library, seed=prediction.seed, work="total")
+    table = tabulate(made, [workload], axes, Options(engine, min_gain), work="total")
+    title += "\nthe work of all threads together stays as it is"
+    return decision_map(title, table, min_gain, (sizes[MAP_SIZES // 2], str(workload.threads)))
 
 
 def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
@@ -134,6 +152,15 @@ def _exchange(title: str, machine: Machine, workload: Workload, prediction: Pred
 
 def _sensitivity(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     return tornado(title, prediction.sensitivity[:MOST_LEVERS], 100 * prediction.advice.min_gain)
+
+
+_DRAWN = {
+    "size": _over_size,
+    "messages": _messages_and_size,
+    "map": _map,
+    "exchange": _exchange,
+    "sensitivity": _sensitivity,
+}
 
 
 def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:

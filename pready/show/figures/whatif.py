@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from pready.model.approach.interfaces import BULK
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, format_time, parse
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
@@ -19,6 +20,7 @@ from pready.whatif.fields import magnitude
 from pready.whatif.table import Table
 
 MOST_LINES = 8
+MOST_OF_ALL = 12
 MOST_TICKS = 8
 _FORMS = ((Unit.SIZE, format_size), (Unit.TIME, format_time))
 MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x", "full")}
@@ -28,7 +30,8 @@ MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x",
 def figure(table: Table, min_gain: float) -> Figure:
     """η and saving over the axis with the most values, a line for each combination of the others.
 
-    Without a numerical axis, or with too many lines to tell apart: a bar for each point.
+    Of a table of all approaches, a line for each interface, too. Without a numerical axis, or with too many lines to
+    tell apart: a bar for each point.
 
     Raises
     ------
@@ -36,16 +39,35 @@ def figure(table: Table, min_gain: float) -> Figure:
         More points than fit a page.
     """
     best = [row for row in table if row["best"]]
+    every = len(best) < len(table)
     axis = max(table.varied, key=lambda n: (_is_axis(best, n), len({str(r[n]) for r in best})))
-    if not _is_axis(best, axis):
+    if not every and not _is_axis(best, axis):
         return _bars(table, min_gain)
     others = [n for n in table.varied if n != axis]
     lines: dict[str, list[dict[str, Any]]] = {}
-    for row in best:
-        lines.setdefault(", ".join(f"{n} {row[n]}" for n in others), []).append(row)
-    if len(lines) > MOST_LINES:
+    for row in _of_each_interface(table) if every else best:
+        label = [f"{n} {row[n]}" for n in others] + ([row["name"]] if every else [])
+        lines.setdefault(", ".join(label), []).append(row)
+    if every and (not _is_axis(best, axis) or len(lines) > MOST_OF_ALL):
+        raise PreadyError(
+            f"a picture of {len(lines)} lines, one for each approach, does not fit a page",
+            valid="one field of three or more numbers with --all, or no --all",
+        )
+    if len(lines) > MOST_LINES and not every:
         return _bars(table, min_gain)
-    return _lines(title(table), axis, lines, min_gain)
+    return _lines(title(table), axis, lines, min_gain, every=every)
+
+
+def _of_each_interface(table: Table) -> list[dict[str, Any]]:
+    """Of each point and interface that a library has, the number of messages that saves most; without the baseline."""
+    best: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in table:
+        if row["key"] == BULK.interface.key or row["needs"]:
+            continue
+        place = (*(str(row[n]) for n in table.varied), row["key"])
+        if place not in best or row["speedup_percent"] > best[place]["speedup_percent"]:
+            best[place] = row
+    return list(best.values())
 
 
 def _is_axis(rows: Sequence[dict[str, Any]], name: str) -> bool:
@@ -53,23 +75,24 @@ def _is_axis(rows: Sequence[dict[str, Any]], name: str) -> bool:
     return None not in places and len(places) > 2
 
 
-def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gain: float) -> Figure:
+def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gain: float, *, every: bool) -> Figure:
     drawn = Figure(figsize=(7.2, 5.6), layout="constrained")
     above, below = drawn.subplots(2, 1, sharex=True)
     for i, (label, rows) in enumerate(lines.items()):
         rows.sort(key=lambda r: magnitude(r[axis]) or 0.0)
         x = [magnitude(r[axis]) for r in rows]
         colour = COLOURS[i % len(COLOURS)]
-        style = LINES[i % len(LINES)]
+        style = LINES[(i + i // len(COLOURS)) % len(LINES)]
         for axes, value, low, high in (
             (above, "eta", "eta_low", "eta_high"),
             (below, "speedup_percent", "speedup_low_percent", "speedup_high_percent"),
         ):
-            axes.fill_between(x, [r[low] for r in rows], [r[high] for r in rows], color=colour, alpha=0.15, lw=0)
+            if not every:  # a dozen bands hide each other
+                axes.fill_between(x, [r[low] for r in rows], [r[high] for r in rows], color=colour, alpha=0.15, lw=0)
             named = label if axes is above and label else None
             axes.plot(x, [r[value] for r in rows], ls=style, color=colour, label=named)
             for verdict, (marker, fill) in MARKS.items():
-                there = [(p, r[value]) for p, r in zip(x, rows, strict=True) if r["verdict"] == verdict]
+                there = [(p, r[value]) for p, r in zip(x, rows, strict=True) if _verdict(r, min_gain) == verdict]
                 axes.plot(
                     [p for p, _ in there],
                     [v for _, v in there],
@@ -83,10 +106,21 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
     below.axhline(0, color=NEUTRAL, lw=1)
     below.axhline(100 * min_gain, color=NEUTRAL, lw=1, ls=":")
     below.set_ylabel("iteration shorter by, %")
+    least, most = below.get_ylim()
+    if every and least < -most:  # a way that loses much would make gains a line
+        below.set_ylim(-most, most)
+        below.set_ylabel(f"iteration shorter by, %\n(cut at {-most:.3g} %)")
     _scale(below, axis, [r[axis] for rows in lines.values() for r in rows])
     _legend(drawn, above, min_gain)
     drawn.suptitle(said, x=0.01, ha="left", fontsize=10)
     return drawn
+
+
+def _verdict(row: dict[str, Any], min_gain: float) -> str:
+    """Of a row's own approach: its whole interval lies above what a port is worth, or below, or neither."""
+    if row["speedup_low_percent"] >= 100 * min_gain:
+        return "port"
+    return "do not port" if row["speedup_high_percent"] < 100 * min_gain else "undecided"
 
 
 def _scale(axes: Axes, name: str, values: Sequence[object]) -> None:
