@@ -3,10 +3,11 @@
 Rank 0 sends to its children what its threads compute. Every other rank is in MPI from the beginning: a message is ready
 there as soon as it is received, and goes on to that rank's children. One thread does so in bulk and where one thread
 completes all messages; where each completes its own, each sends on its own. In bulk the one message has to be there
-first. The iteration ends for all ranks when the last has everything.
+first, and where MPI_Parrived tells of the whole request only, the last of all. The iteration ends for all ranks when
+the last has everything.
 
-Limits, tested: with L = o = g = 0 and m messages that are all ready, a chain of d links takes (m + d - 1) G S / m after
-the last is ready (Hockney's pipeline), a tree of depth d in bulk d G S times the children served before.
+Limits, tested: where only bytes take time, bulk takes G S for each level of a binomial tree, a linear broadcast
+(R - 1) G S either way, and a partition that is late by itself its share of G S for each level.
 """
 
 from __future__ import annotations
@@ -56,9 +57,13 @@ class Relays(Ranks):
             server = m.vci if own else 0
             free[server] = max(m.arrived - start, free[server]) + cost
             at = free[server]
-            if self.interface.counts:
+            if self.interface.counts and self.interface.tells:
                 at = marked = max(at, marked) + self.pready
             jobs[m.transport] = at
+        if not self.interface.tells:  # nothing is known before the last is there
+            step = self.pready if self.interface.counts else 0.0
+            last = max(jobs)
+            jobs = [last := last + step for _ in jobs]
         return Ready(jobs, min(jobs), max(jobs), join - start - self.barrier, [NEVER] * len(self.members))
 
 

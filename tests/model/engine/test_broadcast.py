@@ -158,6 +158,14 @@ def test_overheads_add_up_along_the_deepest_path() -> None:
     assert last(machine, 8, 2, BULK) == pytest.approx(3 * 2 * o)
 
 
+def test_without_word_of_each_partition_levels_are_bulk() -> None:
+    """MPI_Parrived of the whole request only: rank 2 of 4 has all 16 parts at 15 units, and 3 at 8 more; with word of
+    each, at 16."""
+    unit = SIZE * BYTE / 8
+    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["part"], 8)) == pytest.approx(16 * unit)
+    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["part-whole"], 8)) == pytest.approx(23 * unit)
+
+
 def test_linear_is_the_neighbour_list_of_its_root() -> None:
     """Nobody sends on: the broadcast is the exchange of a list, to the last bit of what a rank has."""
     machine = machines.load("niagara")

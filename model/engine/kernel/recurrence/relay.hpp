@@ -7,7 +7,8 @@ namespace pready {
 namespace {
 
 // When what comes to W ranks is received, message by message: fills `s.starts`, since their `start`, with what each job
-// then waits for. One thread receives all, or each VCI's messages its own; `join` is when the root's threads meet.
+// then waits for. One thread receives all, or each VCI's messages its own; where MPI tells of the whole only, nothing is
+// known before the last. `join` is when the root's threads meet.
 inline Ready relay(const Plan& p, Scratch& s, V start, V join) {
     const int servers = p.tags ? p.vcis : 1;
     double cost = p.receive[0];
@@ -25,11 +26,16 @@ inline Ready relay(const Plan& p, Scratch& s, V start, V join) {
             const std::int64_t v = p.tags ? reinterpret_cast<I>(arrival)[l] & p.vci_bits : 0;
             double& end = ends[v * W + l];
             end = larger(since[l], end) + cost;
-            const double ready = p.counts ? larger(end, marked[l]) + p.pready : end;
+            const double ready = p.counts && p.tells ? larger(end, marked[l]) + p.pready : end;
             s.starts[p.vci_members[taken[v * W + l]++]][l] = marked[l] = ready;
             first[l] = ready < first[l] ? ready : first[l];
             last[l] = larger(last[l], ready);
         }
+    }
+    for (int t = 0; !p.tells && t < p.jobs; ++t) {
+        if (p.counts) last = last + p.pready;
+        s.starts[t] = last;
+        if (t == 0) first = last;
     }
     return {first, last, join - start};
 }
