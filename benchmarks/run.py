@@ -3,7 +3,10 @@
 import runpy
 from pathlib import Path
 
-OTHERS = ("run.py", "compare_checkouts.py", "fuzz.py", "random_workloads.py")
+OTHERS = (
+    *("run.py", "compare_checkouts.py", "coverage_of_intervals.py", "fuzz.py", "random_workloads.py"),
+    "what_ifs.py",
+)
 """What measures no speed."""
 
 for script in sorted(Path(__file__).parent.glob("*.py")):

@@ -1,4 +1,4 @@
-"""The engine against LogGOPSim: different by three stated rules, term by term."""
+"""The engine against LogGOPSim: the same in bulk, and different by stated rules."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import io
 import os
 import re
 import subprocess
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from goal_replay import Replayed, replay
+from goal_replay import replay
 from machines import ideal
 
 from pready.model.approach.interfaces import PART, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.engine.export_goal import Flags, export_goal, ready, write_goal
-from pready.model.engine.simulate import prepared, run_step
+from pready.model.engine.export_goal import Flags, export_goal, write_goal
+from pready.model.engine.simulate import run_step
 from pready.model.engine.whole_step import plans
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Laggard
@@ -50,58 +50,16 @@ def exported(compute: str, approach: Approach) -> tuple[str, Flags]:
     return text.getvalue(), flags
 
 
-@cache
-def joins(compute: str, approach: Approach) -> list[list[int]]:
-    plan = prepared(MACHINE, workload(compute), approach, grid=GRID)
-    return [
-        [round((ready(plan, r, k)[1] + float(plan.costs[0].barrier)) * 1e9) for k in range(ITERATIONS)]
-        for r in range(plan.pattern.ranks)
-    ]
-
-
-@cache
-def by_rules(compute: str, approach: Approach) -> tuple[Replayed, Replayed, Replayed, Replayed]:
-    """LogGOPSim's, then with one of the engine's three rules more each."""
-    text, flags = exported(compute, approach)
-    run, at = partial(replay, text, L=flags.L, o=flags.o, g=flags.g), joins(compute, approach)
-    return (
-        run(shared=True),
-        run(shared=False),
-        run(shared=False, joins=at),
-        run(shared=False, joins=at, between=flags.o),
-    )
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=str)
-def test_the_replay_is_loggopsim_and_three_rules_later_the_engine(case: tuple[str, Approach], end: int) -> None:
+@pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=lambda x: str(x)[:12])
+def test_it_ends_when_loggopsim_says(case: tuple[str, Approach], end: int) -> None:
     compute, approach = case
-    theirs, first, second, third = by_rules(compute, approach)
-    ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
-    assert theirs.end == end
-    assert third.end == pytest.approx(ours, abs=ITERATIONS)  # text is in whole nanoseconds
-    for step in (theirs, first, second, third):
-        assert sum(step.terms.values()) == step.end
-    if approach is BULK:
-        assert theirs.end == first.end == second.end == third.end
-
-
-@pytest.mark.thorough
-def test_the_terms_of_the_largest_difference() -> None:
-    # 10 us of compute, 8 messages to each of 6 neighbours, o = 100 ns, one thread 0.4 us late. Per iteration:
-    # LogGOPSim: 10.0 + 46 sends + 47 receives + L: the CPU is never idle, messages wait for each other.
-    # A server for receives: 48 sends, then 48 receives, posted after them: 10.0 + 4.8 + 4.8.
-    # Posted at the join, 10.4: all but the first are hidden: 10.0 + 1 send + L + 48 receives.
-    # Six receives between two partitions: 10.0 + 43 sends + 42 receives + L + 6 receives, 1 % below LogGOPSim's.
-    _, flags = exported("10 us", PART_8)
+    text, flags = exported(compute, approach)
     assert (flags.L, flags.o, flags.g) == (1000, 100, 50)
-    theirs, first, second, third = (
-        {k: v / ITERATIONS for k, v in r.terms.items() if v} for r in by_rules("10 us", PART_8)
-    )
-    assert theirs == {"calc": 10000, "send": 4540, "recv": 4760, "wire": 1000}
-    assert first == {"calc": 10000, "send": 4800, "recv": 4800}
-    assert second == {"calc": 10000, "send": 100, "recv": 4800, "wire": 1000}
-    assert third == {"calc": 10000, "send": 4300, "recv": 4800, "wire": 1000}
+    assert replay(text, L=flags.L, o=flags.o, g=flags.g) == end
+    ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
+    # Partitions are received by another server than sends, and when the threads have joined, not after the last send.
+    assert ours == pytest.approx(end, abs=ITERATIONS) if approach is BULK else 0.989 * end < ours < end
 
 
 FACES = {"faces": ["256 KiB", "64 KiB", "1 MiB"], "compute": {"time": "1 ms"}}
