@@ -64,6 +64,8 @@ class ExchangePlan:
         Seconds, seconds per byte, and threads: their work on each user partition that a rank receives.
     weights
         How large each thread's part of a buffer is; None: all are alike.
+    receive_partitions
+        Of a buffer at its receiver; None: as many as at its sender.
     """
 
     ranks: int
@@ -74,6 +76,7 @@ class ExchangePlan:
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
     consume: tuple[float, float, int] | None = None
     weights: tuple[int, ...] | None = None
+    receive_partitions: int | None = None
 
     @property
     def iterations(self) -> int:
@@ -86,6 +89,8 @@ class ExchangePlan:
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
         lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
+        if self.receive_partitions is not None:
+            lines.append(f"receive {self.receive_partitions}")
         lines += [f"weight {thread} {units}" for thread, units in enumerate(self.weights or ())]
         if self.consume is not None:
             time, per_byte, threads = self.consume
@@ -189,7 +194,15 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     does, threads = workload.consume, workload.threads
     work = None if does is None else (does.time or 0.0, does.per_byte or 0.0, does.threads or threads)
     return ExchangePlan(
-        pattern.ranks, threads, workload.partitions_per_thread, phases, ready, shares, work, workload.weights
+        pattern.ranks,
+        threads,
+        workload.partitions_per_thread,
+        phases,
+        ready,
+        shares,
+        work,
+        workload.weights,
+        workload.receive_partitions,
     )
 
 

@@ -467,7 +467,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
 
 def _consume(setting: Setting, approach: Approach, costs: Costs) -> tuple[str, list[Amount]]:
     """What the receiver's threads do."""
-    n, k = setting.threads * setting.partitions_per_thread, setting.consumers
+    n, k = setting.receive_partitions or setting.threads * setting.partitions_per_thread, setting.consumers
     terms = [Amount("w", "w", float(work(costs, n // approach.messages, setting)))]
     if approach.interface.tells:
         said = "C_i = max(A_i, C_(i-k)) + w, in the order of arrival"

@@ -80,13 +80,18 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
     """Every approach to evaluate, the baseline first."""
     n = workload.n_partitions
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
+    if workload.consume is not None and workload.receive_partitions is not None:  # each is in one message
+        counts = [t for t in counts if workload.receive_partitions % t == 0]
     contexts = machine.contexts.value
     out: list[Approach] = []
     for interface in INTERFACES:
         if interface.partitioned:
             if interface is not library.part or workload.weights is not None:
                 continue
-            allowed, vcis = library.transports(counts, workload.threads, n), library.part_vcis
+            allowed = library.transports(counts, workload.threads, n, workload.receive_partitions)
+            vcis = library.part_vcis
+            if library.told_if_alike and workload.consume is not None and workload.receive_partitions is not None:
+                allowed = [t for t in allowed if t == workload.receive_partitions]
         else:
             allowed, vcis = counts, library.max_vcis
         if workload.pattern == "bcast":

@@ -114,6 +114,7 @@ OPENMPI_PERSIST = LibraryProfile(
     why="one message per sender partition, no aggregation; the first iteration is often not early",
     source="ompi/mca/part/persist",
     facts=library_facts.OPEN_MPI,
+    told_if_alike=True,
     part_since="5.0",
     family="Open MPI",
 )

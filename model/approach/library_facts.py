@@ -55,6 +55,12 @@ OPEN_MPI: tuple[Fact, ...] = (
         do="use the same number at both",
     ),
     Fact(
+        "with different numbers of partitions at the two ends MPI_Parrived looks at the wrong ones: it may say so too "
+        "early, or never",
+        "ompi/mca/part/persist/part_persist.h, mca_part_persist_parrived; polling it hangs in 5.0",
+        do="use the same number at both",
+    ),
+    Fact(
         "after MPI_Request_free of a request that never started, the next with its tag hangs",
         "open-mpi/ompi#14155; seen in 5.0.11",
         do="start and complete each request at least once",

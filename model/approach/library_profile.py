@@ -95,6 +95,8 @@ class LibraryProfile:
     """How it is told to use ``{n}`` VCIs; empty: it cannot."""
     told_whole: bool = False
     """MPI_Parrived tells of the whole request only."""
+    told_if_alike: bool = False
+    """MPI_Parrived tells of partitions only where both ends have as many."""
     global_progress: bool = True
     """A thread in MPI makes progress for all VCIs, not for its own only."""
 
@@ -137,8 +139,22 @@ class LibraryProfile:
             messages = "per partition"
         return replace(self, early=early, messages=messages, why=why)
 
-    def transports(self, candidates: list[int], threads: int, n_partitions: int) -> list[int]:
-        """The transport partition counts that ``MPI_Pready`` can produce."""
+    def transports(
+        self, candidates: list[int], threads: int, n_partitions: int, receive_partitions: int | None = None
+    ) -> list[int]:
+        """The transport partition counts that ``MPI_Pready`` can produce, with so many partitions at the receiver;
+        absent: as many as at the sender."""
+        able = self._by_sender(candidates, threads, n_partitions)
+        if receive_partitions is None or not self.early:
+            return able
+        if self.told_whole:  # as many as the side with fewer has
+            fewer = {min(t, receive_partitions) for t in able}
+            return [t for t in candidates if t in fewer]
+        if self.messages == "aggregated":  # as many as both sides' partitions divide into
+            return [t for t in able if receive_partitions % t == 0]
+        return able
+
+    def _by_sender(self, candidates: list[int], threads: int, n_partitions: int) -> list[int]:
         if not self.early:
             return [1]
         if self.messages == "per partition":

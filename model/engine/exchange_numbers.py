@@ -33,6 +33,7 @@ from pready.model.timeline.rules import (
     late_puts,
     latest_by_thread,
     marked_by_threads,
+    received_in,
     receivers,
     released,
     serving,
@@ -83,6 +84,11 @@ class Exchange:
         return (
             self.workload.n_partitions // self.transports if self.mapping is None else len(self.mapping.partitions[0])
         )
+
+    @property
+    def received_in(self) -> int:
+        """Partitions of a message at its receiver."""
+        return received_in(self.transports, self.per_message, self.setting)
 
     @property
     def jobs(self) -> int:
@@ -267,6 +273,7 @@ def steps(x: Exchange) -> dict[str, object]:
         "window_per_thread": interface.windows_per_thread,
         "consumers": x.setting.consumers,
         "tells": interface.tells,
+        "received_in": x.received_in,
     }
 
 
@@ -292,7 +299,7 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "ack": x.acknowledgement,
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
-        "work": x.each(lambda c: work(c, x.per_message, x.setting)),
+        "work": x.each(lambda c: work(c, x.received_in, x.setting)),
         "released": released(first, interface),
     }
     if fixed["arrivals"] == TABLE:

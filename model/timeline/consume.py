@@ -70,7 +70,7 @@ def consumed(
     threads = [free] * ranks.setting.consumers
     last = NEVER
     for at, *_, kind in in_order(each, min(floors)):
-        for _ in ranks.needs[0]:
+        for _ in range(ranks.received_in):
             done = max(at, threads[0]) + kind.work
             heapq.heapreplace(threads, done)
             last = max(last, done)

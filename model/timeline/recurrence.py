@@ -45,6 +45,7 @@ from pready.model.timeline.rules import (
     gap,
     holding,
     late_puts,
+    received_in,
     receivers,
     released,
     serving,
@@ -151,6 +152,7 @@ class Ranks:
         n = setting.threads * setting.partitions_per_thread
         each = n // approach.messages
         self.needs = needs or [range(i * each, (i + 1) * each) for i in range(approach.messages)]
+        self.received_in = received_in(approach.messages, len(self.needs[0]), setting)
         self.members = members or vci_members(approach, setting.threads, setting.contexts)
         self.own_threads = self.interface.completes == "threads"
         groups = serving(approach, setting, self.members, waiting)
@@ -207,7 +209,7 @@ class Ranks:
             asks=waits,
             inside_mpi=waits and bool(answers_inside(c, interface, setting)),
             completes=completes,
-            work=float(work(c, len(self.needs[0]), setting)),
+            work=float(work(c, self.received_in, setting)),
         )
 
     def _counted_down(self) -> list[bool]:

@@ -12,6 +12,7 @@ from pready.model.approach.interfaces import Approach, Interface
 from pready.model.approach.libraries import library
 from pready.model.approach.vcis import waiting_threads
 from pready.model.common.arrays import Array, latest
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
@@ -39,6 +40,8 @@ class Setting:
     """Does a thread in MPI make progress for all VCIs?"""
     consume: Consume | None = None
     """What a receiver's threads do with each user partition that comes."""
+    receive_partitions: int | None = None
+    """Of a buffer at its receiver; None: the sender's."""
 
     @property
     def consumers(self) -> int:
@@ -60,6 +63,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         "adapter" if puts is None else puts.value,
         library(machine.library.name).global_progress if everywhere is None else everywhere.value,
         workload.consume,
+        workload.receive_partitions,
     )
 
 
@@ -198,9 +202,27 @@ def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setti
     return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
 
 
-def work(costs: Costs, per_message: int, setting: Setting) -> Array:
-    """Of a receiver's thread on one of so many user partitions of a message: shape (rows,) or ()."""
-    return np.zeros(()) if setting.consume is None else setting.consume.of_partition(costs.size / per_message)
+def received_in(messages: int, per_message: int, setting: Setting) -> int:
+    """Partitions of a message at its receiver, of so many messages of so many user partitions each.
+
+    Raises
+    ------
+    PreadyError
+        A partition that a receiver works on would be in several messages.
+    """
+    if setting.receive_partitions is None or setting.consume is None:
+        return per_message
+    if setting.receive_partitions % messages:
+        raise PreadyError(
+            f"transport_partitions = {messages} does not divide {setting.receive_partitions} receive_partitions",
+            valid="a divisor of them, where a receiver works on each (consume)",
+        )
+    return setting.receive_partitions // messages
+
+
+def work(costs: Costs, received: int, setting: Setting) -> Array:
+    """Of a receiver's thread on one of so many partitions of a message: shape (rows,) or ()."""
+    return np.zeros(()) if setting.consume is None else setting.consume.of_partition(costs.size / received)
 
 
 def released(costs: Costs, interface: Interface) -> Array:

@@ -32,19 +32,6 @@ LIMITS: tuple[Limit, ...] = (
         ("gpu", "cuda", "hip", "device", "gpu_triggered", "device_triggered", "kernel_triggered"),
         r"gpu|cuda|(^|_)hip($|_)|device|kernel_trig",
     ),
-    Limit(
-        "different partition counts at the two ends",
-        "the receiver has as many partitions as the sender",
-        (
-            "receive_partitions",
-            "receiver_partitions",
-            "recv_partitions",
-            "send_partitions",
-            "sender_partitions",
-            "partitions_per_receiver",
-        ),
-        r"(rec(eiver|v|eive)?|send(er)?)_partitions|partitions_(rec|send)",
-    ),
 )
 
 
@@ -67,6 +54,7 @@ OTHER_NAMES = {
     "pattern": ("exchange", "neighbourhood", "stencil"),
     "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
     "consume": ("early_receiver", "overlap_receive", "parrived", "receive_early", "receiver_starts_early"),
+    "receive_partitions": ("partitions_per_receiver", "receiver_partitions", "recv_partitions"),
     "thread_shares": ("partition_bytes", "partition_sizes", "shares", "unequal", "unequal_partitions", "weights"),
     "compute.time": ("compute_time", "duration", "runtime", "work"),
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),

@@ -147,6 +147,7 @@ class Exchange(Strict):
     boundaries: Literal["periodic", "open"] | None = None
     thread_grid: tuple[Count, Count, Count] | None = None
     thread_shares: ThreadShares | None = None
+    receive_partitions: Count | None = None
     receiver: Receiver | None = None
     consume: Consume | None = None
     buffer: units.Size | None = None
@@ -165,6 +166,7 @@ class Exchange(Strict):
 
 AS_AT_THE_TOP = (
     "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "thread_shares",
+    "receive_partitions",
     "receiver", "consume",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""

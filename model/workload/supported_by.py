@@ -58,6 +58,11 @@ NEEDS = (
         (),
     ),
     Need("parts of threads that differ (thread_shares)", lambda w: w.weights is not None, ("timeline", "engine")),
+    Need(
+        "other partitions at the receiver (receive_partitions)",
+        lambda w: w.receive_partitions is not None,
+        ("timeline", "engine", "goal"),
+    ),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",

@@ -120,6 +120,9 @@ class Workload(Strict):
     thread_shares: ThreadShares | None = None
     """How large the threads' parts of every buffer are, where they differ: ``[3, 1, 1, 1]``, one for each thread;
     ``{ first = 1, last = 3 }``, evenly graded; ``{ items = 10 }``, as many for each thread, the rest for the last."""
+    receive_partitions: Count | None = None
+    """Of a buffer at its receiver (MPI_Precv_init), where they are others than at its sender: libraries differ in how
+    many messages they make of that. What a receiver that is consuming works on, one by one."""
     path: PathName = "inter"
     """Between nodes or within one; `ranks_per_node` says it rank by rank."""
     iterations: Count = 100
@@ -184,6 +187,12 @@ class Workload(Strict):
             raise PreadyError(
                 f"threads × partitions_per_thread × peers = {n * self.peers}",
                 valid=f"at most {LARGEST_EXCHANGE}",
+            )
+        if self.receive_partitions is not None and any(size % self.receive_partitions for size in self.sends):
+            raise PreadyError(
+                f"receive_partitions = {self.receive_partitions} does not divide "
+                f"{max(s for s in self.sends if s % self.receive_partitions):g} B for a neighbour",
+                valid="a divisor of the bytes that each neighbour gets",
             )
         for t in self.transport_partitions or ():
             check_transport_partitions(t, n)
@@ -264,6 +273,9 @@ class Workload(Strict):
             raise PreadyError(f"receiver = 'consuming' with {refused}", valid="receiver = 'computing'")
         if self.thread_shares is not None and refused:
             raise PreadyError(f"thread_shares with {refused}", valid="parts of one size: no thread_shares")
+        if self.receive_partitions is not None and (refused or self.thread_shares is not None):
+            beside = refused or "thread_shares"
+            raise PreadyError(f"receive_partitions = {self.receive_partitions} with {beside}", valid="one of them")
         if self.thread_shares is not None:
             weights(self.thread_shares, self.threads)
 
@@ -386,7 +398,8 @@ class Workload(Strict):
     def divisor(self) -> int:
         """Of the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
         weights_ = self.weights
-        return self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
+        of_sender = self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
+        return math.lcm(of_sender, self.receive_partitions or 1)
 
     @property
     def peers(self) -> int:

@@ -80,6 +80,8 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], language: str) -
         raise PreadyError(f"a program has one interface, not {', '.join(sorted(keys))}", valid="one --approach for all")
     if any(w.consume is not None for w in workload.parts):
         raise PreadyError("consume has no program: what is received is not worked on", valid="no consume")
+    if any(w.receive_partitions is not None for w in workload.parts):
+        raise PreadyError("receive_partitions has no program: both ends have as many", valid="no receive_partitions")
     if any(w.weights is not None for w in workload.parts):
         raise PreadyError("thread_shares has no program: all parts of a buffer are alike", valid="no thread_shares")
     if any(w.thread_grid is not None for w in workload.parts):

@@ -8,14 +8,26 @@
 
 enum { NOT_YET, ASKED, THERE };
 
+/* What a buffer is worked on in, one by one. */
+static int units(const Exchange *e)
+{
+    return e->received_in > 0 ? e->received_in : e->partitions;
+}
+
+/* What is said to be there, of a buffer: partitions at the receiver, or messages. */
+static int told(const Exchange *e)
+{
+    return e->way->partitioned && e->received_in > 0 ? e->received_in : e->bins;
+}
+
 static int messages_of(const Exchange *e, const Phase *p)
 {
-    return e->way->arrived == NULL ? 1 : p->receives * e->bins;
+    return e->way->arrived == NULL ? 1 : p->receives * told(e);
 }
 
 static int partitions_of(const Exchange *e)
 {
-    return e->now->receives * e->partitions;
+    return e->now->receives * units(e);
 }
 
 void consume_open(Exchange *e)
@@ -42,7 +54,7 @@ void consume_reset(Exchange *e)
 static void work_on(Exchange *e, int edge, int partition)
 {
     const Edge *r = &e->now->receive[edge];
-    size_t at = offset_of(e, r, partition, e->partitions), bytes = offset_of(e, r, partition + 1, e->partitions) - at;
+    size_t at = offset_of(e, r, partition, units(e)), bytes = offset_of(e, r, partition + 1, units(e)) - at;
     if (!e->checking) {
         wait_until(now_s() + e->work.time_s + e->work.byte_s * (double)bytes, e->computing, e->bench->data);
     } else if (!payload_right(e->run, e->in + r->at + at, bytes, r->peer, place(e, e->step, r) + at)) {
@@ -55,7 +67,7 @@ static bool is_there(Exchange *e, int message)
 {
     int known = NOT_YET;
     if (atomic_compare_exchange_strong(&e->there[message], &known, ASKED)) {
-        known = e->way->arrived(e, message / e->bins, message % e->bins) ? THERE : NOT_YET;
+        known = e->way->arrived(e, message / told(e), message % told(e)) ? THERE : NOT_YET;
         atomic_store(&e->there[message], known);
     }
     return known == THERE;
@@ -64,7 +76,7 @@ static bool is_there(Exchange *e, int message)
 /* Works on a user partition of a message that is there; false: there is none. */
 static bool take(Exchange *e, int message)
 {
-    int each = e->partitions / e->bins;
+    int each = units(e) / told(e);
     if (atomic_load(&e->untaken[message]) <= 0 || !is_there(e, message)) {
         return false;
     }
@@ -73,7 +85,7 @@ static bool take(Exchange *e, int message)
         return false;
     }
     atomic_fetch_sub(&e->all_untaken, 1);
-    work_on(e, message / e->bins, message % e->bins * each + each - left);
+    work_on(e, message / told(e), message % told(e) * each + each - left);
     return true;
 }
 
@@ -105,7 +117,7 @@ void consume_late(Exchange *e)
         exchange_enter(e, e->work.threads);
         for (int left; (left = atomic_fetch_sub(&e->all_untaken, 1)) > 0;) {
             int number = partitions_of(e) - left;
-            work_on(e, number / e->partitions, number % e->partitions);
+            work_on(e, number / units(e), number % units(e));
         }
     }
 }

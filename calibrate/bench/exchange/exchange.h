@@ -70,6 +70,7 @@ typedef struct Exchange {
     const struct ExchangeWay *way;
     int threads, theta, partitions; /* partitions: of all threads */
     int bins;                       /* transport partitions */
+    int received_in;                /* partitions of a buffer at its receiver; 0: as many as at its sender */
     long *before_partition;         /* by user partition, what goes before it of a buffer, in units; then of all */
     Share *shares;                  /* by tag; NULL: every thread owns a part of every buffer */
     int share_count, most_jobs;

@@ -4,6 +4,7 @@
  *   exchange RANKS THREADS THETA PHASES ITERATIONS
  *   first PHASE                                        receives come before computing in this phase
  *   share TAG THREAD PEER_THREAD                       THREAD owns the next part of such buffers, PEER_THREAD receives it
+ *   receive PARTITIONS                                 of a buffer at its receiver; else as many as at its sender
  *   weight THREAD UNITS                                its part of every buffer; of no thread: all are alike
  *   consume SECONDS SECONDS_PER_BYTE THREADS           so many threads work so long on each user partition received
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
@@ -66,6 +67,9 @@ static bool take_edge(Exchange *e, const char *line)
         append(e, &p->receive, &p->receives, (Edge){sender, tag, bytes, receiver_at, 0});
     }
     e->most_tags = tag + 1 > e->most_tags ? tag + 1 : e->most_tags;
+    if (e->received_in > 0 && bytes % (size_t)e->received_in != 0) {
+        return false;
+    }
     return bytes % (size_t)(e->before_partition == NULL ? e->bins : e->before_partition[e->partitions]) == 0;
 }
 
@@ -109,6 +113,9 @@ static bool take_line(Exchange *e, const char *line)
     size_t out, in;
     if (sscanf(line, "share %d %d %d", &tag, &thread, &peer_thread) == 3) {
         return take_share(e, tag, thread, peer_thread);
+    }
+    if (sscanf(line, "receive %d", &e->received_in) == 1) {
+        return e->received_in > 0;
     }
     long units;
     if (sscanf(line, "weight %d %ld", &thread, &units) == 2) {

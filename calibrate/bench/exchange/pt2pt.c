@@ -275,7 +275,8 @@ static void part_init(Exchange *e)
         e->now = &e->phase[e->step];
         for (int i = 0; i < e->now->receives; i++) {
             const Edge *r = &e->now->receive[i];
-            MPI_Precv_init(e->in + r->at, e->bins, (MPI_Count)(r->bytes / (size_t)e->bins), MPI_BYTE, r->peer, r->tag,
+            int parts = e->received_in > 0 ? e->received_in : e->bins;
+            MPI_Precv_init(e->in + r->at, parts, (MPI_Count)(r->bytes / (size_t)parts), MPI_BYTE, r->peer, r->tag,
                            e->bench->data, MPI_INFO_NULL, receive_at(e, i, 0));
         }
         for (int i = 0; i < e->now->sends; i++) {

@@ -52,3 +52,24 @@ def test_wrong_bytes_are_noticed(started: tuple[Launcher, Built], tmp_path: Path
     wrong = {"approach": "many", "transport": 4, "fault": "corrupt", "fault_rank": 2}
     (reason,) = performed(started, plan, tmp_path, [wrong]).failures.values()
     assert "received from rank 2 what was not sent" in reason
+
+
+def test_the_plan_says_how_many_are_received() -> None:
+    assert "receive 8" in exchange_plan(workload(receive_partitions=8), 1, 0).text().splitlines()
+    assert "receive" not in exchange_plan(workload(), 1, 0).text()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("received", [2, 8])
+@pytest.mark.parametrize("consuming", [False, True])
+def test_other_partitions_at_the_receiver(
+    request: pytest.FixtureRequest, started: tuple[Launcher, Built], tmp_path: Path, received: int, consuming: bool
+) -> None:
+    # Open MPI's MPI_Parrived looks at the wrong partitions where counts differ (library_facts): not polled there.
+    polled = (1, 2, 4) if not consuming or request.node.callspec.params["started"] == "mpich" else (received,)
+    fields = {"consume": {"time": "10 us"}} if consuming else {}
+    what = workload(pattern="neighbours", neighbour_list=[[1], [0], [3], [2]], receive_partitions=received, **fields)
+    plan = exchange_plan(what, 3, seed=0)
+    ways = [{"approach": "part", "transport": t} for t in polled if t <= 4]
+    ways += [{"approach": way, "transport": 2} for way in ("single", "many", "rma-single-active")]
+    assert performed(started, plan, tmp_path, ways, patience_s=20.0).failures == {}

@@ -28,10 +28,6 @@ def test_the_documents_have_the_list() -> None:
         ("gpu = true", LIMITS[0]),
         ("gpu_partitions = 4", LIMITS[0]),
         ('device = "cuda:0"', LIMITS[0]),
-        ("receive_partitions = 4", LIMITS[1]),
-        ("recv_partitions = 4", LIMITS[1]),
-        ("sender_partitions = 4", LIMITS[1]),
-        ("receiver_partition = 4", LIMITS[1]),
     ],
 )
 def test_near_names_are_met_with_the_sentence(tmp_path: Path, line: str, what: object) -> None:

@@ -71,7 +71,7 @@ inline V consume(const Plan& p, Scratch& s, V told, V free, int count) {
         std::fill(threads, threads_end, Coming{free[l], 0.0, 0, 0, 0});
         for (const Coming* c = s.coming; c < last; ++c) {
             const double work = p.work[s.kind[c->source * W + l]];
-            for (int i = 0; i < p.per_bin; ++i) {
+            for (int i = 0; i < p.received_in; ++i) {
                 std::pop_heap(threads, threads_end, later);
                 double& at = threads_end[-1].at;
                 at = std::max(at, c->at) + work;

@@ -1,0 +1,156 @@
+"""Other partitions at the receiver: messages by what the library does, and work on each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from close import close
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from machines import ideal
+from made_once import any_of, between
+from plain_ranks import Plain
+from test_consuming import consuming, time_of
+
+from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import BY_KEY
+from pready.model.approach.libraries import library, mpich_6314_messages
+from pready.model.common.errors import PreadyError
+from pready.model.engine.simulate import prepared, run
+from pready.model.equations import consume
+from pready.model.machine.machine import load
+from pready.model.toml.dotted import written
+from pready.model.workload import supported_by
+from pready.model.workload import workload as workloads
+from pready.model.workload.workload import Workload
+
+
+def workload(received: int | None, **fields: Any) -> Workload:
+    return Workload.model_validate(
+        {"threads": 4, "partitions_per_thread": 2, "buffer": "8 MB", "receive_partitions": received, **fields}
+    )
+
+
+COUNTS = [1, 2, 4, 8]
+
+
+@pytest.mark.parametrize(
+    ("name", "received", "messages"),
+    [
+        # A thread marks one or two partitions: 4 or 8 are sent.
+        ("openmpi-persist", None, [4, 8]),
+        ("openmpi-persist", 2, [4, 8]),  # one per sender partition
+        ("parastation", None, [4, 8]),
+        ("parastation", 4, [4]),  # min(4, 4) and min(8, 4)
+        ("parastation", 2, [2]),
+        ("parastation", 100, [4, 8]),
+        ("mpich-release", 2, [1]),
+        ("mpich-6314", 4, [1, 2, 4]),  # what divides both, and any aggregation of it
+        ("mpich-6314", 20, [1, 2, 4]),
+    ],
+)
+def test_messages_are_those_of_the_library(name: str, received: int | None, messages: list[int]) -> None:
+    assert library(name).transports(COUNTS, 4, 8, received) == messages
+    w = workload(received)
+    made = predict(load("meluxina"), w, library=name, draws=0)
+    found = {r.approach.messages for r in made.approaches if r.approach.interface.partitioned}
+    assert found == set(messages)
+    if name == "mpich-6314" and received is not None:
+        assert mpich_6314_messages(8, received, w.buffer, 0) == max(messages)
+
+
+@st.composite
+def other_counts(draw: st.DrawFn) -> dict[str, Any]:
+    case = draw(consuming())
+    received = case["approach"].messages * draw(any_of(1, 2, 3, 5))
+    case["workload"] = case["workload"].model_copy(update={"receive_partitions": received})
+    return case
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(other_counts(), between(1, 2))
+def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
+    plan = prepared(**case)
+    expected = Plain(case["machine"], plan).run(iterations)
+    ends = np.array([[e.end for e in row] for row in expected])
+    out = run(plan, iterations, record=True)
+    assert out.ends_s is not None
+    close(out.ends_s, ends, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("received", [8, 16, 40])
+def test_work_on_each_received_partition_is_the_closed_form(received: int) -> None:
+    # 8 messages of 1 MB, 40 us apart on an ideal machine, each with received / 8 partitions of 30 us of work.
+    w = workload(received, consume={"time": "30 us", "threads": 3}, compute={"time": "1 ms"})
+    came = np.repeat(np.arange(1, 9) * 40e-6, received // 8)
+    assert time_of(ideal(), w, "many") == pytest.approx(consume.as_they_come(came, 3, 30e-6), rel=1e-9)
+    bulk = consume.after_the_end(8 * 40e-6, received, 3, 30e-6)
+    assert time_of(ideal(), w, "single") == pytest.approx(bulk, rel=1e-9)
+
+
+def test_as_many_as_the_sender_s_changes_nothing() -> None:
+    fields: dict[str, Any] = {"consume": {"per_byte": "1 ns/B"}, "compute": {"time": "1 ms"}}
+    for key in ("single", "many", "part"):
+        assert time_of(load("niagara"), workload(8, **fields), key) == time_of(
+            load("niagara"), workload(None, **fields), key
+        )
+
+
+def test_a_received_partition_lies_in_one_message() -> None:
+    w = workload(4, consume={"time": "1 us"})
+    with pytest.raises(PreadyError, match="transport_partitions = 8 does not divide 4 receive_partitions"):
+        prepared(load("meluxina"), w, BY_KEY["many"].into(8), grid=(2,))
+    made = predict(load("meluxina"), w, draws=0)
+    assert max(r.approach.messages for r in made.approaches) == 4
+    prepared(load("meluxina"), workload(4), BY_KEY["many"].into(8), grid=(2,))  # without work nobody minds
+
+
+def test_open_mpi_is_offered_only_where_its_parrived_tells() -> None:
+    # mca_part_persist_parrived: of twice as many sent partitions it looks at each second one.
+    made = {
+        received: predict(
+            load("meluxina"), workload(received, consume={"time": "1 us"}), library="openmpi-persist", draws=0
+        )
+        for received in (4, 16)
+    }
+    found = {
+        received: {r.approach.messages for r in of.approaches if r.approach.interface.partitioned}
+        for received, of in made.items()
+    }
+    assert found == {4: {4}, 16: set()}
+
+
+def test_it_is_written_as_it_is_read() -> None:
+    made = workload(16)
+    assert Workload.model_validate(written(made)) == made
+    assert made.divisor == 16
+    assert workload(12, buffer="24 KiB").divisor == 24
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("receive_partitions = 7", "receive_partitions = 7 does not divide 65536 B for a neighbour"),
+        ("receive_partitions = 0", "receive_partitions = 0"),
+        ("receive_partitions = 4\nthread_shares = [1, 3]", "receive_partitions = 4 with thread_shares"),
+        ('receive_partitions = 4\npattern = "sweep3d"', "receive_partitions = 4 with pattern = 'sweep3d'"),
+        ("recv_partitions = 4", "recv_partitions is not a field (did you mean receive_partitions?)"),
+    ],
+)
+def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text(f'format = 2\nthreads = 2\nbuffer = "64 KiB"\n{lines}\n')
+    with pytest.raises(PreadyError) as caught:
+        workloads.load(path)
+    assert str(caught.value).startswith(str(path))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_sst_says_that_it_does_not_know_it() -> None:
+    with pytest.raises(PreadyError, match=r"other partitions at the receiver \(receive_partitions\): not simulated by"):
+        supported_by.check(workload(4), "sst")
