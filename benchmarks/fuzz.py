@@ -26,12 +26,10 @@ from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
 from pready.calibrate.capture.from_caliper import text_from_caliper
 from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.step import find
+from pready.calibrate.importers import import_benchmark
 from pready.calibrate.importers.caliper import read_caliper
 from pready.calibrate.importers.goal import read_goal
-from pready.calibrate.importers.imb import import_imb
 from pready.calibrate.importers.mpip import import_mpip
-from pready.calibrate.importers.netgauge import import_netgauge
-from pready.calibrate.importers.osu import import_osu
 from pready.calibrate.measure.raw_file import read
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
@@ -121,9 +119,9 @@ def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], 
         "workload": (workload.load, [p.read_bytes() for p in sorted((HERE / "examples").glob("*.toml"))]),
         "goal": (_goal, [GOAL]),
         "caliper": (_caliper, [CALIPER]),
-        "osu": (import_osu, of("osu")),
-        "imb": (import_imb, of("imb")),
-        "netgauge": (import_netgauge, of("netgauge", "ng_", "loggp")),
+        "osu": (import_benchmark, of("osu")),
+        "imb": (import_benchmark, of("imb")),
+        "netgauge": (import_benchmark, of("netgauge", "ng_", "loggp")),
         "mpip": (import_mpip, of("mpip")),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),

@@ -6,7 +6,7 @@
     collect.py    files and folders as one            one_node.py     whether two ranks shared a node
     pasted_tables.py   OSU's results as csv or Markdown
 
-Each has `import_x(path)` and `parse_x(bytes, source)`. Every fault of a file is an
+Each has `parse_x(bytes, source)`; `import_benchmark(path)` tells benchmarks apart. Every fault of a file is an
 ImportFormatError, one line.
 """
 
@@ -15,10 +15,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from pready.calibrate.importers.benchmarks import Beside, Imported, combine
-from pready.calibrate.importers.imb import import_imb, parse_imb
+from pready.calibrate.importers.imb import parse_imb
 from pready.calibrate.importers.mpip import MpiPReport, SentMessages, import_mpip, parse_mpip
-from pready.calibrate.importers.netgauge import import_netgauge, parse_netgauge
-from pready.calibrate.importers.osu import import_osu, parse_osu
+from pready.calibrate.importers.netgauge import parse_netgauge
+from pready.calibrate.importers.osu import parse_osu
 from pready.calibrate.importers.pasted_tables import as_osu
 from pready.calibrate.importers.text import ImportFormatError, Provenance, lines, read
 
@@ -31,10 +31,7 @@ __all__ = [
     "SentMessages",
     "combine",
     "import_benchmark",
-    "import_imb",
     "import_mpip",
-    "import_netgauge",
-    "import_osu",
     "parse_imb",
     "parse_mpip",
     "parse_netgauge",

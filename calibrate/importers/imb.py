@@ -12,7 +12,6 @@ t is half a round trip. Mbytes/sec checks it: 10^6 bytes since IMB 2018, 2^20 be
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
@@ -23,7 +22,6 @@ from pready.calibrate.importers.text import (
     Provenance,
     lines,
     number,
-    read,
     uses_decimal_comma,
     whole,
 )
@@ -33,11 +31,6 @@ _START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
 _VERSION = re.compile(r"#\s*Intel\s*\(R\)\s*MPI Benchmarks\s+([0-9][0-9.]*)", re.IGNORECASE)
 _PROCESSES = re.compile(r"#\s*#?processes\s*=\s*(\d{1,9})", re.IGNORECASE)
 AGREE = 0.08  # covers 2^20 against 10^6 (4.9 %) and two decimals of t
-
-
-def import_imb(path: str | Path) -> Imported:
-    """Reads IMB's output; see `parse_imb`."""
-    return parse_imb(read(path), str(path))
 
 
 def parse_imb(data: bytes, source: str = "input") -> Imported:

@@ -9,7 +9,6 @@ since ours come from the fit (and its L still holds o_s and o_r). o_s checks the
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 
@@ -21,18 +20,12 @@ from pready.calibrate.importers.text import (
     Provenance,
     lines,
     number,
-    read,
     uses_decimal_comma,
     whole,
 )
 from pready.model.common.errors import shown
 
 _HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PRTT\(1,0,s\),s\)(?P<rest>.*)")
-
-
-def import_netgauge(path: str | Path) -> Imported:
-    """Reads Netgauge's output file; see `parse_netgauge`."""
-    return parse_netgauge(read(path), str(path))
 
 
 def parse_netgauge(data: bytes, source: str = "input") -> Imported:

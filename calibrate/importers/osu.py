@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from pready.calibrate.fit.observations import Curve, Observations
@@ -31,7 +30,6 @@ from pready.calibrate.importers.text import (
     Provenance,
     lines,
     number,
-    read,
     refuse_cut,
     uses_decimal_comma,
     whole,
@@ -95,11 +93,6 @@ class _Section:
     def with_threads(self, said: Mapping[str, int]) -> None:
         """Take over how many there are, as far as that is said."""
         self.threads = (said.get("sender", self.threads[0]), said.get("receiver", self.threads[1]))
-
-
-def import_osu(path: str | Path) -> Imported:
-    """Reads a file of one or more OSU tests; see `parse_osu`."""
-    return parse_osu(read(path), str(path))
 
 
 def parse_osu(data: bytes, source: str = "input") -> Imported:

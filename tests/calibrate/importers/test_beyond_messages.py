@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pready.calibrate.importers import ImportFormatError, combine, import_osu, parse_osu
+from pready.calibrate.importers import ImportFormatError, combine, import_benchmark, parse_osu
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
@@ -203,4 +203,4 @@ def test_what_is_missing_is_named() -> None:
         from_files([DATA / "osu_put_latency_v7.txt"], name="m")
     with pytest.raises(PreadyError, match="library = 'mpich-relase' is unknown"):
         from_files([DATA / "osu_latency_v7.txt"], name="m", library="mpich-relase")
-    assert import_osu(DATA / "osu_put_latency_v7.txt").beside.puts.keys() == {"MPI_Win_flush"}
+    assert import_benchmark(DATA / "osu_put_latency_v7.txt").beside.puts.keys() == {"MPI_Win_flush"}

@@ -17,10 +17,7 @@ from pready.calibrate.importers import (
     ImportFormatError,
     combine,
     import_benchmark,
-    import_imb,
     import_mpip,
-    import_netgauge,
-    import_osu,
     parse_imb,
     parse_mpip,
     parse_netgauge,
@@ -53,7 +50,7 @@ def one_line(error: ImportFormatError) -> str:
 
 @pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "comma", "two_types"])
 def test_osu_latency(variant: str) -> None:
-    read = import_osu(DATA / f"osu_latency_{variant}.txt")
+    read = import_benchmark(DATA / f"osu_latency_{variant}.txt")
     curve = read.observations.ping_pong
     assert curve is not None
     times = dict(zip(curve.at.tolist(), (r[0] for r in curve.repeats), strict=True))
@@ -82,21 +79,21 @@ def test_medians_are_taken_where_osu_prints_them() -> None:
 
 
 def test_osu_latency_fits_with_assumed_parameters() -> None:
-    read = import_osu(DATA / "osu_latency_v7.txt")
+    read = import_benchmark(DATA / "osu_latency_v7.txt")
     found = fit(read.observations, np.random.default_rng(1))
     assert all(s.o_s.assumed and s.o_r.assumed and s.g.assumed for s in found.segments)
     assert found.segments[-1].G.value == pytest.approx(1.67e-10, rel=0.02)  # 702.07 us/4 MiB
 
 
 def test_what_is_assumed_is_told_in_a_unit_that_people_read() -> None:
-    read = import_osu(DATA / "osu_latency_v7_full.txt")
+    read = import_benchmark(DATA / "osu_latency_v7_full.txt")
     notes = fit(read.observations, np.random.default_rng(1)).notes
     assert "within what t(0) = 1.53 us allows" in " ".join(notes)
 
 
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
 def test_osu_bandwidth_is_time_per_message(name: str) -> None:
-    read = import_osu(DATA / name)
+    read = import_benchmark(DATA / name)
     curve = read.observations.stream
     assert curve is not None
     # The file was made with 0.6 us + s/12.3 GB/s; at 1 MiB 85.85 us.
@@ -107,31 +104,31 @@ def test_osu_bandwidth_is_time_per_message(name: str) -> None:
 
 
 def test_osu_pairs_are_not_threads() -> None:
-    read = import_osu(DATA / "osu_mbw_mr_v7_pairs4.txt")
+    read = import_benchmark(DATA / "osu_mbw_mr_v7_pairs4.txt")
     assert read.observations.stream is None
     # 4 pairs at 1/(0.21 us + 1 B/12.1 GB/s) = 4.76 M/s each.
     assert read.beside.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
 
 
 def test_osu_files_combine() -> None:
-    both = combine(import_osu(DATA / "osu_latency_v7.txt"), import_osu(DATA / "osu_bw_v5.txt"))
-    one = import_osu(DATA / "osu_latency_and_bw.txt")
+    both = combine(import_benchmark(DATA / "osu_latency_v7.txt"), import_benchmark(DATA / "osu_bw_v5.txt"))
+    one = import_benchmark(DATA / "osu_latency_and_bw.txt")
     for read in (both, one):
         assert read.observations.ping_pong is not None
         assert read.observations.stream is not None
         assert read.assumed == ("o_s", "o_r", "L")
         assert read.provenance.rows == 46
-    twice = combine(import_osu(DATA / "osu_latency_v5.txt"), import_osu(DATA / "osu_latency_v7.txt"))
+    twice = combine(import_benchmark(DATA / "osu_latency_v5.txt"), import_benchmark(DATA / "osu_latency_v7.txt"))
     assert twice.observations.ping_pong is not None
     assert [len(r) for r in twice.observations.ping_pong.repeats] == [1] + [2] * 23
-    trains = import_netgauge(DATA / "netgauge_loggp.txt")
+    trains = import_benchmark(DATA / "netgauge_loggp.txt")
     with pytest.raises(ImportFormatError, match="already"):
         combine(trains, trains)
 
 
 @pytest.mark.parametrize(("version", "rows"), [("4.1", 24), ("2021", 24)])
 def test_imb(version: str, rows: int) -> None:
-    read = import_imb(DATA / f"imb_pingpong_{version}.txt")
+    read = import_benchmark(DATA / f"imb_pingpong_{version}.txt")
     curve = read.observations.ping_pong
     assert curve is not None
     assert len(curve) == rows
@@ -142,7 +139,7 @@ def test_imb(version: str, rows: int) -> None:
 
 def test_netgauge_recovers_its_machine() -> None:
     """L 3.1, o_s 0.8, o_r 0.7, g 1.2 us, G 3.4 ns/B; from 12289 B 5.5, 1.3, 1.1, 2.1, 2.1."""
-    read = import_netgauge(DATA / "netgauge_loggp.txt")
+    read = import_benchmark(DATA / "netgauge_loggp.txt")
     assert read.assumed == ()
     assert read.provenance.rows == 24
     found = fit(read.observations, np.random.default_rng(2))
@@ -293,7 +290,7 @@ def test_launcher_noise_is_skipped_and_counted() -> None:
     assert "1 lines that are no rows were skipped" in read.provenance.notes
 
 
-@pytest.mark.parametrize("importer", [import_osu, import_imb, import_netgauge, import_mpip])
+@pytest.mark.parametrize("importer", [import_benchmark, import_mpip])
 def test_unreadable_files(importer: Callable[[Path], Any], tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no such\nfile"):
         with pytest.raises(ImportFormatError, match="cannot be read") as caught:
@@ -389,7 +386,7 @@ def test_mutated_files(path: Path, data: st.DataObject) -> None:
 def test_truncation_never_changes_a_number(name: str) -> None:
     """Cut anywhere: what is read is a prefix of what the whole file says."""
     whole = (DATA / name).read_bytes()
-    full = import_osu(DATA / name).observations
+    full = import_benchmark(DATA / name).observations
     for end in range(len(whole)):
         try:
             part = parse_osu(whole[:end], "f").observations
