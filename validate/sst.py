@@ -394,6 +394,6 @@ def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: 
                 f"{network.title}, {format_size(size)} per face in {one.transport_partitions} messages: η "
                 f"{bulk_alone / once:.2f} on one router, {bulk_here / x.time:.2f} there ({s.iterations} iterations, "
                 f"too few for an interval); the most loaded link alone ({format_time(found.link)} per exchange) says "
-                f"{expected:.0%} of the gain"
+                f"{100 * expected:.0f} % of the gain"
             )
     return out

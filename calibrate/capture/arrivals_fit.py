@@ -51,7 +51,7 @@ def named(times: Array, seed: int) -> Named | None:
     """
     mean, spread = float(times.mean()), float(times.std())
     if mean > 0 and spread <= 1e-3 * mean:
-        return Named({"model": "none"}, mean, f"thread times differ by {spread / mean:.2%}")
+        return Named({"model": "none"}, mean, f"thread times differ by {100 * (spread / mean):.2f} %")
     late = _laggard(times)
     if late is not None:
         return late
@@ -96,4 +96,4 @@ def _laggard(times: Array) -> Named | None:
     if explained < LAGGARD_EXPLAINS:
         return None
     fields = {"model": "laggard", "delay": format_exact(delay, Unit.TIME), "late": "thread"}
-    return Named(fields, base, f"one late thread explains {explained:.1%} of the variance")
+    return Named(fields, base, f"one late thread explains {100 * explained:.1f} % of the variance")

@@ -101,5 +101,5 @@ def progress(left_by_size: Mapping[int, float], who: str) -> Value[Progress]:
         return Value[Progress](value="on-call", source="assumed", why=why)
     size = max(left_by_size)
     left = left_by_size[size]
-    why = f"{left:.0%} of a {size} B transfer was left when the {who} had computed outside MPI"
+    why = f"{100 * left:.0f} % of a {size} B transfer was left when the {who} had computed outside MPI"
     return Value[Progress](value="hardware" if left < MOVES_BELOW else "on-call", source="measured", why=why)

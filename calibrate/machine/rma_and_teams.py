@@ -240,7 +240,10 @@ def _puts(found: Found) -> dict[str, Value[Puts]]:
             continue
         if 1 - left >= STUCK * before:
             return {}
-        why = f"{left:.0%} of the time of {theta} puts of {size // theta} B was left after a pause before the last"
+        why = (
+            f"{100 * left:.0f} % of the time of {theta} puts of {size // theta} B was left after a pause before "
+            "the last"
+        )
         return {"puts": Value[Puts](value="deferred", source="measured", why=why)}
     return {}
 

@@ -95,7 +95,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
             f"handshake {at}",
         )  # fmt: skip
         latency = _times(latency, 1 - share) if rest > 0 else _moved(latency, -shaken)
-        why = f"{by}: {1 - share:.0%} of the latency seen" if rest > 0 else f"{why} and the handshake"
+        why = f"{by}: {100 * (1 - share):.0f} % of the latency seen" if rest > 0 else f"{why} and the handshake"
     elif k == 0:
         latency = replace(latency, low=max(latency.low, min(latency.value, 0.0)))
     return Segment(

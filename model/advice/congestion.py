@@ -173,6 +173,6 @@ def warnings(machine: Machine, workload: Workload, bulk: ApproachPrediction, adv
         return []
     return [
         f"congestion: on {network.title}, each exchange keeps {found.where} busy for at least "
-        f"{format_time(found.link)} (bulk is predicted to take {format_time(bulk.time_s)}), which may take {taken:.0%} "
-        f"of the gain; `pready sst run --topology {network.sst_name}` simulates it"
+        f"{format_time(found.link)} (bulk is predicted to take {format_time(bulk.time_s)}), which may take "
+        f"{100 * taken:.0f} % of the gain; `pready sst run --topology {network.sst_name}` simulates it"
     ]

@@ -16,6 +16,10 @@ Source = Literal["measured", "literature", "assumed", "not given", "given"]
 LeverKind = Literal["machine", "unknown", "workload"]
 
 
+ROUNDING = 1e-9
+"""Of a difference of two times."""
+
+
 @dataclass(frozen=True)
 class ApproachPrediction:
     """What one approach costs. Times in seconds after the sender's last partition is ready.
@@ -95,8 +99,21 @@ class ApproachPrediction:
             "transport_partitions": self.transport_partitions,
             "vcis": self.vcis,
             **{f.name: getattr(self, f.name) for f in fields(self) if f.name != "approach"},
+            **availability_of(self.availability),
             "available": self.available,
         }
+
+
+NOTHING_HIDDEN = "after the join the exchange takes longer than one send: none of it is hidden"
+
+
+def availability_of(value: float) -> dict[str, Any]:
+    """The availability as plain data: a share, or null with a reason where it is below 0."""
+    hides = value >= -ROUNDING
+    return {
+        "availability": max(value, 0.0) if hides else None,
+        "availability_reason": "" if hides else NOTHING_HIDDEN,
+    }
 
 
 @dataclass(frozen=True)

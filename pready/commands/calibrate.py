@@ -376,7 +376,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     _warn(done)
     size, error = left_out.worst
     click.echo(
-        f"sizes held out of the fit: median error {left_out.median:.1%} over {len(left_out.size)} sizes, "
+        f"sizes held out of the fit: median error {100 * left_out.median:.1f} % over {len(left_out.size)} sizes, "
         f"worst {error:+.1%} at {size:.0f} B"
     )
     if output is not None:

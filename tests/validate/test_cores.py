@@ -20,7 +20,7 @@ def test_ranks_that_share_cores_are_not_judged() -> None:
     some = [performed(200e-6, 50e-6, 4), performed(400e-6, 100e-6, 4, steps=8), performed(50e-3, 20e-3, 4)]
     said = shared_cores(some)
     assert said is not None
-    assert said.startswith("4 ranks share 2 cores, and of an exchange each waits 100 us (25%) for a core")
+    assert said.startswith("4 ranks share 2 cores, and of an exchange each waits 100 us (25 %) for a core")
     assert shared_cores([performed(200e-6, 0.0, 2)]) is None
 
 
@@ -38,4 +38,4 @@ def test_records_tell_who_shares_cores() -> None:
 
     said = shared_cores([of_records([record(cores=2, ranks_here=4, core_wait_s=1e-4)] * 3, 0, 2)])
     assert said is not None
-    assert "waits 50 us (10%)" in said
+    assert "waits 50 us (10 %)" in said

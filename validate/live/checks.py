@@ -43,13 +43,17 @@ def described(compared: Sequence[Compared]) -> str:
     inside = [float(c.predicted_low_s <= c.measured_s <= c.predicted_high_s) for c in small]
     return "; ".join(
         [
-            f"error of time {percentile([abs(c.error) for c in cases], 50):.1%} in the median",
-            f"of mean time {percentile(mean_errors(cases), 50):.1%}",
-            f"of η {percentile([abs(c.eta_error) for c in split], 90):.1%} at the 90th percentile",
-            f"of η below 1 MiB {percentile([abs(c.eta_error) for c in below], 50):.1%} in the median "
-            f"(Eq. 3 alone: {percentile(theirs, 50):.1%})",
-            f"regret {percentile(regrets, 95):.1%} of the iteration at the 95th percentile",
-            *([f"below 4 KiB {np.mean(inside):.0%} of {len(small)} times lie inside the interval"] if small else []),
+            f"error of time {100 * percentile([abs(c.error) for c in cases], 50):.1f} % in the median",
+            f"of mean time {100 * percentile(mean_errors(cases), 50):.1f} %",
+            f"of η {100 * percentile([abs(c.eta_error) for c in split], 90):.1f} % at the 90th percentile",
+            f"of η below 1 MiB {100 * percentile([abs(c.eta_error) for c in below], 50):.1f} % in the median "
+            f"(Eq. 3 alone: {100 * percentile(theirs, 50):.1f} %)",
+            f"regret {100 * percentile(regrets, 95):.1f} % of the iteration at the 95th percentile",
+            *(
+                [f"below 4 KiB {100 * np.mean(inside):.0f} % of {len(small)} times lie inside the interval"]
+                if small
+                else []
+            ),
         ]
     )
 

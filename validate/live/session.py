@@ -217,8 +217,8 @@ def _notes(
         "the budget ended before the others"
     )
     yield (
-        f"{len(steady(cases))} of {len(large)} cases from 4 KiB up repeat themselves within {STEADY:.0%} and are "
-        f"judged; {len(cases) - len(large)} smaller ones are not"
+        f"{len(steady(cases))} of {len(large)} cases from 4 KiB up repeat themselves within {100 * STEADY:.0f} % and "
+        f"are judged; {len(cases) - len(large)} smaller ones are not"
     )
     yield described(found)
     yield from too_few(len(found))

@@ -75,7 +75,7 @@ def beside_terms(case: CaseResult) -> str | None:
     if abs(case.error) < CLEAR and abs(case.eta_error) < CLEAR:
         return ""
     if case.measured_s > 0 and abs(case.error) < case.spread:
-        return f"the measurement itself: its spread is {case.spread:.0%}"
+        return f"the measurement itself: its spread is {100 * case.spread:.0f} %"
     if abs(case.error) < CLEAR:
         return "the time of bulk, not that of this approach"
     return None

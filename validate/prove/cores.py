@@ -22,8 +22,8 @@ def shared_cores(performed: Iterable[Performed]) -> str | None:
     wait = float(np.median(waits))
     share = float(np.median([w / np.median(p.communication_s) for w, p in zip(waits, shared, strict=True)]))
     return (
-        f"{_sharing(ranks, cores)}, and of an exchange each waits {format_time(wait)} ({share:.0%}) for a core, which "
-        "the model leaves out"
+        f"{_sharing(ranks, cores)}, and of an exchange each waits {format_time(wait)} ({100 * share:.0f} %) for a "
+        "core, which the model leaves out"
     )
 
 

@@ -24,7 +24,11 @@ def between(low: float, high: float) -> str:
 def _saved(saving: Saving) -> str:
     verb = "saved" if saving.value >= 0 else "lost"
     low, high = (saving.low, saving.high) if saving.value >= 0 else (-saving.high, -saving.low)
-    told = f" ({between(low, high)} over {saving.rounds} rounds)" if math.isfinite(saving.half) else ""
+    told = (
+        f" ({between(low, high)} over {saving.rounds} round{'s' * (saving.rounds != 1)})"
+        if math.isfinite(saving.half)
+        else ""
+    )
     return f"{verb} {percent(abs(saving.value))} of an iteration{told}"
 
 

@@ -307,7 +307,7 @@ def concluded(
     steady = sum(c.spread < STEADY for c in cases)
     notes = [
         f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
-        f"{steady} of the cases repeat themselves within {STEADY:.0%} and count",
+        f"{steady} of the cases repeat themselves within {100 * STEADY:.0f} % and count",
         described(found),
     ]
     notes += [said] if (said := as_printed(clear(compared(found)))) else []

@@ -65,10 +65,10 @@ def described(judged: Sequence[Judged]) -> str:
     regrets = [one.regret for one in judged if one.tells_regret]
     return "; ".join(
         [
-            f"error of communication {percentile([abs(c.error) for c in cases], 50):.1%} in the median",
-            f"of its mean {percentile(mean_errors(cases), 50):.1%}",
-            f"of η {percentile(etas, 90):.1%} at the 90th percentile",
-            f"regret {percentile(regrets, 95):.1%} of the iteration at the 95th percentile",
+            f"error of communication {100 * percentile([abs(c.error) for c in cases], 50):.1f} % in the median",
+            f"of its mean {100 * percentile(mean_errors(cases), 50):.1f} %",
+            f"of η {100 * percentile(etas, 90):.1f} % at the 90th percentile",
+            f"regret {100 * percentile(regrets, 95):.1f} % of the iteration at the 95th percentile",
         ]
     )
 

@@ -390,7 +390,7 @@ def _concluded(
     noted = [
         *notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, {rounds} "
-        f"rounds side by side; communication repeats within {max(c.performed.spread for c in cases):.1%}",
+        f"rounds side by side; communication repeats within {100 * max(c.performed.spread for c in cases):.1f} %",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
     if not prover.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):

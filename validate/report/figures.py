@@ -129,7 +129,7 @@ def _against(
         _legend(figure, panels, "outside right upper", 1)
 
     wide = 3.5 * len(libraries) + 1.9
-    described = f"{title}: {len(cases)} cases, the band is ±{BAND:.0%} around equality"
+    described = f"{title}: {len(cases)} cases, the band is ±{100 * BAND:.0f} % around equality"
     return svg_element(name, title, described, (wide, 3.9), draw)
 
 

@@ -94,10 +94,10 @@ def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
     for name, item in machine.values():
         if isinstance(item, TeamTimes):
             shown = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
-            interval = f"±{item.interval:.0%}" if isinstance(item, (Barrier, Contention)) else ""
+            interval = f"±{100 * item.interval:.0f} %" if isinstance(item, (Barrier, Contention)) else ""
         elif isinstance(item, SizeCurve):
             shown = ", ".join(f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True))
-            interval = f"±{item.interval:.0%}"
+            interval = f"±{100 * item.interval:.0f} %"
         else:
             shown, *ends = [_quantity(name, v) for v in (item.value, *(item.interval or ()))]
             interval = " to ".join(ends)

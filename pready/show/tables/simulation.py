@@ -12,7 +12,7 @@ from pready.model.approach.interfaces import EACH
 from pready.model.common.units import format_change, format_time
 from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
-from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.prediction import ApproachPrediction, availability_of
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 from pready.show.terminal.table import Readable
@@ -101,7 +101,7 @@ def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> di
         "eta": row.eta,
         "speedup_percent": row.speedup_percent,
         "perceived_bandwidth_bytes_per_s": row.perceived_bandwidth_bytes_per_s,
-        "availability": row.availability,
+        **availability_of(row.availability),
         "early_bird_percent": row.early_bird_percent,
         "messages": sum(s.messages for s in runs),
         "wall_s": sum(s.wall_s for s in runs),

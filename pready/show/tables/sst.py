@@ -22,7 +22,8 @@ def residuals_view(fit: Fit, machine: str) -> RenderableType:
         note = "near a threshold" if r.near_threshold else ""
         table.add_row(format_size(r.size), format_time(r.machine), format_time(r.simulated), f"{r.relative:+.1%}", note)
     worst = max((abs(r.relative) for r in fit.residuals), default=0.0)
-    said = f"largest residual {worst:.1%}, away from thresholds {fit.worst:.1%}; {fit.rounds} rounds"
+    rounds = f"{fit.rounds} round{'s' * (fit.rounds != 1)}"
+    said = f"largest residual {100 * worst:.1f} %, away from thresholds {100 * fit.worst:.1f} %; {rounds}"
     return Group(table, Text(said, style="dim"))
 
 

@@ -40,6 +40,16 @@ ROW = {
 ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_bytes", "settings", "because"}
 
 
+def test_a_share_that_is_none_is_null_with_a_reason() -> None:
+    # Released MPICH sends partitions as one active message, which takes longer than a plain send.
+    part = next(r for r in predict(MELUXINA, LATE, library="mpich-release").approaches if r.name == "Pt2Pt part")
+    assert part.availability < -1
+    assert part.to_dict()["availability"] is None
+    assert "none of it is hidden" in part.to_dict()["availability_reason"]
+    assert replace(part, availability=-1e-13).to_dict()["availability"] == 0
+    assert replace(part, availability=0.25).to_dict()["availability"] == 0.25
+
+
 def test_json_has_the_documented_keys() -> None:
     data = json.loads(json.dumps(predict(MELUXINA, LATE).to_dict(), allow_nan=False))
     assert set(data) >= KEYS
