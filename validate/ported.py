@@ -204,9 +204,9 @@ def _same_bytes(a: Exchange, b: Exchange) -> bool:
 
 
 def _bytes(e: Exchange) -> tuple[object, ...]:
-    """All that is sent, in whatever number of messages."""
+    """All that is sent, in whatever order and number of messages."""
     p = e.pattern
-    return p.name, p.grid, p.boundaries, p.faces, p.edges, p.corner, p.lists, p.blocks
+    return p.name, p.grid, p.boundaries, p.faces, p.edges, p.corner, [sorted(to) for to in p.lists], p.blocks
 
 
 def _said(exchanges: Sequence[Exchange]) -> str:

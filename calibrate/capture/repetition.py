@@ -24,6 +24,8 @@ ABOUT = 0.95
 
 _NONBLOCKING = ("isend", "start_send", "pstart_send", "rput", "irecv", "start_recv", "pstart_recv", "rget")
 _SENDING = ("send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate")
+_AHEAD = ("irecv", "start_recv", "pstart_recv", "pstart_send")
+"""Starts that may stand before the computing whose result is sent."""
 _ONE_SIDED = ("put", "accumulate")
 _CLOSING = ("fence", "complete", "unlock", "flush")
 _COLLECTIVE = ("barrier", "collective", "neighbour_collective")
@@ -156,7 +158,9 @@ def groups(process: Process) -> list[Group]:
     since = process.mpi_s[0] or 0.0
     computing = stretches(process)
 
-    for at, finish, kind, who, what, site in _events(process, computing):
+    events = _events(process, computing)
+    computes_next = _computes_next(events)
+    for number, (at, finish, kind, who, what, site) in enumerate(events):
         over = current is not None and outstanding <= before and not puts
         if current is not None and over and kind in ("", *_COLLECTIVE):
             found.append(current)
@@ -167,8 +171,16 @@ def groups(process: Process) -> list[Group]:
             else:
                 current.compute(_During(finish, (computing[who], what)))
             continue
-        if current is not None and over and kind in _NONBLOCKING and current.early and at >= current.ready:
-            # The next step's partitioned requests are started.
+        if (
+            current is not None
+            and over
+            and at >= current.ready
+            and (
+                (kind in _NONBLOCKING and current.early)
+                or (outstanding == 0 and kind in _AHEAD and computes_next[number])
+            )
+        ):
+            # Requests of the next exchange are started before its threads compute.
             found.append(current)
             since, collectives, waited, current = current.end, 0, 0.0, None
         if kind in _SENDING and who != process.rank and who >= 0:
@@ -213,6 +225,16 @@ def groups(process: Process) -> list[Group]:
 
 Event = tuple[float, float, str, int, int, int]
 """Begin, end, kind, peer, bytes and place of a record; a stretch has kind "", its number and its instance."""
+
+
+def _computes_next(events: Sequence[Event]) -> list[bool]:
+    """Of each event: does a stretch of computing follow before anything is sent, a started partitioned send aside?"""
+    out, computes = [], False
+    for _, _, kind, *_ in reversed(events):
+        out.append(computes)
+        if kind == "" or (kind in _SENDING and kind != "pstart_send"):
+            computes = kind == ""
+    return out[::-1]
 
 
 def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:

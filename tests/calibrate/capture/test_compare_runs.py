@@ -25,45 +25,66 @@ STEPS, RANKS = 21, 4
 SIZE = 1 << 20
 
 
-def files(how: str, after_us: int, *, size: int = SIZE, seed: int = 1, noise_us: float = 1.0) -> list[bytes]:
+def files(
+    how: str, after_us: int, *, size: int = SIZE, seed: int = 1, noise_us: float = 1.0, second: str = ""
+) -> list[bytes]:
     """A ring of ranks; two threads finish 1000 and 1200 us after a step begins, and `after_us` later all is there.
 
     `how`: "bulk" sends after the region; "partitioned" starts before it and marks both halves within; "many" sends both
-    halves within it.
+    halves within it. `second`: how a second exchange of a quarter of the bytes is sent, from another place after
+    another region, as long after it; empty: there is none.
     """
     rng = np.random.default_rng(seed)
     made = []
     for rank in range(RANKS):
         rows: dict[int, list[Row]] = {0: [], 1: []}
         at, peers = 100, ((rank + 1) % RANKS, (rank - 1) % RANKS)
-        for step in range(STEPS):
-            if how == "partitioned":
-                for peer in peers:
-                    rows[0].append((at, at + 10, "pstart_recv", 3, peer, size))
-                    rows[0].append((at + 20, at + 30, "pstart_send", 3, peer, size))
-                    at += 40
-            ready = at + 1200 * US
-            rows[0].append((at, ready + 10, "region", 1, step, 2))
-            for thread, finish in ((0, at + 1000 * US), (1, ready)):
-                rows[thread].append((at + 5, finish, "share", 1, step, share(thread)))
-                for peer in peers:
-                    if how == "partitioned":
-                        rows[thread].append((finish - 500, finish - 400, "pready", 3, peer, size // 2))
-                    elif how == "many":
-                        rows[thread].append((finish - 500, finish - 400, "isend", 3, peer, size // 2))
-            for peer in peers if how == "bulk" else ():
-                rows[0].append((ready + 20, ready + 30, "isend", 3, peer, size))
-            sends = 2 if how == "bulk" else 4  # halves; or two buffers with their receives
-            at = ready + round(max(1, after_us + rng.normal(0, noise_us)) * US)
-            rows[0].append((ready + 50, at, "wait", 0, -4, sends))
-            at += 10
+        number = 0
+        for _ in range(STEPS):
+            for place, way, bytes_ in ((1, how, size), *([(2, second, size // 4)] if second else [])):
+                took = round(max(1, after_us + rng.normal(0, noise_us)) * US)
+                at = exchange(rows, at, number, peers, place, way, bytes_, took)
+                number += 1
         for mine in rows.values():
             mine.sort()
         made.append(capture_file(list(rows.items()), rank=rank, ranks=RANKS))
     return made
 
 
-def step(how: str, after_us: int, **kwargs: float) -> Step:
+def exchange(
+    rows: dict[int, list[Row]],
+    at: int,
+    number: int,
+    peers: tuple[int, int],
+    place: int,
+    how: str,
+    size: int,
+    took: int,
+) -> int:
+    """A region at that place and what is sent of it; when all is there, in ns."""
+    site = 2 + place
+    if how == "partitioned":
+        for peer in peers:
+            rows[0].append((at, at + 10, "pstart_recv", site, peer, size))
+            rows[0].append((at + 20, at + 30, "pstart_send", site, peer, size))
+            at += 40
+    ready = at + 1200 * US
+    rows[0].append((at, ready + 10, "region", place, number, 2))
+    for thread, finish in ((0, at + 1000 * US), (1, ready)):
+        rows[thread].append((at + 5, finish, "share", place, number, share(thread)))
+        for peer in peers:
+            if how == "partitioned":
+                rows[thread].append((finish - 500, finish - 400, "pready", site, peer, size // 2))
+            elif how == "many":
+                rows[thread].append((finish - 500, finish - 400, "isend", site, peer, size // 2))
+    for peer in peers if how == "bulk" else ():
+        rows[0].append((ready + 20, ready + 30, "isend", site, peer, size))
+    sends = 2 if how == "bulk" else 4  # halves; or two buffers with their receives
+    rows[0].append((ready + 50, ready + took, "wait", 0, -4, sends))
+    return ready + took + 10
+
+
+def step(how: str, after_us: int, **kwargs: float | str) -> Step:
     made = files(how, after_us, **kwargs)  # type: ignore[arg-type]
     return find(Run(Path("made"), tuple(parse_process(data, Path(f"rank-{rank}")) for rank, data in enumerate(made))))
 
@@ -93,6 +114,21 @@ def test_saved_of_an_iteration() -> None:
     assert abs(c.computing_s) < 2e-6
     assert c.unmatched == c.notes == ()
     assert (c.finding, c.promise) == (None, None)
+
+
+def test_each_of_two_exchanges() -> None:
+    """One is ported, one is not: 200 us of a step of 3 ms are saved in the first, and promised of it alone."""
+    before, after = step("bulk", 300, second="bulk"), step("partitioned", 100, second="bulk", seed=2)
+    assert [(e.early, e.overlapped) for e in after.exchanges] == [(True, False), (False, False)]
+    whole, each = promised(before, after, machines.load("niagara"), library="openmpi-persist")
+    assert list(each) == [before.exchanges[0].name]
+    assert whole.approach.name == "each as advised"
+    assert whole.saving == pytest.approx(each[before.exchanges[0].name].saving, abs=5e-3)
+    c = compare(before, after, (whole, each))
+    first, second = c.exchanges
+    assert (first.promise is not None, second.promise) == (True, None)
+    assert first.before_s - first.after_s == pytest.approx(200e-6, abs=3e-6)
+    assert first.saving.value == pytest.approx(200 / 3000, abs=3e-3)
 
 
 def test_a_second_run_that_is_not_ported_is_named() -> None:
