@@ -225,6 +225,11 @@ def by_size(cases: Sequence[CaseResult]) -> list[Group]:
     return groups(sorted(cases, key=lambda c: c.buffer), size_label)
 
 
+def by_approach(cases: Sequence[CaseResult]) -> list[Group]:
+    """One group for each library and approach."""
+    return groups(sorted(cases, key=lambda c: (c.library, c.approach)), lambda c: f"{c.library}: {c.approach}")
+
+
 def _group(name: str, cases: Sequence[CaseResult]) -> Group:
     fine = [c for c in cases if not is_bulk(c)]
     time = np.array([abs(c.error) for c in cases])
