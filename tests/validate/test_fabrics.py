@@ -178,6 +178,23 @@ def test_a_broadcast_is_timed_from_the_late_thread_on() -> None:
     assert asked("broadcast time", **arguments, interface="many") == pytest.approx(late)
 
 
+def test_linear_broadcasts_of_niagara() -> None:
+    """On which side of 1 the gain lies from 128 KiB up, at sizes that nothing was fitted on, and how far off the median
+    time of partitions is."""
+    lab = Lab()
+    claims = [c for c in load("niagara").claims if c.id.split("-")[0] in ("bulk", "partitions")]
+    ours = {c.id: float(computed(c, c.arguments, lab)[0]) for c in claims}
+    theirs = {c.id: float(c.expected) for c in claims if isinstance(c.expected, float)}
+    sizes = [name.removeprefix("bulk-") for name in ours if name.startswith("bulk-")]
+    for size in sizes:
+        if size not in ("512b", "8kib"):
+            gains = [of[f"bulk-{size}"] / of[f"partitions-{size}"] for of in (ours, theirs)]
+            assert (gains[0] > 1) == (gains[1] > 1), size
+    off = sorted(abs(ours[f"partitions-{size}"] / theirs[f"partitions-{size}"] - 1) for size in sizes)
+    assert len(off) == 6
+    assert (off[2] + off[3]) / 2 < 0.25
+
+
 def test_who_does_not_receive_is_not_charged_for_receiving() -> None:
     # o_r matters once, at the last rank, and not between the sends of the root.
     arguments = {"buffer": "400 B", "ranks": 9, "threads": 4, "late_by": "0 s"}
