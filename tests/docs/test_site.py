@@ -26,6 +26,7 @@ ELSEWHERE = (
     "calibrate",
     "mymachine",
     "validate live",
+    "validate fabrics",
     "sst run",
     "completion",
     "prove",
@@ -33,7 +34,7 @@ ELSEWHERE = (
     "--dask",
     "ex.toml",
 )
-"""What needs two nodes, a scheduler or SST, or writes to the user's folders, is tested where those are."""
+"""What needs two nodes, a scheduler or SST, takes minutes, or writes to the user's folders: tested where those are."""
 
 
 def plain(line: str) -> str:

@@ -1,0 +1,32 @@
+"""What a command of the documents computes: claims take minutes, and nothing computes them twice."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pready.cli import main
+from pready.validate.result import ClaimResult
+
+
+def claimed(document: str, kind: ModuleType) -> dict[str, ClaimResult]:
+    """Run the `pready validate` of papers or fabrics that a document shows, and keep its results, by claim."""
+    name = kind.__name__.rpartition(".")[2]
+    begin = f"$ pready validate {name}"
+    text = Path(document).read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith(begin))
+    validate, found = kind.validate, list[tuple[ClaimResult, ...]]()
+
+    def kept(seed: int = 0, **given: Any) -> tuple[ClaimResult, ...]:
+        found.append(validate(seed, **given))
+        return found[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "validate", kept)
+        assert main(shlex.split(line, comments=True)[2:]) == 0
+    (claims,) = found
+    return {r.id: r for r in claims}
