@@ -313,7 +313,7 @@ def predict_step(
     exchanges = tuple(map(answered, each))
     chosen = chosen_ways(workload, exchanges)
     rows, saving = step.predict(chosen)
-    best = rows[-1]
+    best, most = rows[-1], max(exchanges, key=lambda e: e.advised.speedup_percent)
     verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
@@ -327,7 +327,7 @@ def predict_step(
         as_good=[],
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
-        because=f"{ways_said(workload, exchanges)}; a step gets {best.speedup_percent:.2g} % shorter",
+        because=f"{most.workload['name']}, which saves most: {most.advice.because}",
         warnings=[*common, *own, *stand_for],
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)

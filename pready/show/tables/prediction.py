@@ -172,11 +172,10 @@ def step_table(prediction: Prediction) -> RenderableType:
     for name, justify in (
         ("exchange", "left"),
         ("per neighbour", "left"),
-        ("parts", "right"),
         ("saves (95 %)", "left"),
         ("best way", "left"),
     ):
-        table.add_column(name, justify=justify, vertical="bottom", no_wrap=name.startswith("saves"))  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, vertical="bottom", no_wrap=name != "exchange")  # type: ignore[arg-type]
     by_saving = sorted(prediction.exchanges, key=lambda e: -e.advised.speedup_percent)
     saving = [e for e in by_saving if e.advised.speedup_percent >= SAVES]
     for e in saving:
@@ -184,9 +183,8 @@ def step_table(prediction: Prediction) -> RenderableType:
         table.add_row(
             str(w["name"]),
             f"{w['pattern']}, {format_size(w['buffer'])}",
-            str(w["threads"] * w["partitions_per_thread"]),
             f"{bare(best.speedup_percent)} % ({bare(best.speedup_low_percent)} to {bare(best.speedup_high_percent)})",
-            f"{best.name}, {best.approach.messages} × {best.vcis}",
+            f"{best.key}, {best.approach.messages} × {best.vcis}",
         )
     rest = [str(e.workload["name"]) for e in by_saving if e not in saving]
     last = Text(f"saves nothing: {', '.join(rest)}") if rest else Text("--exchange NAME shows one")
