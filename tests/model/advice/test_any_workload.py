@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from machines import sends_complete
 
 from pready.model.advice.advise import NOTABLE
-from pready.model.advice.predict import predict
+from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import BULK, INTERFACES
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.approach.vcis import transport_counts
@@ -22,6 +22,9 @@ from pready.model.engine.evaluate import Evaluation, gain_over_sizes
 from pready.model.engine.ranks.layout import part
 from pready.model.engine.rows import exchange_s
 from pready.model.machine import machine as machines
+from pready.model.machine.machine import Machine
+from pready.model.toml import dotted
+from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
 
@@ -84,3 +87,36 @@ def test_gain_is_continuous_between_protocol_borders(
             return
     gains = gain_over_sizes(on, workload, approach, near.tolist())
     assert np.abs(np.diff(gains)).max() < NOTABLE * gains.max()
+
+
+def faster(machine: Machine) -> Machine:
+    """Twice the bandwidth, on the cable and in each protocol."""
+    segments = machine.inter.segments
+    changes: dict[str, Any] = {"inter.link_bandwidth": f"{2e-9 * machine.inter.link_bandwidth.value!r} GB/s"}
+    for i, s in enumerate(segments):
+        changes[f"inter.segments[{i}].G"] = f"{0.5e12 * s.G.value!r} us/MB"
+        if s.G_link is not None:
+            changes[f"inter.segments[{i}].G_link"] = f"{0.5e12 * s.G_link.value!r} us/MB"
+    return validated(Machine, dotted.changed(dotted.written(machine), changes), "faster")
+
+
+@pytest.mark.thorough
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]), st.data())
+def test_more_bandwidth_progress_or_delay_never_costs(
+    workload: Workload, profile: str, library: str | None, data: Any
+) -> None:
+    on, _ = with_library(machines.load(profile), library)
+    interface = data.draw(st.sampled_from(INTERFACES))
+    approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
+
+    def time(machine: Machine, there: Workload = workload) -> float:
+        return Evaluation(machine, there, draws=0, alone=True).mean_time(approach)
+
+    here = time(on)
+    assert time(faster(on)) <= here * (1 + 1e-9)
+    assert time(on.progressing("thread")) <= time(on.progressing("on-call")) * (1 + 1e-9)
+    if workload.arrivals.model == "laggard":
+        # The others are ready earlier, before the last.
+        late = workload.changed(arrivals={"model": "laggard", "delay": "40 us"})
+        assert time(on, late) <= here * (1 + 1e-9)
