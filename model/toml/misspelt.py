@@ -56,7 +56,7 @@ OTHER_NAMES = {
     "consume": ("early_receiver", "overlap_receive", "parrived", "receive_early", "receiver_starts_early"),
     "receive_partitions": ("partitions_per_receiver", "receiver_partitions", "recv_partitions"),
     "thread_shares": ("partition_bytes", "partition_sizes", "shares", "unequal", "unequal_partitions", "weights"),
-    "compute.time": ("compute_time", "duration", "runtime", "work"),
+    "compute.time": ("compute_time", "duration", "runtime", "time", "work"),
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
     "arrivals.delay": ("lateness",),
 }

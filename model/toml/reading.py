@@ -134,7 +134,7 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
             return PreadyError(f"{field} is not a field: {limit}")
         names = [n for t in tables for n in field_names(t)]
         elsewhere = [f"{n}.{name}" for t in tables for n in _tables_with(t, name)]
-        here = elsewhere[0] if elsewhere else called_here(name, names)
+        here = elsewhere[0] if len(elsewhere) == 1 else called_here(name, names) or " or ".join(elsewhere)
         meant = f" (did you mean {here}?)" if here else did_you_mean(name, names)
         return PreadyError(f"{field} is not a field{meant}", valid=", ".join(names) or None)
     if kind == "missing" and isinstance(first["loc"][-1], int):  # of so many values

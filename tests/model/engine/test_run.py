@@ -335,7 +335,16 @@ def test_goal_text_is_the_same_run(approach: Approach) -> None:
 
 @pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
 def test_goal_refuses_what_it_cannot_express(interface: Any) -> None:
-    plain = interface.key in ("part", "many", "many-joined", "per-thread", "single", "blocking", "persistent")
+    plain = interface.key in (
+        "part",
+        "part-whole",
+        "many",
+        "many-joined",
+        "per-thread",
+        "single",
+        "blocking",
+        "persistent",
+    )
     approach = Approach(interface, 8 if interface.splits else 1, 1)
     w = workload(buffer="64 B")
     if plain:
