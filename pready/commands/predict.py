@@ -14,7 +14,6 @@ from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.machine import machine as machines
-from pready.model.result.prediction import Prediction
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.gpu import gpu_view
@@ -106,6 +105,10 @@ def predict(
             "no page (-o) of several exchanges per step",
             valid="--json, --plot with --picture sensitivity, or a file with one",
         )
+    names = [] if what.exchanges is None else [part.name for part in what.parts]
+    if exchange is not None and exchange not in names:
+        wrong = f"--exchange {exchange}{did_you_mean(exchange, names)}"
+        raise PreadyError(wrong, valid=", ".join(names) or "a workload of several exchanges")
     if output is not None:
         from pready.show.pages import folder  # Jinja is needed for a page only
 
@@ -119,7 +122,7 @@ def predict(
             said.update("writing the page")
             folder.write(output, on, what, prediction, workload)
     if exchange is not None:
-        prediction = _exchange(prediction, exchange)
+        prediction = prediction.exchanges[names.index(exchange)]
     if as_json:
         print_json(prediction.to_dict())
     elif as_csv:
@@ -144,13 +147,3 @@ def _gpu(
         print_json(found.to_dict())
     else:
         console().print(gpu_view(found))
-
-
-def _exchange(prediction: Prediction, name: str) -> Prediction:
-    """One exchange of a step."""
-    names = {str(e.workload["name"]): e for e in prediction.exchanges}
-    if name not in names:
-        raise PreadyError(
-            f"--exchange {name}{did_you_mean(name, names)}", valid=", ".join(names) or "a workload of several exchanges"
-        )
-    return names[name]

@@ -95,7 +95,14 @@ def test_explained_has_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def twelve(folder: Path) -> Path:
-    lines = ["format = 2", "threads = 4", 'pattern = "halo3d"', "grid = [2, 2, 2]", 'receiver = "computing"']
+    lines = [
+        "format = 2",
+        "iterations = 20",
+        "threads = 4",
+        'pattern = "halo3d"',
+        "grid = [2, 2, 2]",
+        'receiver = "computing"',
+    ]
     for n in range(12):
         lines += [
             "[[exchanges]]",

@@ -128,7 +128,22 @@ def test_a_sweep_waits_before_it_computes(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_each_exchange_of_a_step(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    assert main(["simulate", "examples/stencil-unequal.toml", "--iterations", "1", "--export", "trace", str(path)]) == 0
+    assert (
+        main(
+            [
+                "simulate",
+                "examples/stencil-unequal.toml",
+                "--ranks",
+                "2,2,2",
+                "--iterations",
+                "1",
+                "--export",
+                "trace",
+                str(path),
+            ]
+        )
+        == 0
+    )
     step = workloads.load(Path("examples/stencil-unequal.toml"))
     names = {e["name"] for e in slices(path.read_text(encoding="utf-8")) if e["cat"] == "compute"}
     assert names == {part.name for part in step.parts}
