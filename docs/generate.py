@@ -17,7 +17,7 @@ from sympy.printing.mathml import mathml
 import pready
 from pready.cli import COMMANDS, cli
 from pready.commands.examples import EXAMPLES
-from pready.model.advice.explanation import figures_of
+from pready.model.advice.one_figure import figures_of
 from pready.model.advice.predict import with_library
 from pready.model.approach import libraries as libraries_module
 from pready.model.approach.interfaces import MANY

@@ -12,7 +12,7 @@ from pready.calibrate.importers.caliper import Region
 from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.common.units import Unit, format_exact, parse
 from pready.model.workload.exchange import PEERS, Pattern
-from pready.model.workload.workload import FORMAT
+from pready.model.workload.fields import FORMAT
 
 
 def text_from_caliper(

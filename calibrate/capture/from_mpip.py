@@ -11,7 +11,7 @@ from pready.calibrate.importers.mpip import MpiPReport
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_exact
 from pready.model.workload.exchange import PEERS, Pattern
-from pready.model.workload.workload import FORMAT
+from pready.model.workload.fields import FORMAT
 
 NEEDED: Mapping[str, str] = {
     "threads": "--threads N, per rank",

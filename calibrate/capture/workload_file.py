@@ -15,7 +15,7 @@ from pready.calibrate.capture.patterns import Recognised
 from pready.calibrate.capture.step import Exchange, Step
 from pready.model.common.arrays import Array
 from pready.model.common.units import Unit, format_exact
-from pready.model.workload.workload import FORMAT
+from pready.model.workload.fields import FORMAT
 
 MOST_ROWS = 20_000
 """Most rows of thread times; more are thinned evenly."""

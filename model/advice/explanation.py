@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model.advice.loggp import LogGp, loggp_of
+from pready.model.advice.one_figure import Figures, figures_of
 from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CONSUME
 from pready.model.equations import gain
-from pready.model.equations.closed_form import closed_form
 from pready.model.equations.gain import DOI, Equation
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment
@@ -117,42 +117,6 @@ class Way:
     def time_s(self) -> float:
         """T of Eq. 1, the sum of the steps."""
         return self.steps[-1].passed_s
-
-
-@dataclass(frozen=True)
-class Figures:
-    """η as the answer to three questions, of which the first decides."""
-
-    counts: float
-    """Waiting for late neighbours included: what `predict` shows."""
-    alone: float
-    """One exchange alone, of two ranks that are in step."""
-    bandwidth: float
-    """Bandwidth alone: the closed form, Eq. 4."""
-    loggp: float
-    """LogGP of the approach's messages between two ranks, the last one late: PLogGP."""
-    neighbours: bool
-    """Are there late neighbours? Else the first two are one."""
-
-    @property
-    def text(self) -> str:
-        """In a line."""
-        first = "one exchange of two ranks" if not self.neighbours else "waiting for late neighbours included"
-        alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours else ""
-        without = f"LogGP {self.loggp:.2f}× (PLogGP); bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
-        return f"η: {self.counts:.2f}×, {first} (this counts); {alone}{without}"
-
-
-def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: int, engine: Engine | None) -> Figures:
-    """η of an approach by each question; arguments as of `explain`."""
-    by_default = evaluator(machine, workload, seed, None if engine == "timeline" else engine, draws=0)[0]
-    as_one = by_default.rest or workload.pattern == "bcast"  # which has no exchange of two ranks in it
-    alone = by_default if as_one else evaluator(machine, workload, seed, "timeline", draws=0)[0]
-    rate = by_default.delay / workload.partition_size
-    form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
-    both = [of.gains([approach])[0].eta for of in (by_default, alone)]
-    beside = loggp_of(machine, workload, approach, by_default.delay)
-    return Figures(both[0], both[1], form.eta, beside.eta, neighbours=not by_default.rest)
 
 
 @dataclass(frozen=True)
@@ -357,8 +321,7 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
     windows = i.windows(setting.threads)
 
     def term(cost: str, times: float = 1) -> list[Amount]:
-        seconds = float(getattr(costs, cost)) * times
-        return [Amount(BY_COST[cost].symbol, BY_COST[cost].latex, seconds)] if seconds else []
+        return _amount(cost, float(getattr(costs, cost)) * times)
 
     ready = ["each partition is marked (MPI_Pready or a counter)"] if i.counts else []
     terms = term("pready") if i.counts else []
@@ -465,6 +428,11 @@ def _rules(evaluation: Evaluation, approach: Approach, costs: Costs, segment: Se
         yield "consume", *_consume(setting, approach, costs)
 
 
+def _amount(cost: str, seconds: float) -> list[Amount]:
+    """A cost in a step, if it takes anything."""
+    return [Amount(BY_COST[cost].symbol, BY_COST[cost].latex, seconds)] if seconds else []
+
+
 def _consume(setting: Setting, approach: Approach, costs: Costs) -> tuple[str, list[Amount]]:
     """What the receiver's threads do."""
     n, k = setting.receive_partitions or setting.threads * setting.partitions_per_thread, setting.consumers
@@ -473,8 +441,7 @@ def _consume(setting: Setting, approach: Approach, costs: Costs) -> tuple[str, l
         said = "C_i = max(A_i, C_(i-k)) + w, in the order of arrival"
     else:
         said = f"nothing tells of a part before the end: ⌈N θ / k⌉ w = {-(-n * setting.peers // k)} w after it"
-        waited = float(released(costs, approach.interface))
-        terms += [Amount(BY_COST["barrier"].symbol, BY_COST["barrier"].latex, waited)] if waited else []
+        terms += _amount("barrier", float(released(costs, approach.interface)))
     return f"k = {k} thread{'s' * (k > 1)} work on {n * setting.peers} partitions: {said}", terms
 
 
@@ -498,5 +465,4 @@ def _protocol(evaluation: Evaluation, approach: Approach, costs: Costs, segment:
         said += "; the sender sees the CTS once its threads have joined"
     elif on_call and setting.partitions_per_thread > 1:
         said += "; the sender sees the CTS once the first of its threads waits in MPI"
-    shake = BY_COST["handshake"]
-    return said, [] if i.opens else [Amount(shake.symbol, shake.latex, float(costs.handshake))]
+    return said, [] if i.opens else _amount("handshake", float(costs.handshake))

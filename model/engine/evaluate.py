@@ -497,15 +497,3 @@ class Evaluation(FromRest):
             for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
                 once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
                 self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations
-
-
-def gain_over_sizes(
-    machine: Machine,
-    workload: Workload,
-    approach: Approach,
-    sizes: Sequence[float],
-    seed: int = 0,
-    samples: int = SAMPLES,
-) -> Array:
-    """η of one approach for several buffer sizes at once, of exchanges from rest; see `Evaluation.gain_over_sizes`."""
-    return Evaluation(machine, workload, seed, draws=0, alone=True).gain_over_sizes(approach, sizes, samples)

@@ -14,7 +14,8 @@ from pready.model.advice import advise
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
-from pready.model.engine.evaluate import Evaluation, gain_over_sizes
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.over_sizes import gain_over_sizes
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
 from pready.model.result.prediction import ApproachPrediction

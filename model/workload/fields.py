@@ -1,0 +1,259 @@
+"""The fields of a workload file, and what follows from them: counts, sizes, neighbours."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pready.model.approach.interfaces import Approach, Today, baseline
+from pready.model.common import units
+from pready.model.machine.path import PathName
+from pready.model.toml.provenance import Strict
+from pready.model.workload.arrivals import Arrivals, NoArrivals
+from pready.model.workload.exchange import (
+    HALOS,
+    PEERS,
+    Compute,
+    ComputeTime,
+    Consume,
+    Count,
+    Exchange,
+    Extent,
+    NeighbourList,
+    Pattern,
+    Receiver,
+    Three,
+)
+from pready.model.workload.neighbour_list import Neighbours, read_neighbours
+from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, directions
+from pready.model.workload.thread_shares import ThreadShares, weights
+from pready.model.workload.tree import RADIX, RANKS, children
+
+FORMAT: Literal[2] = 2
+"""Of workload files."""
+
+
+class Fields(Strict):
+    """As a file has them; `pready.model.workload.workload.Workload` is one that has been checked."""
+
+    format: Literal[2] = FORMAT
+    """Of the file."""
+    name: str = ""
+    """For tables and pictures; absent: the file's name."""
+    description: str = ""
+    """For people; may have several lines."""
+    threads: Count = Field(description="threads per rank, an integer of at least 1")
+    partitions_per_thread: Count = 1
+    """User partitions that each thread marks ready, one after the other."""
+    buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
+    """Absent if sizes differ between neighbours: then the largest face, or listed size."""
+    faces: Three | None = None
+    """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
+    pattern: Pattern = "pt2pt"
+    """A pair, faces of a block, all its 26 neighbours, a wavefront, listed neighbours, or a broadcast from rank 0."""
+    both_ways: bool = False
+    """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
+    neighbours: Count | None = None
+    """Of pattern "neighbours": their number, without a `neighbour_list`."""
+    neighbour_list: NeighbourList | None = None
+    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each. One with
+    a size of its own is a table, ``{to = 1, size = "64 KiB"}``; in the file ``1:65536``, in bytes."""
+    grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks along x, y, z (of a sweep x, y); pairs and lists take the product."""
+    ranks_per_node: Count | None = None
+    """Ranks that share a node's adapter, and reach each other within the node; absent: every rank has its own."""
+    node_grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
+    """Ranks of a node along x, y, z: how the grid is cut into nodes; absent: `ranks_per_node` in a row, x first."""
+    boundaries: Literal["periodic", "open"] = "periodic"
+    """Do halos wrap around?"""
+    radix: Annotated[Count, Field(ge=2)] | None = None
+    """Of a broadcast: of its k-nomial tree; absent: 2, binomial. As many as there are ranks: the root sends to all."""
+    blocks: Count = 1
+    """Of a sweep: how often a rank computes and sends on, per octant (KBA)."""
+    edge: units.Size | None = None
+    """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
+    edges: Three | None = None
+    """Of halo3d26, in place of `edge`: bytes for the edges that run along x, y, z."""
+    corner: units.Size | None = None
+    """Of halo3d26: bytes per corner; absent, as many as per face."""
+    thread_grid: tuple[Count, Count, Count] | None = None
+    """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
+    thread_shares: ThreadShares | None = None
+    """How large the threads' parts of every buffer are, where they differ: ``[3, 1, 1, 1]``, one for each thread;
+    ``{ first = 1, last = 3 }``, evenly graded; ``{ items = 10 }``, as many for each thread, the rest for the last."""
+    receive_partitions: Count | None = None
+    """Of a buffer at its receiver (MPI_Precv_init), where they are others than at its sender: libraries differ in how
+    many messages they make of that. What a receiver that is consuming works on, one by one."""
+    path: PathName = "inter"
+    """Between nodes or within one; `ranks_per_node` says it rank by rank."""
+    iterations: Count = 100
+    """Of the exchange; the set-up cost is spread over them."""
+    today: Today = "nonblocking"
+    """The baseline: how the application sends before a port."""
+    cache: Literal["hot", "cold"] = "hot"
+    """Is the buffer in the cache when it is copied?"""
+    receiver: Receiver = "waiting"
+    """Is the receiver waiting in MPI while the sender computes, or computing, too? Absent: computing in halos and
+    sweeps, whose ranks do the same, else waiting. Consuming: its threads work on what comes, as `consume` says, on each
+    partition as soon as MPI tells that it is there; before that it computes if it sends as well, else it waits."""
+    consume: Consume | None = None
+    """Of a receiver that is consuming: a thread's work for each user partition that it receives. Makes it so."""
+    transport_partitions: tuple[Count, ...] | None = None
+    """Counts to try; absent: every divisor of the user partitions."""
+    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
+    arrivals: Arrivals = NoArrivals()
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
+    """Of a step, in order; absent: one, described by the fields above."""
+    share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
+    """Share of the run's time that these steps take; absent: no figure for the run."""
+    folder: Annotated[str, Field(exclude=True)] = "."
+    """Folder of the files named in `arrivals` and `neighbour_list`; set by `load`."""
+
+    @property
+    def baseline(self) -> Approach:
+        """The baseline: what the application does before a port."""
+        return baseline(self.today, self.threads)
+
+    @property
+    def n_partitions(self) -> int:
+        """N_part = N θ, the user partitions of one buffer."""
+        return self.threads * self.partitions_per_thread
+
+    @property
+    def partition_size(self) -> float:
+        """S_part in bytes."""
+        return self.buffer / self.n_partitions
+
+    @property
+    def weights(self) -> tuple[int, ...] | None:
+        """How large each thread's part of a buffer is, in a unit of their own; None where all are alike."""
+        each = None if self.thread_shares is None else weights(self.thread_shares, self.threads)
+        return None if each is None or len(set(each)) == 1 else each
+
+    @property
+    def divisor(self) -> int:
+        """Of the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
+        weights_ = self.weights
+        of_sender = self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
+        return math.lcm(of_sender, self.receive_partitions or 1)
+
+    @property
+    def peers(self) -> int:
+        """Ranks that one rank sends a buffer to in an exchange."""
+        if self.neighbours is not None:
+            return self.neighbours
+        if self.pattern == "bcast":
+            return len(children(0, math.prod(self.grid or (RANKS,)), self.radix or RADIX))
+        lists = self.neighbour_lists
+        return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
+
+    @property
+    def ranks_of_a_node(self) -> int | None:
+        """How many ranks share a node's adapter; None where each has its own."""
+        ranks = self.ranks_per_node or math.prod(self.node_grid or (1,))
+        return ranks if ranks > 1 else None
+
+    @property
+    def on_gpu(self) -> bool:
+        """Does a GPU compute?"""
+        return isinstance(self.compute, ComputeTime) and self.compute.device == "gpu"
+
+    @property
+    def two_way(self) -> bool:
+        """Does a rank receive from its peers while it sends to them? In a sweep it receives first."""
+        lists = self.neighbour_lists
+        if lists is not None:
+            receives = {to for row in lists for to in row}
+            return any(row and rank in receives for rank, row in enumerate(lists))
+        return self.pattern in (*HALOS, "neighbours") or self.both_ways
+
+    @property
+    def receiver_computes(self) -> bool:
+        """Is a rank computing, rather than in MPI, until its own partitions are ready?"""
+        return self.receiver == "computing" or (self.receiver == "consuming" and self.two_way)
+
+    @property
+    def neighbour_lists(self) -> tuple[tuple[int, ...], ...] | None:
+        """For each rank the ranks that it sends to, if listed."""
+        return None if self.neighbour_list is None else self._lists.ranks
+
+    @property
+    def neighbour_sizes(self) -> tuple[tuple[float, ...], ...] | None:
+        """Bytes for each of `neighbour_lists`, if any of them has a size of its own."""
+        return self._lists.filled(self.buffer) if self._listed_sizes else None
+
+    @property
+    def _lists(self) -> Neighbours:
+        listed = self.neighbour_list or ()
+        if isinstance(listed, str):
+            return read_neighbours(str(Path(self.folder) / listed))
+        return Neighbours(
+            tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
+            tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),
+        )
+
+    @property
+    def _listed_sizes(self) -> bool:
+        return self.neighbour_list is not None and self._lists.sized
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """Bytes by direction of a halo; None if every neighbour gets `buffer`."""
+        if (self.faces, self.edge, self.edges, self.corner) == (None,) * 4:
+            return None
+        alike = Sizes.alike(self.buffer, self.edge, self.corner)
+        return replace(alike, faces=self.faces or alike.faces, edges=self.edges or alike.edges)
+
+    @property
+    def sends(self) -> tuple[float, ...]:
+        """Bytes that a rank away from open boundaries sends to each of its peers, in that order.
+
+        Of a list, what the first rank that sends to most others sends: what all send, if they are `in_step`.
+        """
+        if self.pattern in HALOS:
+            grid = self.grid if self.grid and math.prod(self.grid) > 1 else (2, 2, 2)
+            x, y, z = (*grid, 1, 1)[:3]
+            steps = directions(FACES if self.pattern == "halo3d" else STENCIL_27, (x, y, z))
+            sizes = self.sizes or Sizes.alike(self.buffer)
+            return tuple(map(sizes.towards, steps))
+        sized = self.neighbour_sizes
+        return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
+
+    @property
+    def received(self) -> float:
+        """Bytes that a rank receives in an exchange: as many as it sends, away from open boundaries.
+
+        Of a list, the rank that receives most.
+        """
+        lists = self.neighbour_lists
+        if self.pattern == "bcast":
+            return self.buffer
+        if lists is None:
+            return sum(self.sends)
+        sizes = self.neighbour_sizes or tuple((self.buffer,) * len(to) for to in lists)
+        into: dict[int, float] = {}
+        for to, row in zip(lists, sizes, strict=True):
+            for rank, size in zip(to, row, strict=True):
+                into[rank] = into.get(rank, 0.0) + size
+        return max(into.values())
+
+    @property
+    def in_step(self) -> bool:
+        """Do ranks that start together stay together? With a list, only if all ranks send the same sizes in the same
+        order, and every rank receives each of them once."""
+        sized, lists = self.neighbour_sizes, self.neighbour_lists or ()
+        if sized is None or len({size for row in sized for size in row}) == 1:
+            return True
+        everyone = set(range(len(lists)))
+        return len(set(sized)) == 1 and all(set(to) == everyone for to in zip(*lists, strict=True))
+
+    @property
+    def thread_time(self) -> float:
+        """Seconds that one thread computes for all its partitions, without spread."""
+        if isinstance(self.compute, ComputeTime):
+            return self.compute.time
+        return self.compute.mu * self.partition_size * self.partitions_per_thread
