@@ -202,7 +202,20 @@ def _other_order(workload: Workload) -> Workload:
     return workload.model_copy(update={"arrivals": arrivals.model_copy(update={"partitions": other})})
 
 
-_ALL = (_progress, _thresholds, _epochs, _teams, _ranks, _congestion, _open_choices)
+def _work_without_progress(here: Case) -> Iterator[Unknown]:
+    """Where progress takes a call of MPI, nothing may move while all threads of a receiver work on what has come."""
+    if here.machine.progress.value != "on-call" or all(w.consume is None for w in here.parts):
+        return
+    untold = tuple(
+        replace(way, interface=replace(way.interface, told_whole=True)) if way.interface.tells else way
+        for way in here.ways
+    )
+    if untold != here.ways:
+        said = "nothing came while all threads of a receiver worked"
+        yield Unknown("progress while receivers work", "not given", ((said, replace(here, ways=untold)),))
+
+
+_ALL = (_progress, _thresholds, _epochs, _teams, _ranks, _congestion, _open_choices, _work_without_progress)
 
 V = TypeVar("V", bound=Value[Any])
 

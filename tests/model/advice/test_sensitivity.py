@@ -310,3 +310,13 @@ def test_replaced_ways_are_another_case() -> None:
     alone = [of.percent([c])[0] for c in (of.here, other)]
     assert of.percent([of.here, other]) == alone
     assert alone[0] != alone[1]
+
+
+def test_who_works_on_what_comes_may_keep_it_from_coming() -> None:
+    """Without progress while all threads work nothing is done early: what is left is the gain of the messages alone."""
+    what = workload.load("examples/consuming.toml")
+    there = levers(MELUXINA.progressing("on-call"), what)["progress while receivers work"]
+    assert there.speedup_percent[0] == pytest.approx(saved(MELUXINA, what, Approach(BY_KEY["part-whole"], 4)), abs=0.6)
+    assert there.speedup_percent[0] < there.here_percent - 1
+    assert "progress while receivers work" not in levers(MELUXINA.progressing("thread"), what)
+    assert "progress while receivers work" not in levers(MELUXINA, LAGGARD)
