@@ -46,9 +46,9 @@ def what_if(rng: random.Random) -> tuple[str, Workload]:
     width = f"{100 * 10 ** rng.uniform(-2, -0.5):.3g} %"
     models = (
         {"model": "laggard", "late_by": width},
-        {"model": "normal", "spread": width},
+        {"model": "normal by thread", "spread": width},
         {"model": "uniform", "up_to": width},
-        {"model": "gaussian", "epsilon": width},
+        {"model": "normal by partition", "epsilon": width},
     )
     fields: dict[str, Any] = {
         "format": 2,

@@ -46,7 +46,7 @@ sys.path.insert(0, "tests/support")
 from machines import ideal
 
 LAGGARD = Laggard(model="laggard", late_by=0.04, late="thread")
-NORMAL = Normal(model="normal", spread=0.04)
+NORMAL = Normal(model="normal by thread", spread=0.04)
 MESSAGES = 6e6
 """About as many per measurement."""
 

@@ -22,7 +22,9 @@ def size(rng: random.Random, multiple: int = 1, largest: float = 17) -> str:
 
 
 def arrivals(rng: random.Random, threads: int, computes: bool) -> Table:
-    model = rng.choice(("none", "laggard", "laggard", "uniform", "normal", "gaussian", "trace", "kde"))
+    model = rng.choice(
+        ("none", "laggard", "laggard", "uniform", "normal by thread", "normal by partition", "trace", "kde")
+    )
     if model == "none":
         return {"model": model}
     if model in ("trace", "kde"):
@@ -31,8 +33,8 @@ def arrivals(rng: random.Random, threads: int, computes: bool) -> Table:
     widths: Table = {
         "laggard": {"delay": delay, "delay_rate": f"{rng.uniform(1, 200):.3f} us/MB", "late_by": share},
         "uniform": {"up_to": share},
-        "normal": {"sd": delay},
-        "gaussian": {"epsilon": share},
+        "normal by thread": {"sd": delay},
+        "normal by partition": {"epsilon": share},
     }[model]
     if threads > 1:
         widths["spread"] = share
@@ -43,7 +45,7 @@ def arrivals(rng: random.Random, threads: int, computes: bool) -> Table:
     table = {"model": model, width: widths[width]}
     if model == "laggard":
         table["late"] = rng.choice(("partition", "thread"))
-    elif model != "gaussian":
+    elif model != "normal by partition":
         table["partitions"] = rng.choice(("together", "in turn"))
     elif width == "epsilon" and rng.random() < 0.5:
         table["delta"] = "2 %"

@@ -34,7 +34,7 @@ HALO = (
 POINTS_400 = ("--over", "buffer=64KiB:32MiB:2x", "--over", "seed=0:39:1", "--csv")
 STEP = "format = 2\nthreads = 4\ngrid = [2, 2, 2]\n" + "".join(
     f'[[exchanges]]\nname = "halo_{n}"\npattern = "halo3d"\nbuffer = "{4 << n} KiB"\nreceiver = "computing"\n'
-    f'compute = {{ time = "{100 * (n + 1)} us" }}\narrivals = {{ model = "normal", spread = 0.02 }}\n'
+    f'compute = {{ time = "{100 * (n + 1)} us" }}\narrivals = {{ model = "normal by thread", spread = 0.02 }}\n'
     for n in range(12)
 )
 """A captured step of twelve exchanges."""

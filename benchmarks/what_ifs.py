@@ -37,9 +37,9 @@ def what_if(rng: random.Random) -> tuple[str, str | None, dict[str, Any]]:
     arrivals = rng.choice(
         (
             {"model": "laggard", "late_by": width},
-            {"model": "normal", "spread": width},
+            {"model": "normal by thread", "spread": width},
             {"model": "uniform", "up_to": width},
-            {"model": "gaussian", "epsilon": width},
+            {"model": "normal by partition", "epsilon": width},
         )
     )
     fields = {

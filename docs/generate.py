@@ -213,11 +213,11 @@ SIDE_BY_SIDE: dict[str, dict[str, object]] = {
     },
     "halo of 6 neighbours, late by chance": {
         "threads": 8, "buffer": "1 MiB", "pattern": "halo3d", "compute": {"time": "2 ms"},
-        "arrivals": {"model": "normal", "spread": "4 %"},
+        "arrivals": {"model": "normal by thread", "spread": "4 %"},
     },
     "the same, 64 partitions": {
         "threads": 8, "partitions_per_thread": 8, "buffer": "1 MiB", "pattern": "halo3d", "compute": {"time": "2 ms"},
-        "arrivals": {"model": "normal", "spread": "4 %", "partitions": "in turn"},
+        "arrivals": {"model": "normal by thread", "spread": "4 %", "partitions": "in turn"},
     },
 }  # fmt: skip
 LEFT_OUT = (

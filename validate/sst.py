@@ -141,7 +141,7 @@ def halo(size: str, spread: float | None) -> Workload:
         "compute": {"time": "500 us"},
     }
     if spread is not None:
-        fields["arrivals"] = {"model": "normal", "spread": spread}
+        fields["arrivals"] = {"model": "normal by thread", "spread": spread}
     return Workload.model_validate(fields)
 
 
@@ -375,7 +375,7 @@ def differences(todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence
 
 def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: Machine) -> list[str]:
     """η on each network, beside that on one router."""
-    noisy = [r for r in zip(todo, seen, strict=True) if r[0].workload.arrivals.model == "normal"]
+    noisy = [r for r in zip(todo, seen, strict=True) if r[0].workload.arrivals.model == "normal by thread"]
     at = {(s.network, s.workload.buffer, s.approach): x.time for s, x in noisy}
     bulk, out = Approach(SINGLE), []
     for network in NETWORKS:

@@ -61,7 +61,7 @@ def named(times: Array, seed: int) -> Named | None:
         return None
     from scipy import stats
 
-    for name, distribution in (("normal", stats.norm), ("uniform", stats.uniform)):
+    for name, distribution in (("normal by thread", stats.norm), ("uniform", stats.uniform)):
         p = _p_value(distribution, picked, seed)
         if p >= SIGNIFICANCE:
             fields = {"model": name, "spread": f"{100 * spread / mean:.4g} %"}

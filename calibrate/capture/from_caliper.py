@@ -66,7 +66,7 @@ def text_from_caliper(
         table.add("buffer", f"{max(1, math.ceil(size / threads)) * threads} B")
         table.add("receiver", "computing")
         table.add("compute", _inline(time=format_exact(each, Unit.TIME)))
-        table.add("arrivals", _inline(model="normal", spread=spread))
+        table.add("arrivals", _inline(model="normal by thread", spread=spread))
         tables.append(table)
     if len(regions) > 1:
         document.add("exchanges", tables)

@@ -73,7 +73,7 @@ def text_from_mpip(
             f'buffer = "{buffer} B"',
             'receiver = "computing"',
             f'compute = {{time = "{format_exact(compute, Unit.TIME)}"}}',
-            f'arrivals = {{model = "normal", spread = "{spread}"}}',
+            f'arrivals = {{model = "normal by thread", spread = "{spread}"}}',
             "",
         ]
     )

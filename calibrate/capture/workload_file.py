@@ -129,7 +129,7 @@ class Writer:
         if not exchange.region:
             spread = self.spread if exchange.compute_s > 0 else None
             compute.add("time", format_exact(exchange.compute_s, Unit.TIME))
-            arrivals.add("model", "normal" if spread else "none")
+            arrivals.add("model", "normal by thread" if spread else "none")
             if spread:
                 arrivals.add("spread", spread)
             return compute, arrivals, ""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pready.model.common.errors import PreadyError, did_you_mean, printable, shown
-from pready.model.toml.misspelt import called_here, cannot_say
+from pready.model.toml.misspelt import called_here
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -129,9 +129,6 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     field = _dotted(first["loc"], model, unknown=kind == "extra_forbidden")
     if kind == "extra_forbidden":
         tables, name = _spelt(model, first["loc"][:-1])[1], first["loc"][-1]
-        limit = cannot_say(name)
-        if limit is not None:
-            return PreadyError(f"{field} is not a field: {limit}")
         names = [n for t in tables for n in field_names(t)]
         elsewhere = [f"{n}.{name}" for t in tables for n in _tables_with(t, name)]
         here = elsewhere[0] if len(elsewhere) == 1 else called_here(name, names) or " or ".join(elsewhere)
@@ -150,8 +147,6 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
     if kind == "union_tag_invalid":
         tag, expected = context["tag"], context["expected_tags"]
         return PreadyError(f"{field}.model = {shown(tag)}{did_you_mean(tag, _quoted(expected))}", valid=expected)
-    if kind == "literal_error" and (limit := cannot_say(value)) is not None:
-        return PreadyError(f"{field} = {shown(value)}: {limit}", valid=context["expected"])
     if kind == "literal_error":
         expected = context["expected"]
         return PreadyError(f"{field} = {shown(value)}{did_you_mean(value, _quoted(expected))}", valid=expected)

@@ -109,7 +109,7 @@ class Normal(Drawn):
     """Each thread computes for N(t, sd), sd a time or `spread` × t (temucin2022 3.3, marts2024 III.D)."""
 
     widths = ("spread", "sd")
-    model: Literal["normal"]
+    model: Literal["normal by thread"]
     sd: units.Time | None = None
     partitions: Literal["together", "in turn"] = "together"
 
@@ -125,7 +125,7 @@ class Gaussian(Drawn):
     """gillis2023 Appendix A: a thread finishes its k-th partition after the sum of k normal draws."""
 
     widths = ("spread", "epsilon")
-    model: Literal["gaussian"]
+    model: Literal["normal by partition"]
     epsilon: units.Share | None = None
     """ε of Eq. 7, noise of the system: (ε + δ) / 2 is the relative standard deviation of one partition's time, so that
     with the same ε more partitions mean a quieter thread. `spread` is the thread's."""

@@ -109,7 +109,7 @@ def twelve(folder: Path) -> Path:
             f'name = "update_halo_{n}"',
             f'buffer = "{4 << n} KiB"',
             f'compute = {{ time = "{100 * (n + 1)} us" }}',
-            'arrivals = { model = "normal", spread = 0.02 }',
+            'arrivals = { model = "normal by thread", spread = 0.02 }',
         ]
     path = folder / "step.toml"
     path.write_text("\n".join(lines), encoding="utf-8")

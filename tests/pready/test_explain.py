@@ -102,7 +102,7 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
         "partitions_per_thread": 8,
         "buffer": "64 MiB",
         "compute": {"arithmetic_intensity": 5.0, "communication_intensity": 1.0, "frequency": "3.5 GHz"},
-        "arrivals": {"model": "gaussian", "epsilon": 0.04},
+        "arrivals": {"model": "normal by partition", "epsilon": 0.04},
     }
     what = pready.Workload.model_validate(data)
     explained = explain(pready.load_machine("meluxina"), what, Approach(MANY, 8, 1))

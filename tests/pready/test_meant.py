@@ -92,6 +92,7 @@ def test_a_value_that_is_missing_or_none_is_named(
         ('time = "3 ms"', "time is not a field (did you mean compute.time?)"),
         ('message_size = "1 MiB"', "message_size is not a field (did you mean buffer?)"),
         ("ranks = [4, 4, 4]", "ranks is not a field (did you mean grid?)"),
+        ("gpu = true", "gpu is not a field (did you mean compute.device?)"),
         ("noise = 0.04", "noise is not a field (did you mean arrivals.spread?)"),
         ('edge = "1 mib"', """edge = '1 mib' has a unit that does not fit (did you mean "1 MiB"?)"""),
         ("receiver = computing", 'valid: receiver = "computing": texts and quantities stand in quotes'),

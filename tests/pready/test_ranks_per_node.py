@@ -24,7 +24,7 @@ receiver = "computing"
 time = "1 ms"
 
 [arrivals]
-model = "normal"
+model = "normal by thread"
 spread = "10 %"
 """
 

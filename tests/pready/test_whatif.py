@@ -78,11 +78,11 @@ def test_changed_is_checked_as_a_file_is() -> None:
 
 
 def test_one_width_of_arrivals_takes_the_place_of_another() -> None:
-    gaussian = HALO.changed(arrivals={"model": "gaussian", "epsilon": "4 %", "delta": "10 %"})
+    gaussian = HALO.changed(arrivals={"model": "normal by partition", "epsilon": "4 %", "delta": "10 %"})
     spread = gaussian.changed(**{"arrivals.spread": "5 %"})
-    assert dotted.written(spread)["arrivals"] == {"model": "gaussian", "spread": 0.05}
+    assert dotted.written(spread)["arrivals"] == {"model": "normal by partition", "spread": 0.05}
     assert dotted.written(spread.changed(**{"arrivals.epsilon": 0.1}))["arrivals"] == {
-        "model": "gaussian",
+        "model": "normal by partition",
         "epsilon": 0.1,
     }
     wide = gaussian.changed(arrivals={"model": "laggard", "spread": "300 %"}, threads=16)

@@ -90,7 +90,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def workload(**fields: Any) -> Workload:
     base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing"}
     return Workload.model_validate(
-        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal", "spread": 0.1}} | fields
+        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal by thread", "spread": 0.1}} | fields
     )
 
 

@@ -15,9 +15,9 @@ ARRIVALS: list[dict[str, Any]] = [
     {"model": "none"},
     {"model": "laggard", "delay": "20 us"},
     {"model": "laggard", "late_by": 0.1},
-    {"model": "normal", "spread": 0.04},
+    {"model": "normal by thread", "spread": 0.04},
     {"model": "uniform", "up_to": 0.1, "partitions": "in turn"},
-    {"model": "gaussian", "epsilon": 0.04},
+    {"model": "normal by partition", "epsilon": 0.04},
 ]
 
 

@@ -64,7 +64,7 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
 
 def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, workloads: int = 8) -> Comparison:
     monkeypatch.setattr(many, "MOST_SCENES", workloads)
-    monkeypatch.setattr(many, "KINDS", ("normal", "laggard"))
+    monkeypatch.setattr(many, "KINDS", ("normal by thread", "laggard"))
     monkeypatch.setattr(many, "patterns", lambda _: {"pair": PAIR})
     found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
     monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)

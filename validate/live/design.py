@@ -126,7 +126,7 @@ def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) ->
         "none": NoArrivals(),
         "laggard": Laggard(model="laggard", delay=f"{late:.17g} s"),  # type: ignore[arg-type]
         "uniform": Uniform(model="uniform", up_to=1.0, partitions="in turn"),
-        "normal": Normal(model="normal", spread=0.5, partitions="in turn"),
+        "normal": Normal(model="normal by thread", spread=0.5, partitions="in turn"),
     }[kind]
     compute = ComputeTime(time="0 s" if kind in ("none", "laggard") else f"{late:.17g} s")  # type: ignore[arg-type]
     workload = Workload(**common, compute=compute, arrivals=model)  # type: ignore[arg-type]

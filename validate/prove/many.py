@@ -45,7 +45,7 @@ from pready.validate.prove.performed import performed_in
 from pready.validate.prove.session import cases_of
 from pready.validate.result import Comparison, Control
 
-KINDS = ("none", "laggard", "late thread", "normal", "gaussian")
+KINDS = ("none", "laggard", "late thread", "normal by thread", "normal by partition")
 THREADS = (1, 2, 4)
 PARTITIONS_PER_THREAD = (1, 2, 4)
 SMALLEST, LARGEST = 4 << 10, 4 << 20
@@ -171,8 +171,8 @@ def _arrivals(kind: str, late: float) -> dict[str, Any]:
         "none": {"model": "none"},
         "laggard": {"model": "laggard", "delay": f"{late:.6g} s"},
         "late thread": {"model": "laggard", "delay": f"{late:.6g} s", "late": "thread"},
-        "normal": {"model": "normal", "spread": 0.3, "partitions": "in turn"},
-        "gaussian": {"model": "gaussian", "spread": 0.1},
+        "normal by thread": {"model": "normal by thread", "spread": 0.3, "partitions": "in turn"},
+        "normal by partition": {"model": "normal by partition", "spread": 0.1},
     }
     return by_kind[kind]
 

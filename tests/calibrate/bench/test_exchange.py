@@ -98,7 +98,7 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
 
 def test_the_moments_are_the_engine_s_draws() -> None:
     what = workload(
-        pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "normal", "spread": 0.1}
+        pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "normal by thread", "spread": 0.1}
     )
     plan = exchange_plan(what, 7, seed=11)
     for rank in range(4):
@@ -192,7 +192,7 @@ def step(**fields: Any) -> Workload:
                 "partitions_per_thread": 2,
                 "faces": ["64 KiB", "4 KiB", "4 KiB"],
                 "compute": {"time": "3 ms"},
-                "arrivals": {"model": "normal", "spread": 0.2},
+                "arrivals": {"model": "normal by thread", "spread": 0.2},
             },
             {
                 "name": "ring",

@@ -206,7 +206,7 @@ def test_distributions_that_the_times_come_from_are_named() -> None:
     rng = np.random.default_rng(3)
     normal = named(rng.normal(2e-3, 1e-4, (60, 4)), seed=0)
     assert normal is not None
-    assert normal.fields["model"] == "normal"
+    assert normal.fields["model"] == "normal by thread"
     assert float(normal.fields["spread"].split()[0]) == pytest.approx(5, rel=0.1)
     assert normal.time_s == pytest.approx(2e-3, rel=0.01)
     uniform = named(rng.uniform(1e-3, 2e-3, (60, 4)), seed=0)
@@ -236,4 +236,4 @@ def test_a_test_keeps_what_is_true_about_as_often_as_it_says() -> None:
     """At a significance of 5 %, normal times are kept in about 95 of 100 cases."""
     rng = np.random.default_rng(5)
     kept = [named(rng.normal(1e-3, 1e-4, (12, 4)), seed=i) for i in range(40)]
-    assert sum(k is not None and k.fields["model"] == "normal" for k in kept) >= 33
+    assert sum(k is not None and k.fields["model"] == "normal by thread" for k in kept) >= 33

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 CLOSE_S = 20e-6
 """How far a thread's time may be from the program's own, beside 5 % of it."""
 ITERATIONS, THREADS = 40, 3
-LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal", 0.05)]
+LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal by thread", 0.05)]
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))

@@ -37,7 +37,7 @@ faces = ["6000 B", "600 B", "6000 B"]
 ranks_per_node = 2
 receiver = "computing"
 compute = {time = "1 ms"}
-arrivals = {model = "normal", spread = "8 %"}
+arrivals = {model = "normal by thread", spread = "8 %"}
 """
 
 
@@ -106,7 +106,7 @@ def test_a_named_distribution_comes_back(tmp_path: Path, halo: Workload) -> None
     out = tmp_path / "app.toml"
     assert main(["workload", "--from-otf2", str(traced(tmp_path / "scorep", halo)), "-o", str(out)]) == 0
     model: Any = workload.load(out).arrivals
-    assert model.model == "normal"
+    assert model.model == "normal by thread"
     assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws
 
 
@@ -124,7 +124,13 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(
     assert main([*words, *(w for pair in given.items() for w in pair)]) == 0
     w = workload.load(out)
     model: Any = w.arrivals
-    assert (w.threads, w.iterations, w.faces, model.model, model.spread) == (4, 12, halo.faces, "normal", 0.08)
+    assert (w.threads, w.iterations, w.faces, model.model, model.spread) == (
+        4,
+        12,
+        halo.faces,
+        "normal by thread",
+        0.08,
+    )
     # Outside MPI: as long as the slowest of the threads that are not in the trace.
     longest = np.stack([draws.draw(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
     assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)

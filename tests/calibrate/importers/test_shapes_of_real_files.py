@@ -98,7 +98,7 @@ def test_halo3d_has_the_verdict_of_the_machine_with_the_rendezvous_set_by_hand(t
     assert all(s.protocol == "short" for s in eager.inter.segments)
     halo = Workload.model_validate(
         {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing",
-         "compute": {"time": "2 ms"}, "arrivals": {"model": "gaussian", "spread": "1 %"}}
+         "compute": {"time": "2 ms"}, "arrivals": {"model": "normal by partition", "spread": "1 %"}}
     )  # fmt: skip
 
     def part(machine: object) -> float:

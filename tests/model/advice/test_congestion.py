@@ -41,7 +41,7 @@ def workload(**fields: Any) -> Workload:
         "grid": [4, 4, 4],
         "receiver": "computing",
         "compute": {"time": "500 us"},
-        "arrivals": {"model": "normal", "spread": 0.04},
+        "arrivals": {"model": "normal by thread", "spread": 0.04},
     }
     return Workload.model_validate(base | fields)
 

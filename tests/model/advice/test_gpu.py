@@ -90,8 +90,8 @@ def test_it_is_never_certain() -> None:
         ('{ time = "1 ms", device = "gpu" }', "device = 'gpu' without waves; valid: waves, such as 8"),
         ('{ time = "1 ms", device = "fpga", waves = 8 }', "device"),
         ('{ time = "1 ms", device = "gpu", waves = 0 }', "waves"),
-        ('{ time = "1 ms", device = "gpu", waves = 8 }\narrivals = { model = "normal", spread = "4 %" }',
-         "arrivals: model = 'normal' with compute.device = 'gpu'"),
+        ('{ time = "1 ms", device = "gpu", waves = 8 }\narrivals = { model = "normal by thread", spread = "4 %" }',
+         "arrivals: model = 'normal by thread' with compute.device = 'gpu'"),
     ],
 )  # fmt: skip
 def test_bad_files_are_a_line(compute: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

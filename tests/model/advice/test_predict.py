@@ -62,14 +62,14 @@ def test_json_has_the_documented_keys() -> None:
 
 @pytest.mark.thorough
 def test_same_seed_same_bytes() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal by partition", "spread": "2 %"})
     first, again, other = (json.dumps(predict(MELUXINA, w, seed=s, draws=4).to_dict()) for s in (1, 1, 2))
     assert first == again
     assert first != other
 
 
 def test_intervals_hold_their_values() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal", "spread": 0.05}, receiver="computing")
+    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal by thread", "spread": 0.05}, receiver="computing")
     for row in predict(MELUXINA, w).approaches:
         assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
         assert 0 < row.eta_low <= row.eta <= row.eta_high
@@ -288,7 +288,7 @@ def test_progress_thread_is_suggested_where_it_helps() -> None:
     w = made(
         receiver="computing",
         compute={"time": "2 ms"},
-        arrivals={"model": "gaussian", "spread": "2 %"},
+        arrivals={"model": "normal by partition", "spread": "2 %"},
         pattern="halo3d",
     )
     assert "waits for clear-to-sends" in predict(MELUXINA, w).advice.because
@@ -315,7 +315,10 @@ def test_open_mpi_sends_one_message_per_sender_partition() -> None:
 
 def test_persistent_matched_is_listed_but_never_advised() -> None:
     prediction = predict(
-        MELUXINA, made(receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "gaussian", "spread": "2 %"})
+        MELUXINA,
+        made(
+            receiver="computing", compute={"time": "2 ms"}, arrivals={"model": "normal by partition", "spread": "2 %"}
+        ),
     )
     rows = [r for r in prediction.approaches if r.key == "persistent-matched"]
     assert rows
@@ -326,7 +329,7 @@ def test_persistent_matched_is_listed_but_never_advised() -> None:
 HALO = {
     "pattern": "halo3d",
     "compute": {"time": "1 ms"},
-    "arrivals": {"model": "normal", "spread": "4 %", "partitions": "together"},
+    "arrivals": {"model": "normal by thread", "spread": "4 %", "partitions": "together"},
 }
 
 

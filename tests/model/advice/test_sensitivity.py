@@ -264,7 +264,7 @@ def test_a_step_of_one_exchange_has_the_levers_of_that_exchange() -> None:
         "pattern": "halo3d",
         "faces": ["256 KiB", "1 MiB", "1 MiB"],
         "compute": {"time": "2 ms"},
-        "arrivals": {"model": "normal", "spread": 0.04},
+        "arrivals": {"model": "normal by thread", "spread": 0.04},
     }
     alone = predict(MELUXINA, Workload.model_validate(top | exchange))
     step = predict(MELUXINA, Workload.model_validate(top | {"exchanges": [exchange]}))

@@ -174,7 +174,7 @@ def test_nothing_to_work_on_changes_nothing(pattern: str) -> None:
             "buffer": "1 MiB",
             "pattern": pattern,
             "compute": {"time": "1 ms"},
-            "arrivals": {"model": "normal", "spread": "4 %"},
+            "arrivals": {"model": "normal by thread", "spread": "4 %"},
         }
     )
     works = waits.changed(receiver="consuming", consume={"per_byte": "0 ns/B"})

@@ -60,7 +60,7 @@ def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid
 
 
 def test_intervals_hold_the_value() -> None:
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     rows = compare(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], grid=(4, 4, 4), iterations=20)
     assert [p.key for p, _ in rows] == ["single", "part"]
     for p, run in rows:
@@ -78,7 +78,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
         calls += 1
         raise KeyboardInterrupt
 
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     rows = compare(
         ideal(), w, [Approach(BY_KEY["part"], 8, 1)], grid=(8, 8, 8), iterations=10**6, on_progress=on_progress
     )
@@ -104,7 +104,7 @@ def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> Non
 def test_late_neighbours_are_what_differs() -> None:
     # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
     # ready: T is the mean of max over neighbours of (start + ready) - own. From rest it has one peer.
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     machine = ideal(G=1e-18, link=1e18)
     part_ = Approach(BY_KEY["part"], 8, 1)
     engine = Evaluation(machine, w, draws=0)
@@ -116,7 +116,7 @@ def test_late_neighbours_are_what_differs() -> None:
 
 def test_a_repriced_engine_is_a_new_one() -> None:
     # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     e = Evaluation(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e.first(e.per_draw)
@@ -135,7 +135,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     "model",
     [
         NoArrivals(),
-        Normal(model="normal", spread=0.04),
+        Normal(model="normal by thread", spread=0.04),
         Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
         Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
     ],
@@ -169,7 +169,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
 
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     for of in (Evaluation(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w, alone=True)):
         approach = Approach(BY_KEY["many"], 8, 4)
         alone = of.at_buffer(2.0**18)
@@ -181,7 +181,7 @@ def test_what_is_saved_is_what_the_prediction_says() -> None:
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     e = Evaluation(load("meluxina"), w, draws=0)
     full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
     # six faces of 1 MiB leave one after the other at 25 GB/s
@@ -228,9 +228,9 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
-    w = workload("halo3d", Normal(model="normal", spread=0.04))
+    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     e = Evaluation(load("meluxina"), w, draws=4)
-    swept = Evaluation(load("meluxina"), workload("sweep3d", Normal(model="normal", spread=0.04)), draws=2)
+    swept = Evaluation(load("meluxina"), workload("sweep3d", Normal(model="normal by thread", spread=0.04)), draws=2)
     jobs = [
         (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
         (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
@@ -249,7 +249,7 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize(
     "model",
-    [Normal(model="normal", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
+    [Normal(model="normal by thread", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
     ids=["drawn", "a table"],
 )
 def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
@@ -274,9 +274,9 @@ def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None
 
 
 ARRIVAL_MODELS: list[Any] = [
-    Normal(model="normal", spread=0.04),
+    Normal(model="normal by thread", spread=0.04),
     Laggard(model="laggard", late_by=0.04, late="thread"),
-    Gaussian(model="gaussian", epsilon=0.04),
+    Gaussian(model="normal by partition", epsilon=0.04),
 ]
 
 
@@ -307,7 +307,7 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
 @pytest.mark.parametrize(
     "model",
     [
-        Normal(model="normal", spread=0.04),
+        Normal(model="normal by thread", spread=0.04),
         Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
         Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
     ],
@@ -327,7 +327,7 @@ def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model
 @pytest.mark.parametrize(
     "model",
     [
-        Normal(model="normal", spread=0.04),
+        Normal(model="normal by thread", spread=0.04),
         Laggard(model="laggard", delay_rate="10 us/MiB"),  # type: ignore[arg-type]
     ],
     ids=["normal", "delay by size"],

@@ -24,8 +24,8 @@ ARRIVALS: list[Any] = [
     Laggard(model="laggard", late_by=0.04),
     Laggard(model="laggard", late_by=0.04, late="thread"),
     Uniform(model="uniform", up_to=0.1, partitions="in turn"),
-    Normal(model="normal", spread=0.04),
-    Gaussian(model="gaussian", epsilon=0.2),
+    Normal(model="normal by thread", spread=0.04),
+    Gaussian(model="normal by partition", epsilon=0.2),
     Measured(model="trace", file="times.npy", unit="us"),
     Measured(model="kde", file="times.npy", unit="us"),
 ]
@@ -49,7 +49,7 @@ def plan(
         buffer="64 KiB",  # type: ignore[arg-type]
         receiver="computing",
         compute=ComputeTime(time="100 us"),  # type: ignore[arg-type]
-        arrivals=model or Normal(model="normal", spread=0.04),
+        arrivals=model or Normal(model="normal by thread", spread=0.04),
         folder=folder,
         neighbours=2 if pattern == "neighbours" else None,
     )

@@ -43,7 +43,7 @@ def equals_plain(machine: Machine, plan: Plan, iterations: int, *ways: dict[str,
         np.testing.assert_allclose(ends, expected, rtol=1e-12)
 
 
-NOISY = {"model": "normal", "spread": 0.1}
+NOISY = {"model": "normal by thread", "spread": 0.1}
 ACROSS = [[r + 8] for r in range(8)] + [[r] for r in range(8)]
 """Two nodes of eight ranks; each rank and one on the other node send to each other."""
 
@@ -120,7 +120,7 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
 def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[str, Any], periodic: bool) -> None:
     # The instruction set decides how ranks are taken together, and the cores where the share of each ends.
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
-    w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal", "spread": 0.1})
+    w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal by thread", "spread": 0.1})
     run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
     whole = run()
     for options in ({"level": "baseline"}, {"cores": 7, "chunk": 64}, {"cores": 3, "chunk": 64}):
@@ -158,8 +158,8 @@ def test_ranks_that_receive_before_all_have_sent(where: dict[str, Any], periodic
 SPACED: dict[str, tuple[Any, str]] = {
     "in step": ({"model": "uniform", "up_to": 1e-15}, "10 us"),
     "within picoseconds": ({"model": "uniform", "up_to": 1e-11}, "10 us"),
-    "noisy": ({"model": "normal", "spread": 0.1}, "100 us"),
-    "far apart": ({"model": "normal", "spread": 0.3}, "100 ms"),
+    "noisy": ({"model": "normal by thread", "spread": 0.1}, "100 us"),
+    "far apart": ({"model": "normal by thread", "spread": 0.3}, "100 ms"),
 }
 """Arrivals and compute times by how messages of a node's ranks lie."""
 
@@ -212,7 +212,7 @@ def test_what_comes_from_the_own_node_passes_the_port_by(o_r: float, within: flo
     # As above, with messages that are cheaper or dearer to receive within a node, or that nobody receives. Much noise
     # keeps messages apart, so that few of the last decide; little has them wait in ports and for servers.
     inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=within, g=1e-8)
-    arrivals = {"model": "normal", "spread": spread}
+    arrivals = {"model": "normal by thread", "spread": spread}
     fields = {"threads": 8, "buffer": "64 KiB", "compute": {"time": "300 us"}, "receiver": "waiting"}
     w = workload(**fields, arrivals=arrivals, pattern="halo3d26")
     plan = prepared(with_nodes(inter, intra), w, Approach(BY_KEY[key], 8, 1), grid=(4, 4, 4), ranks_per_node=4)
@@ -246,7 +246,7 @@ def test_a_rank_per_node_is_as_no_nodes(approach: Approach) -> None:
 def test_ranks_far_apart_in_time_are_put_in_order_all_the_same() -> None:
     # Minutes apart, in picoseconds: more digits than a message's number leaves in the last bits of a double.
     machine = with_nodes(machines.load("meluxina"))
-    w = workload(buffer="64 KiB", compute={"time": "1000 s"}, arrivals={"model": "normal", "spread": 0.4})
+    w = workload(buffer="64 KiB", compute={"time": "1000 s"}, arrivals={"model": "normal by thread", "spread": 0.4})
     plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 4), ranks_per_node=8)
     equals_plain(machine, plan, 2)
 
@@ -291,7 +291,7 @@ def test_a_shared_adapter_bounds_the_iteration() -> None:
     fields: dict[str, Any] = {
         "grid": [4, 4, 4],
         "compute": {"time": "50 us"},
-        "arrivals": {"model": "normal", "spread": 0.04},
+        "arrivals": {"model": "normal by thread", "spread": 0.04},
         "transport_partitions": [4],
     }
     alone, shared = (predict(machine, workload(**fields, **more), draws=0) for more in ({}, {"node_grid": [2, 2, 2]}))

@@ -46,11 +46,11 @@ arrival_models = st.one_of(
         any_of("together", "in turn"),
     ),
     st.builds(
-        lambda n, p: Normal(model="normal", spread=n, partitions=p),
+        lambda n, p: Normal(model="normal by thread", spread=n, partitions=p),
         shares(0.5),
         any_of("together", "in turn"),
     ),
-    st.builds(lambda n: Gaussian(model="gaussian", epsilon=n), shares(0.1)),
+    st.builds(lambda n: Gaussian(model="normal by partition", epsilon=n), shares(0.1)),
 )
 
 
@@ -293,7 +293,7 @@ def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> 
         buffer="64 KiB",  # type: ignore[arg-type]
         pattern="halo3d",
         compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Normal(model="normal", spread=0.1),
+        arrivals=Normal(model="normal by thread", spread=0.1),
     )
     common: dict[str, Any] = {"grid": (8, 8, 4), "ranks_per_node": 4}
     many = Approach(MANY, 4, 4)

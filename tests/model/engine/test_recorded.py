@@ -64,7 +64,7 @@ def test_what_the_kernel_leaves_unsaid_is_not_read() -> None:
         buffer="64 KiB",  # type: ignore[arg-type]
         pattern="halo3d",
         compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Normal(model="normal", spread=0.1),
+        arrivals=Normal(model="normal by thread", spread=0.1),
     )
     plan = prepared(machines.load("hpc3"), w, Approach(BY_KEY["many"], 2, 2), grid=(2, 2, 1), periodic=(False,) * 3)
     (run,) = run_step([plan], 1, record=True, keep_from=0)

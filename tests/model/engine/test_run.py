@@ -42,7 +42,7 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
         "receiver": "computing",
         "compute": ComputeTime(time="100 us"),  # type: ignore[arg-type]
     } | fields
-    return Workload(pattern=pattern, arrivals=model or Normal(model="normal", spread=0.04), **values)
+    return Workload(pattern=pattern, arrivals=model or Normal(model="normal by thread", spread=0.04), **values)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
         (Uniform(model="uniform", up_to=0.1), True),
         (Uniform(model="uniform", up_to=0.1, partitions="in turn"), True),
         (Uniform(model="uniform", spread=0.3), True),
-        (Normal(model="normal", spread=0.3), False),
-        (Gaussian(model="gaussian", spread=0.2), False),
-        (Normal(model="normal", sd="80 us", partitions="in turn"), False),  # type: ignore[arg-type]
-        (Gaussian(model="gaussian", epsilon=0.2, delta=0.1), False),
+        (Normal(model="normal by thread", spread=0.3), False),
+        (Gaussian(model="normal by partition", spread=0.2), False),
+        (Normal(model="normal by thread", sd="80 us", partitions="in turn"), False),  # type: ignore[arg-type]
+        (Gaussian(model="normal by partition", epsilon=0.2, delta=0.1), False),
         (Measured(model="kde", file="times.txt", unit="us"), False),
     ],
     ids=lambda x: str(getattr(x, "model", x)),

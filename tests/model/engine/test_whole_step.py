@@ -50,7 +50,7 @@ def test_exchanges_without_spread_add_up() -> None:
 
 @pytest.mark.thorough
 def test_a_step_of_one_exchange_is_that_exchange() -> None:
-    w = step(one(arrivals={"model": "normal", "spread": 0.04}), transport_partitions=[4])
+    w = step(one(arrivals={"model": "normal by thread", "spread": 0.04}), transport_partitions=[4])
     single = w.parts[0]
     a, b = predict(MELUXINA, w, draws=3), predict(MELUXINA, single, draws=3)
     assert a.exchanges[0].approaches == b.approaches
@@ -60,7 +60,7 @@ def test_a_step_of_one_exchange_is_that_exchange() -> None:
 
 
 def test_exchanges_draw_arrivals_of_their_own() -> None:
-    noisy = one(arrivals={"model": "normal", "spread": 0.1})
+    noisy = one(arrivals={"model": "normal by thread", "spread": 0.1})
     first, second = run_step(plans(MELUXINA, step(noisy, noisy), [BULK] * 2, 0), 20)
     assert abs(np.corrcoef(first.causes_s["compute"], second.causes_s["compute"])[0, 1]) < 0.7
     assert not np.allclose(first.spread_s, second.spread_s)

@@ -122,7 +122,7 @@ def test_blocks_are_means_of_iterations_in_order() -> None:
 
     w = Workload.model_validate(
         {"threads": 2, "buffer": "1 KiB", "pattern": "halo3d", "compute": {"time": "1 ms"},
-         "arrivals": {"model": "normal", "spread": 0.1}}
+         "arrivals": {"model": "normal by thread", "spread": 0.1}}
     )  # fmt: skip
     run: Simulation = simulate(ideal(), w, BULK, grid=(2, 2, 2), iterations=12)
     blocks = blocks_of(run, 5)

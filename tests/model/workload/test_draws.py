@@ -21,19 +21,19 @@ MODELS: list[dict[str, Any]] = [
     {"model": "laggard", "delay_rate": "100 us/MB"},
     {"model": "laggard", "late_by": 0.04, "late": "thread"},
     {"model": "uniform", "up_to": 0.1},
-    {"model": "normal", "spread": 0.1, "partitions": "in turn"},
-    {"model": "normal", "sd": "2 us"},
-    {"model": "gaussian", "epsilon": 0.04, "delta": 0.5},
+    {"model": "normal by thread", "spread": 0.1, "partitions": "in turn"},
+    {"model": "normal by thread", "sd": "2 us"},
+    {"model": "normal by partition", "epsilon": 0.04, "delta": 0.5},
     {"model": "laggard", "spread": "5 %", "late": "thread"},
     {"model": "uniform", "spread": "5 %", "partitions": "in turn"},
-    {"model": "gaussian", "spread": 0.05},
+    {"model": "normal by partition", "spread": 0.05},
 ]
 
 SPREADS: list[dict[str, Any]] = [
     {"model": "laggard", "late": "thread"},
     {"model": "uniform"},
-    {"model": "normal"},
-    {"model": "gaussian"},
+    {"model": "normal by thread"},
+    {"model": "normal by partition"},
 ]
 
 
@@ -59,7 +59,7 @@ def test_the_papers_parameters_are_not_one_thing() -> None:
     """The negative control: the papers' parameters of one value spread a thread's time by six different amounts."""
     seen = []
     for theta in (1, 4):
-        for model, name in (("uniform", "up_to"), ("normal", "spread"), ("gaussian", "epsilon")):
+        for model, name in (("uniform", "up_to"), ("normal by thread", "spread"), ("normal by partition", "epsilon")):
             w = workload({"model": model, name: 0.05}, partitions_per_thread=theta)
             threads = draw(w, 2000, seed=1).reshape(-1, 8, theta)[:, :, -1]
             seen.append(float(threads.std() / threads.mean()))
@@ -98,7 +98,9 @@ def test_shape_seed_and_sign(model: dict[str, Any]) -> None:
     assert np.array_equal(times[20:], draw(w, 30, seed=3, first=20))
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if m["model"] in ("uniform", "normal", "gaussian")], ids=str)
+@pytest.mark.parametrize(
+    "model", [m for m in MODELS if m["model"] in ("uniform", "normal by thread", "normal by partition")], ids=str
+)
 def test_seeds_and_ranks_differ(model: dict[str, Any]) -> None:
     w = workload(model)
     assert not np.array_equal(draw(w, 5, seed=3), draw(w, 5, seed=4))
@@ -135,7 +137,7 @@ def test_uniform_noise() -> None:
 def test_normal_noise() -> None:
     from scipy import stats
 
-    times = draw(workload({"model": "normal", "spread": 0.1}, partitions_per_thread=1), 4000, seed=1)
+    times = draw(workload({"model": "normal by thread", "spread": 0.1}, partitions_per_thread=1), 4000, seed=1)
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1e-4).cdf).pvalue > 1e-3
     assert stats.kstest(times.ravel(), stats.norm(1e-3, 1.05e-4).cdf).pvalue < 1e-3  # negative control
 
@@ -150,13 +152,13 @@ def test_wide_normal_is_truncated_not_folded() -> None:
 
 
 def test_in_turn_spreads_along_the_thread() -> None:
-    times = draw(workload({"model": "normal", "sd": "0 s", "partitions": "in turn"}), 1, seed=0).reshape(8, 4)
+    times = draw(workload({"model": "normal by thread", "sd": "0 s", "partitions": "in turn"}), 1, seed=0).reshape(8, 4)
     assert times[0] == pytest.approx([0.25e-3, 0.5e-3, 0.75e-3, 1e-3])
 
 
 def test_gaussian_is_appendix_a() -> None:
     # The k-th partition after the sum of k draws of N(mu S, sigma mu S): mean k mu S, sd sqrt(k) sigma mu S.
-    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.16})
+    w = workload({"model": "normal by partition", "epsilon": 0.04, "delta": 0.16})
     times = draw(w, 8000, seed=1).reshape(-1, 4)
     mean, sigma = 0.25e-3, 0.1
     for k in range(1, 5):
@@ -166,7 +168,7 @@ def test_gaussian_is_appendix_a() -> None:
 
 def test_gaussian_delay_follows_eq8() -> None:
     # Eq. 8 estimates first and last by one standard deviation each: mu S ((theta - 1) + sigma (sqrt(theta) + 1)).
-    w = workload({"model": "gaussian", "epsilon": 0.04, "delta": 0.0}, threads=2)
+    w = workload({"model": "normal by partition", "epsilon": 0.04, "delta": 0.0}, threads=2)
     simulated = np.ptp(draw(w, 4000, seed=1), axis=1).mean()
     mu = w.thread_time / (w.partition_size * w.partitions_per_thread)
     paper = float(gain.delay(mu, 4, 0.04, 0.0, w.partition_size))

@@ -37,7 +37,7 @@ share = 0.3
 name = "faces"
 faces = ["2 MiB", "512 KiB", "8 B"]
 compute = { time = "1 ms" }
-arrivals = { model = "normal", spread = "4 %" }
+arrivals = { model = "normal by thread", spread = "4 %" }
 [[exchanges]]
 pattern = "neighbours"
 partitions_per_thread = 1
