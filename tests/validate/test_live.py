@@ -176,10 +176,10 @@ def test_figures_without_a_limit_are_printed(made: Any) -> None:
         for m in (machine(), halved_bandwidth(machine()))
     )
     # Each round is off by up to 1 %; twice the time per byte is off by 100 % where messages are long.
-    assert re.match(r"error of time 0\.\d% in the median; of mean time 0\.\d%; of η \d\.\d% at the 90th", right)
-    assert re.match(r"error of time (9\d|100)\.\d% in the median; of mean time", wrong)
+    assert re.match(r"error of time 0\.\d % in the median; of mean time 0\.\d %; of η \d\.\d % at the 90th", right)
+    assert re.match(r"error of time (9\d|100)\.\d % in the median; of mean time", wrong)
     assert "Eq. 3 alone: " in right
-    assert re.search(r"below 4 KiB 100% of \d+ times lie inside the interval$", right)
+    assert re.search(r"below 4 KiB 100 % of \d+ times lie inside the interval$", right)
 
 
 def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
