@@ -94,7 +94,7 @@ def predict(
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
     if what.on_gpu:
         _gpu(on, what, min_gain, {"--library": library, "--engine": engine, "--csv": as_csv or None, "-o": output,
-             "--plot": picture, "--exchange": exchange}, as_json=as_json)  # fmt: skip
+             "--plot": picture, "--exchange": exchange}, as_json=as_json, explained=explained)  # fmt: skip
         return
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
@@ -136,14 +136,22 @@ def predict(
 
 
 def _gpu(
-    machine: machines.Machine, workload: Workload, min_gain: float, given: Mapping[str, object], *, as_json: bool
+    machine: machines.Machine,
+    workload: Workload,
+    min_gain: float,
+    given: Mapping[str, object],
+    *,
+    as_json: bool,
+    explained: bool,
 ) -> None:
     """The bound for a GPU."""
     for option, value in given.items():
         if value is not None:
-            raise PreadyError(f"{option} with compute.device = 'gpu'", valid="--machine, --min-gain and --json")
+            raise PreadyError(
+                f"{option} with compute.device = 'gpu'", valid="--machine, --min-gain, --explain and --json"
+            )
     found = bound(machine, workload, min_gain)
     if as_json:
         print_json(found.to_dict())
     else:
-        console().print(gpu_view(found))
+        console().print(gpu_view(found, explained=explained))

@@ -236,7 +236,7 @@ def run_and_show(
 
         def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
             label = f"{approach.name}, {approach.transport_partitions} transport partitions"
-            said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}")
+            said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}", long=True)
 
         prediction, rows = simulate_beside(
             made, library=library, approaches=chosen, folder=keep, how=how, on_run=on_run
@@ -275,7 +275,7 @@ def calibrate(
     installed.find()
     with status("building the element library") as said:
         installed.build()
-        said.update("SST ping-pong, 8 B to 16 MiB")
+        said.update("SST ping-pong, 8 B to 16 MiB", long=True)
         fit = calibrated(on, path, cache, How(processes, sst_threads))
     data = kept_parameters.as_data(fit, on.name, path, cache)
     if output is not None:

@@ -10,7 +10,8 @@ import pytest
 import pready
 from pready.cli import main
 from pready.model.result.prediction import Prediction
-from pready.show.tables.answer import asked, bare, headline, how_sure, way
+from pready.show.tables.answer import asked, bare, from_to, headline, how_sure, way
+from pready.show.tables.prediction import change
 
 WIDTH, LINES = 80, 26
 EXAMPLES = sorted(p for p in Path("examples").glob("*.toml"))
@@ -43,6 +44,21 @@ def test_the_headline_says_verdict_way_saving_and_interval(made: Prediction) -> 
     assert headline(with_saving(made, -4, -2, -1, "do not port")) == (
         f"no way makes an iteration shorter; {name} would make it 2.0 % longer."
     )
+
+
+def test_an_interval_that_is_the_value_is_not_shown(made: Prediction) -> None:
+    row = replace(made.advised, speedup_percent=0.0, speedup_low_percent=-1e-9, speedup_high_percent=1e-9)
+    assert change(row) == "0 %"
+    assert change(replace(row, speedup_percent=2.0, speedup_low_percent=1.0)) == "-2.0 % (0 to -1.0)"
+    assert change(replace(row, speedup_high_percent=1.0)) == "0 % (-1.0 to 0)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [(2.31e-3, 2.1e-3, "2.31 -> 2.1 ms"), (1.2e-3, 8e-4, "1.2 ms -> 800 us"), (2.0, 1.5, "2 -> 1.5 s")],
+)
+def test_two_times_share_their_unit(before: float, after: float, said: str) -> None:
+    assert from_to(before, after) == said
 
 
 def test_how_sure_names_sources_turns_and_the_next_measurement(made: Prediction) -> None:

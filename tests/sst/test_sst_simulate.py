@@ -319,7 +319,12 @@ def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[s
     assert (data["engine"], data["ranks"], data["network"]) == ("sst", [8], "single of 8 hosts")
     assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
     assert command("run", HALO, "--iterations", "2", "--approach", "many:8") == 0
-    assert "Pt2Pt many" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "Pt2Pt many" in shown.out
+    # No terminal here: a line for each run, and the iteration that does not count is said.
+    assert "SST run 1 of 2: Pt2Pt single, 1 transport partitions, 8 ranks" in shown.err
+    assert "SST run 2 of 2: Pt2Pt many, 8 transport partitions, 8 ranks" in shown.err
+    assert "simulated 2 iterations after one without spread to warm up, seed 0" in shown.err
 
 
 def test_the_workload_says_who_takes_part() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.text import Text
 
 from pready.model.approach.interfaces import EACH
@@ -42,12 +44,9 @@ def headline(prediction: Prediction) -> str:
     """What the verdict says of an iteration, its interval included."""
     advice, best, now = prediction.advice, prediction.advised, prediction.bulk
     step = "a step" if prediction.exchanges else "an iteration"
-    ends = best.speedup_low_percent, best.speedup_high_percent
-    span = "" if ends[0] == ends[1] else f" ({bare(ends[0])} to {bare(ends[1])})"
-    least, saved = f"{100 * advice.min_gain:g} %", bare(best.speedup_percent)
-    times = f"{format_time(now.iteration_s)} -> {format_time(best.iteration_s)}"
-    if times.count(times[-2:]) == 2:  # one unit for both
-        times = times.replace(f" {times[-2:]} ->", " ->")
+    saved = bare(best.speedup_percent)
+    span = interval(best.speedup_low_percent, best.speedup_high_percent, saved)
+    least, times = f"{100 * advice.min_gain:g} %", from_to(now.iteration_s, best.iteration_s)
     way = _ways(prediction)
     if advice.verdict == "port":
         return f"{way}: {step} gets {saved} % shorter{span}: {times}."
@@ -58,6 +57,18 @@ def headline(prediction: Prediction) -> str:
     if best.speedup_percent <= 0:
         return f"no way makes {step} shorter; {way} would make it {bare(-best.speedup_percent)} % longer."
     return f"the best way, {way}, makes {step} {saved} % shorter{span}, less than {least}."
+
+
+def from_to(before_s: float, after_s: float) -> str:
+    """Two times, in seconds, as "2.31 -> 2.1 ms": the unit once if both have it."""
+    before, after = format_time(before_s).split(), format_time(after_s).split()
+    return " ".join([*(before[:1] if before[1:] == after[1:] else before), "->", *after])
+
+
+def interval(low: float, high: float, middle: str, show: Callable[[float], str] | None = None) -> str:
+    """ " (8.0 to 9.5)" in percent; "" where both ends look like the value itself."""
+    ends = [(show or bare)(low), (show or bare)(high)]
+    return "" if ends == [middle, middle] else f" ({ends[0]} to {ends[1]})"
 
 
 def bare(percent: float) -> str:

@@ -16,7 +16,7 @@ from pready.model.approach.libraries import library
 from pready.model.common.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.result.verdict import simplest_of_the_best
-from pready.show.tables.answer import answer, asked, bare, headline
+from pready.show.tables.answer import answer, asked, bare, headline, interval
 from pready.show.terminal.table import Readable
 
 MOST_ROWS = 5
@@ -110,8 +110,8 @@ def _first(prediction: Prediction, rows: Sequence[ApproachPrediction]) -> list[A
 def change(row: ApproachPrediction) -> str:
     """The change of iteration time with its interval."""
     low, high = -row.speedup_high_percent, -row.speedup_low_percent
-    said = f"{_signed(-row.speedup_percent)} %"
-    return said if low == high else f"{said} ({_signed(low)} to {_signed(high)})"
+    said = _signed(-row.speedup_percent)
+    return f"{said} %{interval(low, high, said, _signed)}"
 
 
 def _signed(percent: float) -> str:
@@ -179,11 +179,11 @@ def step_table(prediction: Prediction) -> RenderableType:
     by_saving = sorted(prediction.exchanges, key=lambda e: -e.advised.speedup_percent)
     saving = [e for e in by_saving if e.advised.speedup_percent >= SAVES]
     for e in saving:
-        w, best = e.workload, e.advised
+        w, best, saved = e.workload, e.advised, bare(e.advised.speedup_percent)
         table.add_row(
             str(w["name"]),
             f"{w['pattern']}, {format_size(w['buffer'])}",
-            f"{bare(best.speedup_percent)} % ({bare(best.speedup_low_percent)} to {bare(best.speedup_high_percent)})",
+            f"{saved} %{interval(best.speedup_low_percent, best.speedup_high_percent, saved)}",
             f"{best.key}, {best.approach.messages} × {best.vcis}",
         )
     rest = [str(e.workload["name"]) for e in by_saving if e not in saving]

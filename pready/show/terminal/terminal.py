@@ -63,9 +63,11 @@ class Busy:
         self._progress = progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._task = self._progress.add_task(said, total=None)
 
-    def update(self, said: str) -> None:
-        """Say what runs now."""
+    def update(self, said: str, *, long: bool = False) -> None:
+        """Say what runs now; if it takes long, by a line where there is no terminal."""
         self._progress.update(self._task, description=said)
+        if long and self._progress.disable:
+            click.echo(said, err=True)
 
     def __enter__(self) -> Busy:
         self._progress.start()

@@ -104,11 +104,12 @@ def test_bad_files_are_a_line(compute: str, said: str, tmp_path: Path, capsys: p
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["predict", "examples/gpu.toml", "--machine", "alps"]) == 0
+    assert main(["predict", "examples/gpu.toml", "--machine", "alps", "--explain"]) == 0
     said = capsys.readouterr().out
-    assert "likely: sends that the NIC starts" in said
-    assert "A bound, not a measurement" in said
-    assert "mpi-acx @17a277b" in said.replace("\n", " ")
+    said = said.replace("\n", " ")
+    assert said.startswith("Port: sends that the NIC starts: an iteration gets up to ")
+    assert "Likely: a bound from 4 assumed values (below, --explain: why), not a measurement" in said
+    assert "mpi-acx @17a277b" in said
     assert main(["predict", "examples/gpu.toml", "--machine", "alps", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["certainty"] == "likely"
     for words, refused in (
