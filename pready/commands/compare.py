@@ -67,6 +67,7 @@ def compare(
     """Predict each WORKLOAD (a TOML file) on each machine, with each library and each value of the fields.
 
     A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
+    With several libraries a note for each after the first names the approaches whose time it changes.
     """
     given = (("machine", tuple(dict.fromkeys(machine))), ("library", tuple(dict.fromkeys(library))))
     over = [Axis(name, values) for name, values in given if len(values) > 1]
@@ -74,5 +75,6 @@ def compare(
     base = distinct([options.read_workload(w) for w in workload])
     on: Machine = machines.load(machine[0])
     points = product(on, base, over, library=library[0] if library else None, seed=seed, work=work)
-    shared = Options(engine=engine, min_gain=min_gain, sizes=True)
-    whatif.run(points, base, over, shared, work=work, **how)
+    several = any(axis.field == "library" for axis in over)
+    shared = Options(engine=engine, min_gain=min_gain, sizes=True, every=several)
+    whatif.run(points, base, over, shared, work=work, libraries_beside=several, **how)

@@ -18,7 +18,7 @@ from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
-from pready.whatif import extrap
+from pready.whatif import extrap, libraries
 from pready.whatif.executors import from_command_line
 from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept
@@ -96,8 +96,9 @@ def run(
     as_json: bool,
     as_csv: bool,
     as_map: bool = False,
+    libraries_beside: bool = False,
 ) -> None:
-    """Compute the points; show or write their table."""
+    """Compute the points; show or write their table; `libraries_beside`: what each library changes as notes."""
     to_file = output is not None and output != STANDARD_OUTPUT
     _one_way(output, as_json=as_json, as_csv=as_csv)
     if dask is not None and cores is not None:
@@ -137,6 +138,8 @@ def run(
 
             where = {"cores": cores, "executor": executor, "separate": True}
             table = tabulate(points, workloads, axes, shared, work=work, kept=kept, on_point=told, **where)
+            if libraries_beside:
+                table = libraries.beside(table)
     except KeyboardInterrupt:
         if kept is None:
             said = f"{done} finished points of {len(points)} are lost; -o FILE would keep them"

@@ -26,10 +26,12 @@ from pready.model.toml import dotted
 from pready.model.toml.reading import validated
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
+from pready.whatif import libraries
 from pready.whatif.compute import compute
 from pready.whatif.fields import Axis, axis, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
+from pready.whatif.table import Table
 
 MELUXINA = machine.load("meluxina")
 HALO = workload.load("examples/halo3d.toml")
@@ -410,6 +412,27 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: pytest.CaptureFixtu
     assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
     assert row["break_even_bytes"] == advice.break_even_bytes
     assert row["pays_bytes"] == advice.to_dict()["pays_bytes"]
+
+
+def library_rows(library: str, **times: float | None) -> list[dict[str, object]]:
+    """A row per approach, the first the best; None: not in this library."""
+    return [
+        {"library": library, "key": key, "name": key, "transport_partitions": 1, "vcis": 1,
+         "available": time is not None, "time_s": time or 1.0, "best": key == "single"}
+        for key, time in times.items()
+    ]  # fmt: skip
+
+
+def test_what_a_library_changes_is_named() -> None:
+    rows = library_rows("a", single=2.0, many=1.0, part=None, rma=1.0)
+    rows += library_rows("b", single=2.0, many=1.25, part=3.0, rma=None)
+    rows += library_rows("c", single=2.004, many=1.0, part=None, rma=1.0)
+    found = libraries.beside(Table(("library",), rows))
+    assert [(row["library"], row["key"]) for row in found] == [("a", "single"), ("b", "single"), ("c", "single")]
+    assert found.notes == (
+        "b instead of a changes: many (+25.0 %), part (only with it), rma (only with a)",
+        "c instead of a changes: none",
+    )
 
 
 def test_comparing_one_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
