@@ -115,7 +115,7 @@ def true_saving(made: Prediction, machine: Machine, workload: Workload, seed: in
     """
     evaluation = replace(evaluator(with_library(machine)[0], workload, seed)[0], draws=1, samples=workload.iterations)
     exchanges = workload.iterations * math.prod(evaluation.grid)
-    every = {"NOMINAL": exchanges, "PER_DRAW": exchanges, "PER_DRAW_ALONE": workload.iterations}
+    every: dict[str, Any] = {"NOMINAL": exchanges, "PER_DRAW": exchanges, "PER_DRAW_ALONE": workload.iterations}
     with patch.multiple(evaluate, MOST_MESSAGES=sys.maxsize, **every):
         return float(evaluation.saving(made.advised.approach).draws[0])
 
