@@ -99,8 +99,8 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
 
 
 def with_border(machine: Machine, border: Border) -> Machine:
-    """The machine whose first rendezvous segment says between which sizes it begins, and how that is known; eager
-    messages above `LARGEST_SHORT` are copied ones, whose copies are in G."""
+    """A copy of the machine with `begins` in its first rendezvous segment: the size, its interval, and how it is known.
+    Eager segments that reach above `LARGEST_SHORT` become copied ones, whose copies are in G."""
     source: Literal["measured", "assumed"] = "measured" if border.seen else "assumed"
     begins = Value[units.Size](
         value=SI(border.at), interval=(SI(border.low), SI(border.high)), source=source, why=border.words

@@ -14,7 +14,9 @@ from pready.model.common.errors import PreadyError
 
 
 def after_the_end(t_bulk: float, n: int, threads: int, work: float) -> float:
-    """T_b + ⌈n/k⌉ w: all partitions are there at once, and k threads share them (T_b + N θ w / k where k divides them).
+    """When the last partition is done, T_b + ⌈n/k⌉ w: all are there at once, and k threads share them.
+
+    Where k divides their number that is T_b + N θ w / k.
 
     Parameters
     ----------
@@ -34,7 +36,9 @@ def after_the_end(t_bulk: float, n: int, threads: int, work: float) -> float:
 
 
 def as_they_come(arrivals: ArrayLike, threads: int, work: float) -> float:
-    """max over i of A_i + ⌈(n − i + 1)/k⌉ w: what comes from the i-th partition on keeps k threads busy that long.
+    """When the last partition is done: max over i of A_i + ⌈(n − i + 1)/k⌉ w.
+
+    What arrives from the i-th on keeps k threads busy that long.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class Fields(Strict):
     """Of a receiver that is consuming: a thread's work for each user partition that it receives. Makes it so."""
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
-    compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
+    compute: Compute = ComputeTime.model_validate({"time": "0 s"})
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
     """Of a step, in order; absent: one, described by the fields above."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.advice.gpu import Assumed, GpuBound, GpuRow
+from pready.model.advice.gpu import GpuBound, GpuRow
+from pready.model.advice.gpu_parameters import Assumed
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.show.tables.answer import VERDICT_STYLE, bare, from_to, interval
 from pready.show.terminal.table import Readable

@@ -1,4 +1,4 @@
-"""The bound for a GPU: its verdict, what it rests on, and who refuses it."""
+"""What partitions save at most where a GPU computes: the verdict, what it rests on, and which commands refuse it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from machines import ideal
 
 from pready.cli import main
-from pready.model.advice.gpu import DIRECT, FLAG, NIC, PCIE, SYNCHRONISE, bound
+from pready.model.advice.gpu import bound
+from pready.model.advice.gpu_parameters import DIRECT, FLAG, NIC, PCIE, SYNCHRONISE
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated

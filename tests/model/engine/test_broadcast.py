@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import any_of, between
-from plain_ranks import Plain
+from plain_ranks import ends_of, run_as_plain
 from test_plain import cases
 
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulate import prepared, run, simulate
+from pready.model.engine.simulate import simulate
 from pready.model.engine.simulation import CAUSES
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
@@ -53,12 +53,8 @@ def broadcasts(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(broadcasts(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
-    plan = prepared(**case)
-    expected = Plain(case["machine"], plan).run(iterations)
-    out = run(plan, iterations, record=True)
-    ends = np.array([[e.end for e in row] for row in expected])
-    assert out.ends_s is not None
-    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    out, expected = run_as_plain(case, iterations, causes=())
+    ends = ends_of(expected)
     close(out.last_end_s, ends.max(axis=1), rtol=1e-12, atol=0)
     begun = np.concatenate([[0.0], ends.max(axis=1)[:-1]])
     close(out.mean_s, ends.max(axis=1) - begun, rtol=1e-12, atol=1e-14 * ends.max())

@@ -11,13 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between
-from plain_ranks import Plain
+from plain_ranks import ends_of, run_as_plain
 from test_plain import cases
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import prepared, run
 from pready.model.engine.simulation import CAUSES, CONSUME
 from pready.model.equations import consume
 from pready.model.machine.machine import Machine, load
@@ -44,16 +43,8 @@ def consuming(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(consuming(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
-    plan = prepared(**case)
-    expected = Plain(case["machine"], plan).run(iterations)
-    out = run(plan, iterations, record=True)
-    ends = np.array([[e.end for e in row] for row in expected])
-    assert out.ends_s is not None
-    close(out.ends_s, ends, rtol=1e-12, atol=0)
-    for cause in (*CAUSES, CONSUME):
-        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
-        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
-    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+    out, expected = run_as_plain(case, iterations, (*CAUSES, CONSUME))
+    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends_of(expected).max())
 
 
 @st.composite

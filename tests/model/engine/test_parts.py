@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from close import close
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between
-from plain_ranks import Plain
+from plain_ranks import run_as_plain
 from test_consuming import WORKS
 from test_plain import cases
 
@@ -21,8 +20,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import prepared, run
-from pready.model.engine.simulation import CAUSES
+from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
 from pready.model.workload import supported_by
@@ -53,15 +51,7 @@ def unequal(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(unequal(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
-    plan = prepared(**case)
-    expected = Plain(case["machine"], plan).run(iterations)
-    out = run(plan, iterations, record=True)
-    ends = np.array([[e.end for e in row] for row in expected])
-    assert out.ends_s is not None
-    close(out.ends_s, ends, rtol=1e-12, atol=0)
-    for cause in CAUSES:
-        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
-        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
+    out, _ = run_as_plain(case, iterations)
     assert out.approach == case["approach"]
 
 

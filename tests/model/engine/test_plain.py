@@ -11,12 +11,12 @@ from close import close
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, order_of, several
-from plain_ranks import Outcome, Plain
+from plain_ranks import Outcome, Plain, ends_of, run_as_plain
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import prepared, run, run_all, run_step
+from pready.model.engine.simulate import prepared, run_all, run_step
 from pready.model.engine.simulation import CAUSES, together
 from pready.model.machine import machine as machines
 from pready.model.machine.path import SendCompletes, SizeCurve
@@ -211,21 +211,12 @@ def cases(
 
 
 def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
-    plan = prepared(**case)
-    expected = Plain(case["machine"], plan).run(iterations)
-    out = run(plan, iterations, record=True, **options)
-    ends = np.array([[e.end for e in row] for row in expected])
-    assert out.ends_s is not None
-    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    out, expected = run_as_plain(case, iterations, **options)
     if out.received_s is not None:
         received = np.array([[e.received for e in row] for row in expected])
         close(out.received_s, received, rtol=1e-12, atol=0)
     as_many_are_early(out.arrived_early * out.messages / iterations, expected)
-    # Causes are differences of times, so they are exact to the times' last digit.
-    for cause in CAUSES:
-        parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
-        close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
-    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends.max())
+    close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends_of(expected).max())
 
 
 def as_many_are_early(found: Array, expected: list[Outcome]) -> None:

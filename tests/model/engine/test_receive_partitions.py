@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from close import close
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import any_of, between
-from plain_ranks import Plain
+from plain_ranks import run_as_plain
 from test_consuming import consuming, time_of
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulate import prepared
 from pready.model.equations import consume
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written
@@ -74,12 +73,7 @@ def other_counts(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(other_counts(), between(1, 2))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
-    plan = prepared(**case)
-    expected = Plain(case["machine"], plan).run(iterations)
-    ends = np.array([[e.end for e in row] for row in expected])
-    out = run(plan, iterations, record=True)
-    assert out.ends_s is not None
-    close(out.ends_s, ends, rtol=1e-12, atol=0)
+    run_as_plain(case, iterations)
 
 
 @pytest.mark.parametrize("received", [8, 16, 40])
