@@ -22,9 +22,7 @@ import numpy as np
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
 from pready.calibrate.fit.float_arrays import FloatArray
-from pready.calibrate.fit.linearity import line_test
 from pready.calibrate.fit.observations import Observations
-from pready.calibrate.fit.other_curves import fit_contention, fit_in_flight, fit_matching
 from pready.calibrate.fit.results import (
     Estimate,
     Fit,
@@ -117,13 +115,7 @@ def fit(
             for name, c in lines.items()
         },
         draws={**spread, "threshold": grid[drawn_cuts]},
-        one_line=line_test(lines["time"].series, rng),
         sizes=grid,
-        in_flight=None if observed.window is None else fit_in_flight(observed.window, rng, draws, notes),
-        contention={
-            name: fit_contention(name, rate, rng, draws, notes) for name, rate in observed.message_rate.items()
-        },
-        matching={name: fit_matching(curve, rng, draws) for name, curve in observed.matching.items()},
         thin=None,
         notes=(),
     )
@@ -151,7 +143,7 @@ def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, Flo
     fixed, per_byte = np.atleast_2d(time.intercept), np.atleast_2d(time.slope)
     rows = max(len(fixed), len(u))
     fixed, per_byte = (np.broadcast_to(v, (rows, v.shape[1])) for v in (fixed, per_byte))
-    made = {name: np.zeros_like(fixed) for name in ("L", "o_s", "o_r", "g", "G", "G_stream", "O_s", "O_r")}
+    made = {name: np.zeros_like(fixed) for name in ("L", "o_s", "o_r", "g", "G", "G_stream")}
     made["G"] = np.array(per_byte)
     room = np.maximum(fixed, 0.0)
     for k in range(fixed.shape[1]):
@@ -164,13 +156,9 @@ def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, Flo
             made["g"][:, k] = u * room[:, k] / 2
             made["G_stream"][:, k] = per_byte[:, k]
             ceiling = room[:, k] / 2
-        for name, curve, grown, most in (
-            ("o_s", "send", "O_s", ceiling),
-            ("o_r", "receive", "O_r", room[:, k] / 2),
-        ):
+        for name, curve, most in (("o_s", "send", ceiling), ("o_r", "receive", room[:, k] / 2)):
             if _determined(lines, curve, k):
                 made[name][:, k] = np.atleast_2d(lines[curve].intercept)[:, k]
-                made[grown][:, k] = np.atleast_2d(lines[curve].slope)[:, k]
             else:
                 made[name][:, k] = u * most
     made["L"] = fixed - made["o_s"] - made["o_r"]
@@ -205,11 +193,7 @@ def _segment(
     for name, value in values.items():
         if value.value < 0:
             notes.append(f"from {start:g} B: {name} = {value.value:.3g} is negative, so noise or not LogGP")
-    grown = {
-        name: estimate(name, True) if known[curve] and lines[curve].sloped[k] else None
-        for name, curve in (("O_s", "send"), ("O_r", "receive"))
-    }
-    return Segment(start, None, **values, O_s=grown["O_s"], O_r=grown["O_r"])
+    return Segment(start, None, **values)
 
 
 def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) -> tuple[Segment, ...]:
@@ -243,10 +227,7 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
     if begins >= 2:
         names[0] = "short"
         names[1:begins] = ["bcopy"] * (begins - 1)
-    return tuple(
-        Segment(s.from_bytes, name, s.L, s.o_s, s.o_r, s.g, s.G, s.G_stream, s.O_s, s.O_r)
-        for s, name in zip(segments, names, strict=True)
-    )
+    return tuple(replace(s, protocol=name) for s, name in zip(segments, names, strict=True))
 
 
 def _has_handshake(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:

@@ -7,8 +7,8 @@ in the first case and from the scatter between neighbouring sizes in the second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,38 +126,6 @@ class Train:
         return cls(times, int(messages), np.array([by_size[float(size)] for size in times.at]))
 
 
-@dataclass(frozen=True)
-class Window:
-    """Times of a window of messages, from the first send to the receiver's short answer.
-
-    Attributes
-    ----------
-    sizes, in_flight
-        Message size in bytes and number of messages, shape (n,) each.
-    repeats
-        The repeated times of the whole window, n vectors.
-    """
-
-    sizes: FloatArray
-    in_flight: FloatArray
-    repeats: tuple[FloatArray, ...]
-
-    @classmethod
-    def of(cls, sizes: ArrayLike, in_flight: ArrayLike, repeats: Sequence[ArrayLike]) -> Window:
-        """Checks as `Curve.of` does; `in_flight` is at least 1."""
-        s = positive(sizes, "window sizes")
-        w = positive(in_flight, "in_flight")
-        same_length("window", sizes=s, in_flight=w, times=list(repeats))
-        if not len(s):
-            raise PreadyError("window is empty", valid="at least one row")
-        if (w < 1).any():
-            raise PreadyError(f"in_flight = {w.min():g}", valid="at least 1")
-        times = tuple(positive(np.atleast_1d(np.asarray(r)), "window times") for r in repeats)
-        if any(len(t) == 0 for t in times):
-            raise PreadyError("window has a row without a time", valid="at least one repeat")
-        return cls(s, w, times)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Observations:
     """Everything one machine was measured for; only one of the first two has to be there.
@@ -184,13 +152,6 @@ class Observations:
         may be negative.
     receive_overhead
         o_r by message size, where it was measured directly. Used if `receive` is not there.
-    window
-        Times of windows of messages: how much faster several in flight are than one.
-    message_rate
-        Messages per second of all threads together against the number of threads, by mechanism ("communicator",
-        "communicator per thread", …).
-    matching
-        Time per message against queue length, by queue ("posted", "unexpected").
     """
 
     ping_pong: Curve | None = None
@@ -201,6 +162,3 @@ class Observations:
     send_overhead: Curve | None = None
     receive: Train | None = None
     receive_overhead: Curve | None = None
-    window: Window | None = None
-    message_rate: Mapping[str, Curve] = field(default_factory=dict)
-    matching: Mapping[str, Curve] = field(default_factory=dict)

@@ -69,9 +69,6 @@ class Segment:
         Seconds per byte of many messages in a row (the slope of the gap). LogGP has one G; where
         one message alone does not fill the link, these two differ, and both are measured. Assumed
         equal to G if there is no gap curve.
-    O_s, O_r
-        The part of G·s for which the sender's or receiver's CPU is busy (copies), seconds per byte:
-        o_s(s) = o_s + O_s·s. It is *contained* in G. None where the overhead does not grow with s.
     """
 
     from_bytes: float
@@ -82,8 +79,6 @@ class Segment:
     g: Estimate
     G: Estimate
     G_stream: Estimate
-    O_s: Estimate | None = None
-    O_r: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -108,83 +103,6 @@ class FittedCurve:
     def residuals(self) -> FloatArray:
         """(measured - fitted)/fitted, shape (n,)."""
         return np.asarray((self.measured - self.fitted) / self.fitted)
-
-
-@dataclass(frozen=True)
-class LineTest:
-    """Does one straight line explain a curve? See `linearity.line_test`.
-
-    Attributes
-    ----------
-    p_value
-        How often a straight line with this curve's noise looks as bent as this one.
-    delta_bic
-        BIC of one line minus BIC of the best two: above 10 is very strong evidence against one.
-    split_at
-        Where the best two lines meet, bytes.
-    """
-
-    p_value: float
-    delta_bic: float
-    split_at: float
-
-    @property
-    def rejected(self) -> bool:
-        """At the 1 % level."""
-        return self.p_value < 0.01
-
-
-@dataclass(frozen=True)
-class InFlight:
-    """How the time per byte falls with messages in flight: max(G_link, G_single/k) for k.
-
-    Attributes
-    ----------
-    G_single, G_link
-        Seconds per byte of one message alone, and of a filled link.
-    """
-
-    G_single: Estimate
-    G_link: Estimate
-
-    def per_byte(self, in_flight: FloatArray) -> FloatArray:
-        """Seconds per byte and message, shape of `in_flight`."""
-        return np.asarray(np.maximum(self.G_link.value, self.G_single.value / in_flight))
-
-
-@dataclass(frozen=True)
-class Contention:
-    """The extra time to issue a message that waits for a lock which k threads share, in seconds.
-
-    Attributes
-    ----------
-    threads, time, low, high
-        Shape (n,). time is 0 at one thread and never falls. low, high: 95 %.
-    raw
-        Before it was made monotone.
-    alone
-        The time to issue a message without contention.
-    """
-
-    threads: FloatArray
-    time: FloatArray
-    low: FloatArray
-    high: FloatArray
-    raw: FloatArray
-    alone: float
-
-    @property
-    def slowdown(self) -> float:
-        """How many times longer a message takes with all threads, as measured."""
-        return float(1 + self.raw[-1] / self.alone)
-
-
-@dataclass(frozen=True)
-class QueueCost:
-    """Matching: base + per_entry·(queue length), seconds."""
-
-    base: Estimate
-    per_entry: Estimate
 
 
 @dataclass(frozen=True)
@@ -221,10 +139,6 @@ class Fit:
         The bootstrap's draws of each parameter, shape (draws, segments): resample rows of all
         together, since L and G of one draw belong to each other. Also "threshold", shape (draws,
         segments - 1).
-    one_line
-        Whether one line would have done for the time curve.
-    in_flight, contention, matching
-        As far as measured.
     sizes
         Every size measured, increasing.
     thin
@@ -238,11 +152,7 @@ class Fit:
     thresholds: tuple[Estimate, ...]
     curves: Mapping[str, FittedCurve]
     draws: Mapping[str, FloatArray]
-    one_line: LineTest
     sizes: FloatArray
-    in_flight: InFlight | None
-    contention: Mapping[str, Contention]
-    matching: Mapping[str, QueueCost]
     thin: Thin | None
     notes: tuple[str, ...]
 

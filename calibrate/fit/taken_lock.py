@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.results import Estimate
 from pready.model.common.errors import PreadyError
 
@@ -73,11 +74,18 @@ def lock_cost(points: Sequence[Contended]) -> TakenLock:
     waiting = np.array([p.waiting for p in points], dtype=float)
     excess = np.array([p.excess for p in points])
     if len(set(waiting)) == 1:
-        each = np.sort(excess / waiting)
-        value, low, high = (max(float(x), 0.0) for x in (np.median(each), each[0], each[-1]))
+        single = np.sort(excess / waiting)
+        value, low, high = (max(float(x), 0.0) for x in (np.median(single), single[0], single[-1]))
         return TakenLock(Estimate(value, low, high), 0.0)
+    slope, intercept = median_slope(waiting, excess)
+    value, low, high = (max(x, 0.0) for x in (slope.value, slope.low, slope.high))
+    each = Estimate(value, low, high)
+    return TakenLock(each, intercept if each.value > 0 else float(np.median(excess)))
+
+
+def median_slope(x: FloatArray, y: FloatArray) -> tuple[Estimate, float]:
+    """Theil and Sen's line: its slope, the median of all pairs', with its 95 % interval; and its intercept."""
     from scipy.stats import theilslopes
 
-    line = theilslopes(excess, waiting, alpha=0.95)
-    value, low, high = (max(float(x), 0.0) for x in (line.slope, line.low_slope, line.high_slope))
-    return TakenLock(Estimate(value, low, high), float(line.intercept) if value > 0 else float(np.median(excess)))
+    line = theilslopes(y, x, alpha=0.95)
+    return Estimate(float(line.slope), float(line.low_slope), float(line.high_slope)), float(line.intercept)

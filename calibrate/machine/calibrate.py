@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.fit import Fit, Observations, default_sizes, fit, refine_sizes
-from pready.calibrate.machine import borrowed, observations_of
+from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
+from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.shared_adapter import UNMEASURED
@@ -109,12 +109,12 @@ def run_measurements(
 def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
     """Points at the sizes that would tell most, and whether the fit would do without them."""
     observed = observations_of.observations(content, key)
-    if borrowed.too_few(observed):
-        enough, sizes = False, default_sizes()
-    else:
+    try:
         found = fit(observed, np.random.default_rng(seed))
         enough = found.thin is None
         sizes = sorted({*refine_sizes(found), *(found.thin.measure_next if found.thin is not None else ())})
+    except ThinDataError as thin:
+        enough, sizes = False, list(thin.measure_next)
     pings = [ping(int(size)) for size in sizes]
     # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
@@ -152,23 +152,19 @@ def calibrate(
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
-    Thin data widen its intervals, and a note says which sizes to measure next. With fewer than three sizes the path is
-    assumed (`borrowed`).
+    Thin data widen its intervals, and a note says which sizes to measure next.
 
     Raises
     ------
     PreadyError
-        A file that is missing or damaged.
+        A file that is missing or damaged, or (`ThinDataError`) fewer than three sizes.
     """
     content = observations_of.load(raw)
     key, about = observations_of.environment(content, environment)
     observed = observations_of.observations(content, key)
     probes = observations_of.probes(content, key)
-    rng, path = np.random.default_rng(seed), borrowed.path_of(observed) if borrowed.too_few(observed) else None
-    fitted = fit(observed, rng) if path is None else borrowed.fit_of(observed, rng)
-    described = describe(
-        fitted, probes, about, name=name, when=_last_day(content, key), description=description, instead=path
-    )
+    fitted = fit(observed, np.random.default_rng(seed))
+    described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
     said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
+from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value
 from pready.calibrate.machine.library_names import profile_of
 from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
 from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
@@ -43,7 +43,6 @@ def describe(
     when: date,
     description: str = "",
     tool: str = VERSION,
-    instead: tuple[NetworkPath, str] | None = None,
 ) -> Described:
     """The Machine that was measured.
 
@@ -55,23 +54,18 @@ def describe(
         The environment record.
     name, description
         As the machine file shall say.
-    instead
-        The path in place of the fitted one, where too few sizes were timed, and what to say of it.
     """
-    notes = list(fit.notes) if instead is None else [instead[1]]
+    notes = list(fit.notes)
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
-    if instead is None:
-        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
-        path = with_rendezvous(probes, segments(fit, notes, where), notes)
-        inter = NetworkPath(
-            segments=tuple(path),
-            link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
-            send_completes=send_completes(probes.completion),
-        )
-    else:
-        inter = with_fields(instead[0], send_completes=send_completes(probes.completion))
+    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+    path = with_rendezvous(probes, segments(fit, notes, where), notes)
+    inter = NetworkPath(
+        segments=tuple(path),
+        link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
+        send_completes=send_completes(probes.completion),
+    )
     smallest = inter.segments[0].o_s.value
     machine = Machine(
         format=1,
@@ -83,11 +77,11 @@ def describe(
         fabric="tcp" if on_rig(launcher) else None,
         progress=progress(probes.exposed_share, "receiver"),
         sender_progress=progress(probes.exposed_share_sender, "sender"),
-        contexts=contexts(fit),
+        contexts=contexts(probes),
         inter=inter,
-        threads=threads(fit, probes, cores, notes),
+        threads=threads(probes, cores, notes),
         matching=Matching(
-            base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(fit)
+            base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(probes)
         ),
         one_sided=OneSided(
             epoch=assumed(TIME, max(2 * smallest, 2e-9), "not measured: twice a send's o_s per window", 3.0),
@@ -103,11 +97,7 @@ def describe(
 
 def _link_bandwidth(fit: Fit, alone: float) -> Value[float]:
     """The link's bandwidth; one message's, at `alone` seconds per byte, where no more is known."""
-    per_byte, why = fit.segments[-1].G_stream, "one message alone"
-    if fit.in_flight is not None:
-        per_byte, why = fit.in_flight.G_link, "windows of messages in flight"
-    elif "gap" in fit.curves:
-        why = "streams of messages"
+    per_byte, why = fit.segments[-1].G_stream, "streams of messages" if "gap" in fit.curves else "one message alone"
     if per_byte.value <= 0:
         per_byte, why = Estimate(alone, alone, alone), "one message alone"
     low, high = 1 / max(per_byte.high, per_byte.value), 1 / max(min(per_byte.low, per_byte.value), 1e-15)
@@ -156,11 +146,10 @@ def _begin(probes: Probes) -> Begin:
     return Begin(**out)
 
 
-def _per_entry(fit: Fit) -> Value[float]:
-    cost = fit.matching.get("posted")
-    if cost is None:
+def _per_entry(probes: Probes) -> Value[float]:
+    if probes.per_entry is None:
         return assumed(TIME, 1e-9, "not measured: a list search in cache", 5.0)
-    return positive(TIME, cost.per_entry, "matching against posted receives", [], "per_entry")
+    return positive(TIME, probes.per_entry, "matching against posted receives", [], "per_entry")
 
 
 def _copy(measured: Mapping[str, Estimate], cache: str) -> Value[float]:

@@ -17,8 +17,8 @@ from pready.calibrate.fit import (
     Observations,
     TakenLock,
     Train,
-    Window,
     lock_cost,
+    median_slope,
 )
 from pready.calibrate.machine import send_completion
 from pready.calibrate.machine.send_completion import SendCompletion
@@ -80,6 +80,10 @@ class Probes:
     barrier: Mapping[int, Estimate] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
+    rates: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    """Messages per second of all threads together, by mechanism and threads."""
+    per_entry: Estimate | None = None
+    """Seconds that each queued receive adds to finding one."""
     unsupported: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -113,20 +117,12 @@ def observations(content: Content, key: str) -> Observations:
     plain = [r for r in trains if r["parameters"]["delay_s"] == 0]
     delayed = [r for r in trains if r["parameters"]["delay_s"] != 0]
     received = [r for r in _select(content, "receive", key) if r["median_s"] > 0]
-    windows = _select(content, "bandwidth", key)
     return Observations(
         ping_pong=_curve(pings) if pings else None,
         prtt_1=_curve(one) if one else None,
         prtt_n=_train(plain, one or pings),
         prtt_n_delay=_train(delayed, one or pings),
         receive_overhead=_curve(_by(received, "bytes")) if received else None,
-        window=_window(windows),
-        message_rate=_rates(_select(content, "rate", key), cores_per_rank(content.environments[key])),
-        matching={
-            queue: _curve(_by(found, "length"))
-            for queue in ("posted", "unexpected")
-            if len(found := _select(content, "matching", key, queue=queue)) >= 3 and _positive(found)
-        },
     )
 
 
@@ -153,6 +149,8 @@ def probes(content: Content, key: str) -> Probes:
         barrier={int(r["parameters"]["threads"]): centre(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
+        rates=_rates(_select(content, "rate", key), cores),
+        per_entry=_per_entry(_by(_select(content, "matching", key), "length")),
         unsupported=content.unsupported(),
     )
 
@@ -234,10 +232,6 @@ def _by(records: Iterable[Record], parameter: str) -> dict[float, Array]:
     return {at: np.array(times) for at, times in sorted(found.items())}
 
 
-def _positive(records: Iterable[Record]) -> bool:
-    return all(min(r["samples_ns"]) > 0 for r in records)
-
-
 def _curve(repeats: Mapping[float, Array]) -> Curve:
     # A derived time (less half a round trip) of a quick message can come out negative; such repeats say
     # nothing that a positive-time fit could use, and the rest still centres where the point does.
@@ -256,18 +250,6 @@ def _train(records: list[dict[str, Any]], single: Mapping[float, Array]) -> Trai
         [np.array(r["samples_ns"]) * 1e-9 for r in same],
         messages,
         [float(r["derived"].get("delay_s", 0.0)) for r in same],
-    )
-
-
-def _window(records: list[dict[str, Any]]) -> Window | None:
-    if len({r["parameters"]["window"] for r in records}) < 3:
-        return None
-    # Sorted, so that a resumed run draws the same intervals as an uninterrupted one.
-    records = sorted(records, key=lambda r: (int(r["parameters"]["bytes"]), int(r["parameters"]["window"])))
-    return Window.of(
-        [float(r["parameters"]["bytes"]) for r in records],
-        [float(r["parameters"]["window"]) for r in records],
-        [np.array(r["samples_ns"]) * 1e-9 for r in records],
     )
 
 
@@ -303,23 +285,22 @@ def _taken_locks(records: Iterable[Record]) -> dict[str, dict[int, TakenLock]]:
     return out
 
 
-def _rates(records: list[dict[str, Any]], cores: int | None) -> dict[str, Curve]:
-    """Messages per second by threads; every mechanism as if on one context, which `team_costs` compares.
-
-    Only threads that have a core each contend for a lock. The rate of more threads shows the length of a time slice.
-    """
-    records = [r for r in records if cores is None or int(r["parameters"]["threads"]) <= cores]
-    out = {}
-    for mechanism in sorted({r["parameters"]["mechanism"] for r in records}):
-        mine = {int(r["parameters"]["threads"]): r for r in records if r["parameters"]["mechanism"] == mechanism}
-        if 1 not in mine:
-            continue
-        rates = {}
-        for threads, r in sorted(mine.items()):
-            times = np.array(r["samples_ns"]) * 1e-9
-            rates[threads] = threads * r["parameters"]["window"] / times[times > 0]
-        out[mechanism] = Curve.of(list(rates), list(rates.values()), "message rate")
+def _rates(records: Iterable[Record], cores: int | None) -> dict[str, dict[int, float]]:
+    """Medians of teams whose threads have a core each: the rate of more shows the length of a time slice."""
+    out: dict[str, dict[int, float]] = defaultdict(dict)
+    for r in records:
+        p = r["parameters"]
+        if cores is None or p["threads"] <= cores:
+            out[p["mechanism"]][int(p["threads"])] = float(r["derived"]["messages_per_s"])
     return out
+
+
+def _per_entry(times: Mapping[float, Array]) -> Estimate | None:
+    """The slope of a message's time over the length of the queue."""
+    if len(times) < 3:
+        return None
+    lengths = np.concatenate([np.full(len(found), length) for length, found in times.items()])
+    return median_slope(lengths, np.concatenate(list(times.values())))[0]
 
 
 def _bandwidth(records: list[dict[str, Any]]) -> Estimate:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from pready.calibrate.fit import Estimate, Fit, TakenLock
+from pready.calibrate.fit import Estimate, TakenLock
 from pready.calibrate.machine.estimates import TIME, WIDEST, assumed, positive
 from pready.calibrate.machine.observations_of import Probes
 from pready.model.common.units import SI, format_time
@@ -21,7 +21,7 @@ REFERENCE = "meluxina"
 CONTENTION_BY_LIBRARY = "contention by the library, in units of o_s"
 
 
-def threads(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Threads:
+def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
     """The machine's table of threads.
 
     Parameters
@@ -35,20 +35,21 @@ def threads(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Th
         pready=_pready(probes, notes),
         vci_poll=assumed(TIME, 1e-7, "not measured: one poll of an idle progress engine", 5.0),
         barrier=_barrier(probes, notes),
-        contention=_contention(fit, probes, cores, notes),
+        contention=_contention(probes, cores, notes),
         contention_put=_contention_of_puts(probes, cores, notes),
     )
 
 
-def contexts(fit: Fit) -> Value[int]:
+def contexts(probes: Probes) -> Value[int]:
     """As many as threads with a communicator each are seen to use."""
-    shared, own = fit.contention.get("one"), fit.contention.get("communicators")
-    if shared is None or own is None or len(own.threads) < 2:
+    shared, own = (probes.rates.get(mechanism, {}) for mechanism in ("one", "communicators"))
+    most = max(set(shared) & set(own), default=1)
+    if most == 1 or not (1 in shared and 1 in own):
         why = "communicator per thread was not compared with one communicator"
         return Value[int](value=1, source="assumed", why=why)
     return contexts_of(
-        int(own.threads[-1]),
-        shared.slowdown / own.slowdown,
+        most,
+        own[most] / own[1] / (shared[most] / shared[1]),
         "{most} threads with a communicator each send {faster:.2g}x as fast as on one",
     )
 
@@ -80,8 +81,8 @@ def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) ->
     return Barrier(threads=(1, *times), time=tuple(map(SI, each)), interval=half, source="measured", why=why)
 
 
-def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
-    """c(k) of sends: of teams that send to a sleeping receiver, else from message rates; None: not measured."""
+def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
+    """c(k) of sends, of teams that send to a sleeping receiver; None: not measured."""
     taken = _taken(probes, "one")
     most = _most_threads(probes)
     if cores == 1:
@@ -93,16 +94,8 @@ def _contention(fit: Fit, probes: Probes, cores: int | None, notes: list[str]) -
     if taken:
         why = "threads that issue at once while the receiver sleeps, beside one alone"
         return _of_locks(taken, most, why, notes)
-    mechanism = next((m for m in ("one", "communicators") if m in fit.contention), None)
-    if mechanism is None or len(fit.contention[mechanism].threads) < 2:
-        notes.append(f"the message rate of several threads was not measured: {CONTENTION_BY_LIBRARY}")
-        return None
-    c = fit.contention[mechanism]
-    half = float((c.high[-1] - c.low[-1]) / 2 / c.time[-1]) if c.time[-1] > 0 else 0.0
-    times = {int(t): float(time) for t, time in zip(c.threads[1:], c.time[1:], strict=True)}
-    _note_beyond(times, most, notes)
-    why = f"message rate over threads less that of one, mechanism {mechanism}"
-    return contention_curve(times, most, why, half=half, assumed=False)
+    notes.append(f"threads that contend for a lock were not measured: {CONTENTION_BY_LIBRARY}")
+    return None
 
 
 def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:

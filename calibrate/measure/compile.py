@@ -18,7 +18,6 @@ from platformdirs import user_cache_path
 from pready.model.common.errors import PreadyError
 
 SOURCE = Path(__file__).resolve().parents[1] / "bench"
-BUILD_FILES = ("Makefile", "CMakeLists.txt")
 PROGRAM = "pready-bench"
 TIMEOUT_S = 300.0
 
@@ -90,7 +89,7 @@ def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
 def source_identity(source: Path = SOURCE) -> str:
     """Hash of every file that takes part in the build."""
     total = hashlib.sha256()
-    for path in sorted([*source.glob("*/*.[ch]"), *source.glob("*/*.def"), *map(source.joinpath, BUILD_FILES)]):
+    for path in sorted([*source.glob("*/*.[ch]"), *source.glob("*/*.def"), source / "Makefile"]):
         name = path.relative_to(source).as_posix()
         total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:20]
@@ -101,7 +100,6 @@ def build(
     *,
     flags: Mapping[str, str] | None = None,
     cache: Path | None = None,
-    tool: str | None = None,
 ) -> Built:
     """Build, or take the result of an earlier call.
 
@@ -113,8 +111,6 @@ def build(
         Variables of the Makefile to set, such as SANITIZE or WARNINGS.
     cache
         Where builds are kept; the user's cache folder if None.
-    tool
-        "make" or "cmake"; None takes make where there is one.
 
     Raises
     ------
@@ -127,7 +123,7 @@ def build(
     if not os.access(found.program, os.X_OK):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
-            made = _make(mpicc, flags, Path(scratch), tool)
+            made = _make(mpicc, flags, Path(scratch))
             made.replace(found.program)  # atomic: two processes may build at once
     return found
 
@@ -147,21 +143,13 @@ def built_for(home: Path | None, mpicc: str | None = None) -> Built:
     return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
 
 
-def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path, tool: str | None) -> Path:
-    tool = tool or next((name for name in ("make", "cmake") if shutil.which(name)), None)
-    if tool == "make":
-        variables = [f"{name}={value}" for name, value in flags.items()]
-        out = [f"CC={shlex.join(mpicc)}", f"OUT={scratch}", *variables]
-        run_tool(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
-        return scratch / PROGRAM
-    if tool == "cmake":
-        if flags:
-            raise BuildError(f"the flags {sorted(flags)} are the Makefile's; install make to use them")
-        compiler = shutil.which(mpicc[0]) or mpicc[0]
-        run_tool(["cmake", "-S", str(SOURCE), "-B", str(scratch), f"-DMPI_C_COMPILER={compiler}"])
-        run_tool(["cmake", "--build", str(scratch)])
-        return scratch / PROGRAM
-    raise BuildError("building the benchmarks takes make or cmake; neither is on PATH")
+def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> Path:
+    if not shutil.which("make"):
+        raise BuildError("building the benchmarks takes make, and it is not on PATH")
+    variables = [f"{name}={value}" for name, value in flags.items()]
+    out = [f"CC={shlex.join(mpicc)}", f"OUT={scratch}", *variables]
+    run_tool(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
+    return scratch / PROGRAM
 
 
 def run_tool(command: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ from pready.calibrate.measure.schedule import plan
 TELLS = {
     "pingpong": "where protocols change",
     "early": "whether MPI_Pready sends",
-    "bandwidth": "several messages in flight",
     "prtt": "o_s and g",
     "receive": "o_r",
     "completion": "when a send is complete",

@@ -126,25 +126,15 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
     yield from completions()
     for cache in ("hot", "cold"):
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
-    for window in (1, 4, 16):  # of fewer, nothing is known of messages in flight
-        for size in (1 << 16, min(largest, 1 << 20)):
-            yield in_flight(size, window)
+    for size in (1 << 16, 1 << 18, 1 << 20):  # the bandwidth of many messages, from three sizes of the last segment
+        if size <= largest:
+            yield from trains(size)
     for team in teams:
         if team > 1:
             yield from contended(team, "one")
             yield Point.of("barrier", threads=team)
         yield Point.of("rate", mechanism="communicators", threads=team)
         yield Point.of("pready", threads=team)
-
-
-MUCH = 4 << 20
-"""Bytes of a window that fill any link for so long that few repeats say what it does."""
-
-
-def in_flight(size: int, window: int) -> Point:
-    """A window of messages. 64 MiB take a second on a link of 0.5 Gbit/s, and as many as elsewhere half a minute."""
-    few: dict[str, Value] = {"warmup": 1, "min_repeats": 6} if size * window >= MUCH else {}
-    return Point.of("bandwidth", bytes=size, window=window, **few)
 
 
 def trains(size: int) -> Iterator[Point]:
@@ -196,15 +186,9 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for size in _powers(1, LARGEST_RECEIVED, 1):
         yield Point.of("receive", bytes=size)
     yield from exchanges(teams)
-    for window in (1, 2, 4, 8, 16, 32, 64):
-        for size in _powers(1 << 12, min(largest, 1 << 20), 4):
-            yield in_flight(size, window)
     yield from after_pauses(1)
-    for size in _powers(1 << 10, largest, 4):
-        yield in_flight(size, 16)
-    for mechanism in ("one", "tags", "windows"):
-        for team in teams:
-            yield Point.of("rate", mechanism=mechanism, threads=team)
+    for team in teams:
+        yield Point.of("rate", mechanism="one", threads=team)
     for team in (team for team in teams if team > 1):
         yield from contended(team, "window")
         yield from contended(team, "one", 1)
@@ -218,7 +202,7 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
         for cache in ("hot", "cold"):
             yield Point.of("memcpy", bytes=size, cache=cache)
     for length in (0, 16, 128, 1024):
-        yield Point.of("matching", queue="posted", length=length)
+        yield Point.of("matching", length=length)
     yield from exchanges(teams, 1)
     yield from pings_again(largest, 1)
 
@@ -313,6 +297,3 @@ def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
             yield ping(size, mode)
     yield from exchanges(teams, 2)
     yield from pings_again(largest, 2)
-    # last: a provider that keeps few unexpected messages hangs here until the watchdog ends it
-    for length in (0, 16, 128, 1024):
-        yield Point.of("matching", queue="unexpected", length=length)

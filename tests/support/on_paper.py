@@ -44,8 +44,6 @@ def time_of(point: Point) -> float | None:
             return round_trip + (n - 1) * between
         case "receive":
             return O_R
-        case "bandwidth":
-            return int(p["window"]) * gap(size) + 2 * WIRE
         case "rate":
             k = int(p["threads"])
             return k * 64 * O_S * STRETCH[k]
@@ -55,7 +53,7 @@ def time_of(point: Point) -> float | None:
             return float(p["threads"]) * 0.5 * US
         case "memcpy":
             return size / (20e9 if p["cache"] == "hot" else 8e9)
-        case "matching" if p["queue"] == "posted":
+        case "matching":
             return one_way(8) + float(p["length"]) * 2e-9
         case "early":
             return 0.019 if size <= 65536 else 1e-6
@@ -76,7 +74,7 @@ def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dic
         if time is None:
             continue
         samples = np.maximum(time * (1 + noise * rng.standard_normal(30)), 1e-10)
-        p: dict[str, Any] = {**dict(point.parameters), "window": dict(point.parameters).get("window", 64)}
+        p: dict[str, Any] = dict(point.parameters)
         size = float(p.get("bytes", 0))
         yield (
             point,
@@ -94,6 +92,7 @@ def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dic
                     "early_first": 0,
                     "early_steady": int(size <= 65536),
                     "baseline_s": one_way(size),
+                    "messages_per_s": int(p.get("threads", 1)) * 64 / max(time, 1e-10),
                 },
             },
         )

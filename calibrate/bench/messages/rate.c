@@ -3,24 +3,20 @@
  *
  * one            one communicator; every message of every thread has its own tag
  * communicators  a communicator per thread
- * tags           one communicator with the MPI 4.0 hints that allow a library to tell threads apart by tag
- *                (mpi_assert_no_any_tag, mpi_assert_no_any_source, mpi_assert_allow_overtaking)
- * windows        a window per thread: MPI_Put and one MPI_Win_flush per window of messages
  */
 #include "core/team.h"
 
 enum { TAG_ANSWER = 20000 };
 
 typedef struct {
-    enum { ONE, COMMUNICATORS, TAGS, WINDOWS } mechanism;
+    bool apart;
     int threads, bytes, window;
     MPI_Request *requests;
     MPI_Comm *communicators;
-    MPI_Win *windows;
 } State;
 
 static const Parameter parameters[] = {
-    {"mechanism", WORD, "one", "one|communicators|tags|windows"},
+    {"mechanism", WORD, "one", "one|communicators"},
     {"threads", INTEGER, "1", "1 to 256"},
     {"bytes", INTEGER, "8", "1 to 1048576"},
     {"window", INTEGER, "64", "1 to 4096"},
@@ -33,19 +29,6 @@ static char *share_of(const Run *run, int thread)
     return run->buffer + (size_t)thread * (size_t)s->window * (size_t)s->bytes;
 }
 
-static MPI_Comm hinted(MPI_Comm comm)
-{
-    MPI_Info info;
-    MPI_Comm result;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
-    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
-    MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
-    MPI_Comm_dup_with_info(comm, info, &result);
-    MPI_Info_free(&info);
-    return result;
-}
-
 static void setup(Run *run)
 {
     const Bench *b = run->bench;
@@ -53,36 +36,18 @@ static void setup(Run *run)
     s->threads = run_integer(run, "threads");
     s->bytes = run_integer(run, "bytes");
     s->window = run_integer(run, "window");
-    s->mechanism = run_is(run, "mechanism", "one")             ? ONE
-                   : run_is(run, "mechanism", "communicators") ? COMMUNICATORS
-                   : run_is(run, "mechanism", "tags")          ? TAGS
-                                                               : WINDOWS;
+    s->apart = run_is(run, "mechanism", "communicators");
     s->requests = memory_of(run, (size_t)s->threads * (size_t)s->window * sizeof *s->requests);
     s->communicators = memory_of(run, (size_t)s->threads * sizeof *s->communicators);
-    s->windows = memory_of(run, (size_t)s->threads * sizeof *s->windows);
-    MPI_Comm tagged = s->mechanism == TAGS ? hinted(b->data) : b->data;
     for (int i = 0; i < s->threads; i++) {
-        s->communicators[i] = tagged;
-        if (s->mechanism == COMMUNICATORS) {
+        s->communicators[i] = b->data;
+        if (s->apart) {
             MPI_Comm_dup(b->data, &s->communicators[i]);
-        } else if (s->mechanism == WINDOWS) {
-            MPI_Aint size = b->sends ? 0 : (MPI_Aint)s->bytes * s->window;
-            MPI_Win_create(share_of(run, i), size, 1, MPI_INFO_NULL, b->data, &s->windows[i]);
-            MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, s->windows[i]);
         }
     }
 }
 
-/* The target's, before and after puts. */
-static void sync_windows(Run *run)
-{
-    State *s = run->state;
-    for (int i = 0; s->mechanism == WINDOWS && !run->bench->sends && i < s->threads; i++) {
-        MPI_Win_sync(s->windows[i]);
-    }
-}
-
-static void by_messages(Run *run, int thread)
+static void send_window(Run *run, int thread)
 {
     State *s = run->state;
     const Bench *b = run->bench;
@@ -97,26 +62,11 @@ static void by_messages(Run *run, int thread)
     }
 }
 
-static void by_windows(Run *run, int thread)
-{
-    State *s = run->state;
-    for (int i = 0; i < s->window; i++) {
-        MPI_Aint at = (MPI_Aint)i * s->bytes;
-        MPI_Put(share_of(run, thread) + at, s->bytes, MPI_BYTE, 1, at, s->bytes, MPI_BYTE, s->windows[thread]);
-    }
-    MPI_Win_flush(1, s->windows[thread]);
-}
-
 static void repeat(Run *run, double *values)
 {
     State *s = run->state;
     const Bench *b = run->bench;
-    double start = 0, end;
-    if (s->mechanism == WINDOWS && !b->sends) { /* the target's progress: it waits in a receive */
-        receive_empty(b->peer, TAG_ANSWER, b->data);
-        sync_windows(run);
-        return;
-    }
+    double start = 0;
 #pragma omp parallel num_threads(s->threads)
     {
         int thread = omp_get_thread_num();
@@ -126,18 +76,10 @@ static void repeat(Run *run, double *values)
             start = now_s();
         }
 #pragma omp barrier
-        if (s->mechanism == WINDOWS) {
-            by_windows(run, thread);
-        } else {
-            by_messages(run, thread);
-        }
+        send_window(run, thread);
     }
-    end = now_s();
-    if (s->mechanism == WINDOWS) { /* the flush already waited for the target: rank 0's clock, nothing to take off */
-        send_empty(b->peer, TAG_ANSWER, b->data);
-        values[0] = end - start;
-    } else if (b->sends) { /* to the last answer, less one answer's way back */
-        values[0] = end - start - run->half_round_trip_s;
+    if (b->sends) { /* to the last answer, less one answer's way back */
+        values[0] = now_s() - start - run->half_round_trip_s;
     }
 }
 
@@ -151,13 +93,8 @@ static void conclude(Run *run, const Samples *samples)
 static void teardown(Run *run)
 {
     State *s = run->state;
-    for (int i = 0; i < s->threads; i++) {
-        if (s->mechanism == COMMUNICATORS || (s->mechanism == TAGS && i == 0)) {
-            MPI_Comm_free(&s->communicators[i]);
-        } else if (s->mechanism == WINDOWS) {
-            MPI_Win_unlock(1, s->windows[i]);
-            MPI_Win_free(&s->windows[i]);
-        }
+    for (int i = 0; s->apart && i < s->threads; i++) {
+        MPI_Comm_free(&s->communicators[i]);
     }
 }
 
@@ -170,7 +107,6 @@ static const Measurement rate = {
     .state = sizeof(State),
     .buffer = {"bytes", "window", "threads"},
     .setup = setup,
-    .prepare = sync_windows,
     .repeat = repeat,
     .conclude = conclude,
     .teardown = teardown,

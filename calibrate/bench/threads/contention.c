@@ -9,7 +9,6 @@
  * the send buffer to hold them.
  *
  * one            one communicator; every message has its own tag
- * communicators  a communicator per thread
  * window         one window, one put after the other
  */
 #include "core/team.h"
@@ -18,17 +17,16 @@ enum { TAG_ANSWER = 30000 };
 static const double MEET_S = 3e-4; /* until rank 1 is asleep and all threads are awake */
 
 typedef struct {
-    enum { ONE, COMMUNICATORS, WINDOW } mechanism;
+    bool puts;
     int threads, bytes, messages;
     double sleep;
     MPI_Request *requests;
-    MPI_Comm *communicators;
     MPI_Win window;
     long awake, samples; /* samples in which rank 1 may have been awake, and all */
 } State;
 
 static const Parameter parameters[] = {
-    {"mechanism", WORD, "one", "one|communicators|window"},
+    {"mechanism", WORD, "one", "one|window"},
     {"threads", INTEGER, "2", "1 to 256"},
     {"bytes", INTEGER, "8", "1 to 65536"},
     {"messages", INTEGER, "32", "1 to 4096"}, /* of each thread */
@@ -70,18 +68,11 @@ static void setup(Run *run)
     s->bytes = run_integer(run, "bytes");
     s->messages = run_integer(run, "messages");
     s->sleep = run_real(run, "sleep_s");
-    s->mechanism = run_is(run, "mechanism", "one") ? ONE : run_is(run, "mechanism", "window") ? WINDOW : COMMUNICATORS;
+    s->puts = run_is(run, "mechanism", "window");
     size_t all = (size_t)senders(s) * (size_t)s->messages;
     buffer_of(run, all * (size_t)s->bytes);
     s->requests = memory_of(run, all * sizeof *s->requests);
-    s->communicators = memory_of(run, (size_t)senders(s) * sizeof *s->communicators);
-    for (int i = 0; i < senders(s); i++) {
-        s->communicators[i] = b->data;
-        if (s->mechanism == COMMUNICATORS) {
-            MPI_Comm_dup(b->data, &s->communicators[i]);
-        }
-    }
-    if (s->mechanism == WINDOW) {
+    if (s->puts) {
         MPI_Aint size = b->sends ? 0 : (MPI_Aint)(all * (size_t)s->bytes);
         MPI_Win_create(run->buffer, size, 1, MPI_INFO_NULL, b->data, &s->window);
         MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, s->window);
@@ -92,7 +83,7 @@ static void setup(Run *run)
 static void sync_window(Run *run)
 {
     State *s = run->state;
-    if (s->mechanism == WINDOW && !run->bench->sends) {
+    if (s->puts && !run->bench->sends) {
         MPI_Win_sync(s->window);
     }
 }
@@ -101,10 +92,10 @@ static void issue_one(Run *run, int sender, int message)
 {
     State *s = run->state;
     size_t offset = offset_of(s, sender, message);
-    if (s->mechanism == WINDOW) {
+    if (s->puts) {
         MPI_Put(run->buffer + offset, s->bytes, MPI_BYTE, 1, (MPI_Aint)offset, s->bytes, MPI_BYTE, s->window);
     } else {
-        MPI_Isend(run->buffer + offset, s->bytes, MPI_BYTE, 1, message * senders(s) + sender, s->communicators[sender],
+        MPI_Isend(run->buffer + offset, s->bytes, MPI_BYTE, 1, message * senders(s) + sender, run->bench->data,
                   &s->requests[sender * s->messages + message]);
     }
 }
@@ -140,7 +131,7 @@ static void repeat_sender(Run *run, double *values)
     }
     s->awake += now_s() - start > s->sleep;
     s->samples++;
-    if (s->mechanism == WINDOW) {
+    if (s->puts) {
         MPI_Win_flush(1, s->window);
         send_empty(1, TAG_ANSWER, run->bench->data);
     } else {
@@ -158,7 +149,7 @@ static void repeat(Run *run, double *values)
         return;
     }
     wait_until(now_s() + s->sleep, SLEEPING, b->data);
-    if (s->mechanism == WINDOW) {
+    if (s->puts) {
         receive_empty(0, TAG_ANSWER, b->data);
         sync_window(run);
         return;
@@ -166,7 +157,7 @@ static void repeat(Run *run, double *values)
     for (int sender = 0; sender < senders(s); sender++) {
         for (int i = 0; i < s->messages; i++) {
             MPI_Irecv(run->buffer + offset_of(s, sender, i), s->bytes, MPI_BYTE, 0, i * senders(s) + sender,
-                      s->communicators[sender], &s->requests[sender * s->messages + i]);
+                      b->data, &s->requests[sender * s->messages + i]);
         }
     }
     MPI_Waitall(senders(s) * s->messages, s->requests, MPI_STATUSES_IGNORE);
@@ -183,10 +174,7 @@ static void conclude(Run *run, const Samples *samples)
 static void teardown(Run *run)
 {
     State *s = run->state;
-    for (int i = 0; i < senders(s) && s->mechanism == COMMUNICATORS; i++) {
-        MPI_Comm_free(&s->communicators[i]);
-    }
-    if (s->mechanism == WINDOW) {
+    if (s->puts) {
         MPI_Win_unlock(1, s->window);
         MPI_Win_free(&s->window);
     }

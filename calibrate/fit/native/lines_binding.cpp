@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "huber_lines.hpp"
-#include "running_lines.hpp"
 
 namespace nb = nanobind;
 using namespace pready;
@@ -24,16 +23,6 @@ using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::device::cpu>;
 
 Rows rows(const Strided& of) { return {of.data(), of.stride(0), of.stride(1)}; }
-
-nb::ndarray<nb::numpy, double> running(const Strided& x, const Strided& y, const Strided& w) {
-    const std::size_t count = y.shape(0), points = y.shape(1);
-    for (const Strided* one : {&x, &w})
-        if (one->shape(0) != 1 || one->shape(1) != points) throw nb::value_error("x and w are no row as long as y's");
-    std::vector<double> out(count * points);
-    running_lines(rows(x), rows(y), rows(w), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
-                  out.data());
-    return array(std::move(out), count, points);
-}
 
 nb::ndarray<nb::numpy, double> lines(const Strided& x, const Strided& y, const Strided& sigma, const Bounds& windows,
                                      bool sloped, int rounds, double k, double worst) {
@@ -61,5 +50,4 @@ NB_MODULE(_lines, m) {
     m.doc() = "Straight lines through many windows of points, for pready.calibrate.fit.";
     m.def("huber_lines", &lines, nb::arg("x"), nb::arg("y"), nb::arg("sigma"), nb::arg("windows"), nb::arg("sloped"),
           nb::arg("rounds"), nb::arg("k"), nb::arg("worst"));
-    m.def("running_lines", &running, nb::arg("x"), nb::arg("y"), nb::arg("w"));
 }

@@ -31,7 +31,7 @@ import numpy as np
 import pytest
 from synthetic import TrueMachine, observe, random_machine
 
-from pready.calibrate.fit import Fit, default_sizes, derive, fit, line_test, refine_sizes
+from pready.calibrate.fit import Fit, default_sizes, fit, refine_sizes
 
 PARAMETERS = ("L", "o_s", "o_r", "g", "G")
 MACHINES = 100
@@ -127,28 +127,6 @@ def test_threshold_intervals_hold_the_truth(recovered: list[Recovered]) -> None:
         for true, t in zip(r.machine.segments[1:], r.fit.thresholds, strict=True)
     ]
     assert np.mean(inside) >= 0.95
-
-
-@pytest.mark.slow
-def test_one_line_is_rejected_on_segmented_data(recovered: list[Recovered]) -> None:
-    assert all(r.fit.one_line.rejected for r in recovered)
-    assert min(r.fit.one_line.delta_bic for r in recovered) > 10
-
-
-@pytest.mark.thorough
-def test_one_line_is_not_rejected_on_one_line() -> None:
-    """The negative control: with one segment the p-value is uniform, P(p < 0.05) = 5 %.
-
-    Of 200 machines 10 ± 3 fall below; 20 would be 3.2 standard deviations off.
-    """
-    p = []
-    for index in range(200):
-        rng = np.random.default_rng([SEED, 1, index])
-        machine = random_machine(rng, segments=1)
-        time = derive(observe(machine, rng, noise=rng.uniform(0.01, 0.03)))["time"]
-        p.append(line_test(time, rng, draws=199).p_value)
-    assert np.sum(np.array(p) < 0.05) < 20
-    assert 0.3 < np.median(p) < 0.7
 
 
 @pytest.mark.thorough

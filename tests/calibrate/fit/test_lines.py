@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pready.calibrate.fit._lines import running_lines
 from pready.calibrate.fit.lines import HUBER_K, WORST, leverage, line, robust_line
 
 Array = NDArray[np.float64]
@@ -119,23 +118,3 @@ def test_cost_is_bounded() -> None:
 def test_windows_outside_are_refused(window: list[int]) -> None:
     with pytest.raises(ValueError, match="where no points are"):
         robust_line(np.zeros(3), np.zeros(3), np.ones(3), np.array([window]))
-
-
-# --- lines through ever more points -------------------------------------------------------------
-
-
-def test_running_lines_are_those_through_the_first_points(rng: np.random.Generator) -> None:
-    x, w, y = np.geomspace(1, 1e6, 12), rng.uniform(0.5, 2, 12), rng.standard_normal((3, 12))
-    for turned in (slice(None), slice(None, None, -1)):
-        points = x[None, turned], y[:, turned], w[None, turned]
-        found = running_lines(*points)
-        for row, n in np.ndindex(3, 12):
-            some = [v[0 if len(v) == 1 else row, : n + 1] for v in points]
-            a, b = line(*some)
-            off = some[1] - a - b * some[0]
-            assert found[row, n] == pytest.approx((some[2] * off**2).sum(), rel=1e-9, abs=1e-12)
-
-
-def test_running_lines_of_unequal_lengths_are_refused() -> None:
-    with pytest.raises(ValueError, match="no row as long"):
-        running_lines(np.zeros((1, 2)), np.zeros((3, 4)), np.zeros((1, 4)))

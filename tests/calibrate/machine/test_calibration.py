@@ -16,7 +16,6 @@ from on_paper import (
     O_R,
     O_S,
     RATE,
-    STRETCH,
     TAKEN,
     TAKEN_BY_PUTS,
     THRESHOLD,
@@ -37,7 +36,7 @@ from pready.model.advice.predict import effective_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.machine import Machine, load
+from pready.model.machine.machine import load
 from pready.model.machine.transports import with_puts
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
@@ -82,9 +81,7 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert low.o_s.value + low.L.value + low.o_r.value == pytest.approx(O_S + WIRE + O_R, rel=0.02)
     assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
     assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
-    # Four threads that do nothing but send take STRETCH times as long per message as one.
-    assert m.threads.contention is not None
-    assert m.threads.contention.at(4) == pytest.approx((STRETCH[4] - 1) * O_S, rel=0.03)
+    assert m.threads.contention is None  # of the library's, in units of o_s
     assert m.threads.barrier.at(8) == pytest.approx(4 * US, rel=0.03)
     assert m.threads.pready.value == pytest.approx(0.05 * US, rel=0.03)
     assert m.matching.per_entry.value == pytest.approx(2e-9, rel=0.1)
@@ -98,8 +95,8 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
         w = validated(Workload, {"threads": 1, "buffer": f"{size} B"}, "w")
         assert Evaluation(m, w, draws=0).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
     w = validated(Workload, {"threads": 8, "buffer": "8 MB"}, "w")
-    # Eight messages of 1 MB at once, contended: issued every 8 × 2 us, far below the millisecond of each.
-    expected = one_way(1e6) + O_S * (STRETCH[8] - 1) + 7 * gap(1e6)
+    # Eight messages of 1 MB at once: issued every few us, far below the millisecond of each.
+    expected = one_way(1e6) + 7 * gap(1e6)
     assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
 
 
@@ -244,21 +241,9 @@ def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
     segment = thin.machine.inter.segments[0]
     assert segment.o_s.source == "assumed"
     assert segment.G.interval is not None
-    # of two sizes: as on another machine, made to measure; of none: as there
-    two = calibrate(measured(1, 1 << 20), name="thin").described
-    assert any("2 message sizes timed" in note and "within a factor of 3" in note for note in two.notes)
-    assert {value.source for label, value in two.machine.values() if label.startswith("inter.segments")} == {"assumed"}
-    ratios = [sum_of(two.machine, size) / one_way(size) for size in (1, 1 << 20)]
-    assert ratios[0] * ratios[1] == pytest.approx(1.0, rel=0.02)  # the mean of both, as factors
-    none = calibrate(measured(), name="thin").described
-    assert any("0 message sizes timed" in note and "within a factor of 10" in note for note in none.notes)
-
-
-def sum_of(machine: Machine, size: int) -> float:
-    """Seconds of one message, by the path's parameters."""
-    s = machine.inter.segment(size)
-    handshake = 0.0 if s.handshake is None else s.handshake.value
-    return s.o_s.value + handshake + s.L.value + s.G.value * size + s.o_r.value
+    for sizes in ((1, 1 << 20), ()):
+        with pytest.raises(PreadyError, match=r"at least 6|how long one message takes"):
+            calibrate(measured(*sizes), name="thin")
 
 
 @settings(max_examples=15, deadline=None)
@@ -274,7 +259,11 @@ def test_any_subset_of_the_records_gives_a_machine_file(
     path = tmp_path_factory.mktemp("some") / "some.jsonl"
     some = [line for line, kind, keep in zip(points, kinds, kept, strict=True) if keep and kind in chosen]
     path.write_text("\n".join([head, *some]) + "\n")
-    done = calibrate(path, name="some")
+    try:
+        done = calibrate(path, name="some")
+    except PreadyError as refused:
+        assert "message" in refused.problem  # fewer than three sizes were timed
+        return
     file = path.with_suffix(".toml")
     file.write_text(dumps(done.described.machine, provenance(path, done, 0)))
     known = load(file)
