@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from pathlib import Path
 from random_workloads import NODES, PATTERNS, Table, write_times, write_workload
 
 import pready
+from pready.model.machine.machine import load
 
 LIBRARIES = (None, None, "openmpi-persist", "mpich-release")
 KINDS = {"time_s": "time", "iteration_s": "time", "eta": "η"}
@@ -46,8 +46,7 @@ def make_jobs(folder: Path, machines: Mapping[str, Sequence[str]], options: argp
     write_times(folder)
     jobs: list[Table] = []
     for place, (name, given) in enumerate(machines.items()):
-        source = Path(given[0]) if Path(given[0]).is_file() else profiles()[given[0]]
-        intra = "intra" in tomllib.loads(source.read_text(encoding="utf-8"))
+        intra = load(given[0]).intra is not None
         patterns = [p for p in options.only or PATTERNS if intra or p not in NODES]
         count = options.count if options.each else len(range(place, options.count, len(machines)))
         for number in range(count if patterns else 0):

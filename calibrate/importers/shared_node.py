@@ -1,4 +1,4 @@
-"""What the ranks of a node share: its adapter, from pairs of processes that send at once, and their path within it."""
+"""What the ranks of a node share: its adapter, from pairs of processes that send at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.calibrate.machine.estimates import (
     BANDWIDTH,
-    PER_BYTE,
-    SIGNED_TIME,
     TIME,
-    assumed,
-    exact,
     value,
     with_fields,
 )
@@ -23,8 +19,7 @@ from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.common.units import SI
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import NetworkPath, Segment
-from pready.model.machine.transports import SHARED_MEMORY
+from pready.model.machine.path import Segment
 from pready.model.toml.provenance import Value
 
 SMALL = 64
@@ -119,31 +114,3 @@ def _with_overheads(s: Segment, gap: float) -> Segment:
         o_r=value(TIME, Estimate(o_r, o_r / 4, o_r), receiver, "assumed"),
         L=with_fields(s.L, value=SI(latency), interval=(SI(min(low, latency)), SI(max(high, latency)))),
     )
-
-
-def assumed_path() -> NetworkPath:
-    """Between two ranks of a node where nothing was measured: shared memory of today's nodes."""
-    why = (
-        "not measured: shared memory of today's nodes takes 0.3 to 0.7 us (Peta4 0.37 us, hpc-uk/archer-benchmarks "
-        "@f644ea4) and copies at 4 to 20 GB/s (Alps 13 GB/s, eth-cscs/cscs-docs @5d74d59)"
-    )
-    per_byte = assumed(PER_BYTE, 1e-10, why, 2.5)
-    border = SHARED_MEMORY.rendezvous
-
-    def segment(begins: float, handshake: float | None) -> Segment:
-        return Segment(
-            from_=SI(begins),
-            protocol="short" if handshake is None else "rendezvous",
-            L=value(SIGNED_TIME, Estimate(2e-7, 1e-7, 5e-7), why, "assumed"),
-            o_s=assumed(TIME, 8e-8, why, 2.0),
-            o_r=assumed(TIME, 1.2e-7, why, 2.0),
-            g=assumed(TIME, 5e-8, why, 2.0),
-            G=per_byte,
-            O_s=exact(PER_BYTE, 0.0, "contained in G"),
-            O_r=exact(PER_BYTE, 0.0, "contained in G"),
-            handshake=None if handshake is None else assumed(TIME, handshake, why, 2.5),
-            begins=None if handshake is None else SHARED_MEMORY.rendezvous,
-        )
-
-    link = assumed(BANDWIDTH, 1e10, why, 2.5)
-    return NetworkPath(segments=(segment(0.0, None), segment(border.value, 4e-7)), link_bandwidth=link)

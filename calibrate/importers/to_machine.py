@@ -15,7 +15,7 @@ from pready.calibrate.importers import Beside, Imported, ImportFormatError
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.runs import widened
-from pready.calibrate.importers.shared_node import adapter_of, assumed_path, with_overheads_of_streams
+from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.summary import lines_of
 from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.describe import describe
@@ -113,7 +113,7 @@ def from_files(
         row = transport(profile, fabric)
         machine, border, told = fitted(imported, files, name, seed, _day(used), row)
         machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
-        machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None), intra=assumed_path())
+        machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None))
         notes += told
         parts += [MESSAGES, "progress", "sender_progress"]
     elif onto is not None:

@@ -17,9 +17,9 @@ from pready.calibrate.machine.protocol import progress, with_rendezvous, without
 from pready.calibrate.machine.rma_and_teams import refined
 from pready.calibrate.machine.segments import segments, without_dips
 from pready.calibrate.machine.send_completion import send_completes
-from pready.calibrate.machine.team_costs import REFERENCE, contexts, threads
+from pready.calibrate.machine.team_costs import contexts, threads
 from pready.calibrate.rig.namespaces import on_rig
-from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, load
+from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, unmeasured
 from pready.model.machine.path import NetworkPath
 from pready.model.machine.rma import OneSided
 from pready.model.toml.provenance import Value
@@ -90,6 +90,7 @@ def describe(
         memory=Memory(copy_hot=_copy(probes.copy_bandwidth, "hot"), copy_cold=_copy(probes.copy_bandwidth, "cold")),
         requests=Requests(setup=_setup(probes)),
         begin=_begin(probes),
+        intra=unmeasured().intra,
     )
     machine = refined(machine, probes.exchanges, active_messages=probes.early_send is False)
     return Described(machine, tuple(dict.fromkeys(notes)))
@@ -129,21 +130,16 @@ def _setup(probes: Probes) -> Value[float]:
 
 
 def _begin(probes: Probes) -> Begin:
-    """Costs of setting up, once; unmeasured ones are those of the reference."""
-    reference = load(REFERENCE).begin
-    assert reference is not None
-    out = {}
-    for name in type(reference).model_fields:
-        kind = PER_BYTE if name == "registration" else TIME
-        if name in probes.begin:
-            why = "windows of 4 MiB and of 1 KiB" if name == "registration" else "set up, and used twice"
-            out[name] = value(kind, probes.begin[name], why)
-            continue
-        known: Value[float] = getattr(reference, name)
-        low, high = known.interval or (known.value, known.value)
-        why = f"not measured, as on {REFERENCE}: {known.why}"
-        out[name] = value(kind, Estimate(known.value, low, high), why, "assumed")
-    return Begin(**out)
+    """Costs of setting up, once."""
+    measured = {
+        name: value(
+            PER_BYTE if name == "registration" else TIME,
+            cost,
+            "windows of 4 MiB and of 1 KiB" if name == "registration" else "set up, and used twice",
+        )
+        for name, cost in probes.begin.items()
+    }
+    return Begin(**{**dict(unmeasured().begin), **measured})
 
 
 def _per_entry(probes: Probes) -> Value[float]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.estimates import with_fields
+from pready.calibrate.machine.estimates import PER_BYTE, exact, with_fields
 from pready.model.common import units
 from pready.model.common.units import SI, format_size, format_time
 from pready.model.machine.machine import Machine
@@ -113,7 +113,10 @@ def with_border(machine: Machine, border: Border) -> Machine:
 def _bordered(s: Segment, end: float, border: Border, begins: Value[float]) -> Segment:
     if s.from_ == border.at and s.protocol == "rendezvous":
         return with_fields(s, from_=SI(s.from_), begins=begins)
-    return with_fields(s, from_=SI(s.from_), protocol="bcopy") if s.handshake is None and end > LARGEST_SHORT + 1 else s
+    if s.handshake is not None or end <= LARGEST_SHORT + 1:
+        return s
+    free = exact(PER_BYTE, 0.0, "contained in G")
+    return with_fields(s, from_=SI(s.from_), protocol="bcopy", O_s=free, O_r=free)
 
 
 def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:

@@ -14,7 +14,6 @@ from pready.calibrate.machine.estimates import (
     SHORTEST_S,
     SIGNED_TIME,
     TIME,
-    exact,
     positive,
     value,
 )
@@ -107,9 +106,6 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         g=positive(TIME, s.g, by, notes, f"g {at}"),
         G=positive(PER_BYTE, per_byte, by, notes, f"G {at}"),
         G_link=positive(PER_BYTE, link, f"trains of messages, {where}", notes, f"G_link {at}"),
-        # A ping-pong's G contains the CPU's copies.
-        O_s=exact(PER_BYTE, 0.0, "contained in G"),
-        O_r=exact(PER_BYTE, 0.0, "contained in G"),
         handshake=shake,
     )
 

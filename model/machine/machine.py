@@ -162,6 +162,7 @@ class Machine(Strict):
     """Hardware contexts of the adapter; VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath
     intra: NetworkPath | None = None
+    """Between ranks of a node; absent in a file: as in `unmeasured.toml`."""
     threads: Threads
     matching: Matching
     one_sided: OneSided
@@ -171,7 +172,7 @@ class Machine(Strict):
     requests: Requests | None = None
     """What persistent requests save; absent: nothing."""
     begin: Begin | None = None
-    """Set-up cost; absent: nothing."""
+    """Set-up cost; absent in a file: as in `unmeasured.toml`."""
     network: Network | None = None
     """The network between the nodes; absent: no warnings of congestion."""
     active_message: SizeCurve | None = None
@@ -203,11 +204,7 @@ class Machine(Strict):
         if name == "inter":
             return self.inter
         if self.intra is None:
-            raise PreadyError(
-                f"{self.name} has no intra-node path",
-                valid="an [intra] table, measured by 'pready calibrate --intra' with two ranks on one node "
-                '(--launcher "srun -N 1 -n 2") into the same file',
-            )
+            raise PreadyError(f"{self.name} has no intra-node path", valid="an [intra] table")
         return self.intra
 
     def progressing(self, who: Progress) -> Machine:
@@ -263,7 +260,26 @@ def profiles() -> dict[str, Any]:
 def _profile(name: str) -> Machine:
     resource = profiles()[name]
     with resources.as_file(resource) as path:
-        return validated(Machine, read_toml(path), f"profile {name}")
+        return validated(Machine, _tables_of_all() | read_toml(path), f"profile {name}")
+
+
+class Unmeasured(Strict):
+    """What a machine has where its file says nothing: `unmeasured.toml`."""
+
+    begin: Begin
+    intra: NetworkPath
+
+
+@cache
+def _tables_of_all() -> dict[str, Any]:
+    with resources.as_file(resources.files("pready.model.machine") / "unmeasured.toml") as path:
+        return read_toml(path)
+
+
+@cache
+def unmeasured() -> Unmeasured:
+    """The tables that `load` adds to a file that lacks them."""
+    return validated(Unmeasured, _tables_of_all(), "unmeasured.toml")
 
 
 def load(name_or_path: str | Path) -> Machine:
@@ -283,4 +299,4 @@ def load(name_or_path: str | Path) -> Machine:
     if not path.exists() and "/" not in text and not text.endswith(".toml"):
         problem = f"machine = {shown(text)} is unknown{did_you_mean(text, known)}"
         raise PreadyError(problem, valid=f"a file, or one of {', '.join(known)}")
-    return validated(Machine, read_toml(path), text)
+    return validated(Machine, _tables_of_all() | read_toml(path), text)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
 from pready.model.common.units import Unit, format_exact
-from pready.model.machine.machine import Machine
+from pready.model.machine.machine import Machine, unmeasured
 from pready.model.toml.dotted import unit_in
 from pready.model.toml.provenance import Strict, Value
 
 
 def dumps(machine: Machine, comment: str = "") -> str:
     """The machine as TOML text, one line per value: ``L = {value = "1.11 us", interval = …, …}``.
+
+    Tables that `load` adds by itself are left out.
 
     Parameters
     ----------
@@ -29,15 +33,16 @@ def document(machine: Machine, comment: str = "") -> tomlkit.TOMLDocument:
     out = tomlkit.document()
     for line in comment.splitlines():
         out.add(tomlkit.comment(line))
-    _fill(out, machine)
+    _fill(out, machine, dict(unmeasured()))
     return out
 
 
-def _fill(into: Any, table: Strict) -> None:
+def _fill(into: Any, table: Strict, known: Mapping[str, object] = MappingProxyType({})) -> None:
+    """Fill in all fields but those that are as `known`."""
     later: list[tuple[str, Any]] = []
     for name, info in type(table).model_fields.items():
         item, key = getattr(table, name), info.alias or name
-        if item is None or item == "":
+        if item is None or item == "" or item == known.get(name):
             continue
         if isinstance(item, Value):
             into.add(key, _inline(item))

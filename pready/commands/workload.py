@@ -140,7 +140,7 @@ def workload(
             regions = read_caliper(from_caliper)
             text = text_from_caliper(regions, called, compute=compute, source=str(from_caliper), **given)
         _checked(output, text)
-        click.echo(f"wrote {output}; next: {_next(output)}", err=True)
+        click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
         return
     if from_goal is not None and output is not None:
         with status("reading the trace"):
@@ -237,16 +237,7 @@ def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, s
     models = ", ".join(f"{MODELS.get(m, m)} ({n})" if len(writer.models) > 1 else MODELS.get(m, m)
                        for m, n in writer.models.most_common())  # fmt: skip
     files = f" and {len(written)} file{'s' * (len(written) > 1)} beside it" if written else ""
-    click.echo(f"wrote {output}{files}; arrivals: {models}\nnext: {_next(output)}", err=True)
-
-
-def _next(output: Path) -> str:
-    """A prediction that works: on the default machine, else on one that has what the file needs."""
-    words = f"pready predict {shlex.quote(str(output))}"
-    if (load(output).ranks_of_a_node or 1) == 1 or machines.load(options.DEFAULT_MACHINE).intra is not None:
-        return words
-    within = next((name for name in machines.profiles() if machines.load(name).intra is not None), None)
-    return words if within is None else f"{words} --machine {within}"
+    click.echo(f"wrote {output}{files}; arrivals: {models}\nnext: pready predict {shlex.quote(str(output))}", err=True)
 
 
 def _checked(output: Path, text: str) -> None:

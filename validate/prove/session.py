@@ -206,7 +206,7 @@ def ranks_of(workload: Workload) -> int:
 
 
 def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> None:
-    """Refuse ranks of one node if the machine has no intra path, or if the launcher places them otherwise."""
+    """Refuse ranks of nodes of which nothing says how they do within, or that the launcher places otherwise."""
     nodes = placement.nodes_of(workload)
     if nodes is None:
         return
@@ -215,8 +215,6 @@ def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> N
             "ranks_per_node without --machine: only the path between nodes is calibrated here",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
-    if given is not None:
-        given.path("intra")
     if not prover.placed:
         placement.check(workload, environment_of(prover.launcher, prover.built)["hosts"])
 

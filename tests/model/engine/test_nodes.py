@@ -275,7 +275,7 @@ def test_a_part_has_whole_nodes() -> None:
 def test_what_is_refused() -> None:
     plain = machines.load("meluxina")
     w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
-    with pytest.raises(PreadyError, match=r"no intra-node path; valid: .*pready calibrate.*-N 1 -n 2"):
+    with pytest.raises(PreadyError, match=r"no intra-node path; valid: an \[intra\] table"):
         predict(plain.model_copy(update={"intra": None}), w)
     with pytest.raises(PreadyError, match="a sweep of ranks that share a node"):
         predict(with_nodes(plain), workload(pattern="sweep3d", grid=[4, 4], ranks_per_node=4))

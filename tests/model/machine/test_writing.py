@@ -34,7 +34,5 @@ def test_round_trip(name: str, tmp_path: Path) -> None:
 
 def test_one_line_per_value() -> None:
     lines = dumps(machine.load("meluxina")).splitlines()
-    assert (
-        sum(line.startswith("o_s = {value = ") for line in lines) == 5
-    )  # three segments between nodes, two within one
+    assert sum(line.startswith("o_s = {value = ") for line in lines) == 3  # segments between nodes
     assert any(line.startswith("barrier") or line == "[threads.barrier]" for line in lines)
