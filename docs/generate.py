@@ -11,6 +11,7 @@ from functools import cache
 from xml.etree import ElementTree as ET
 
 import click
+from file_tables import FileTable, file_tables
 from pydantic import BaseModel
 from sympy.printing.mathml import mathml
 
@@ -32,7 +33,6 @@ from pready.model.machine.transports import KNOWN
 from pready.model.timeline import recurrence
 from pready.model.timeline.terms import TERMS
 from pready.model.toml.provenance import Provenance
-from pready.model.toml.schema import FileTable, file_tables
 from pready.model.workload.workload import Workload
 from pready.show.tables.library import transport_line
 from pready.show.tables.machine import by_fabric, sources_of

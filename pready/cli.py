@@ -21,7 +21,6 @@ COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
     "capture": "Record what an unmodified MPI program does.",
     "compare": "Workloads, machines, libraries and fields side by side.",
-    "completion": "Print or install shell completion.",
     "doctor": "Try an MPI library: early sends, known bugs, thread level, binding.",
     "explain": "The equations and the steps of an exchange with a workload's numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pready.commands import completing, options, whatif
+from pready.commands import options, whatif
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.whatif.fields import Axis, parse_axis
@@ -25,14 +25,12 @@ from pready.whatif.sweep import distinct, product
     show_default=True,
     metavar="NAME|FILE",
     help="A profile ('pready machines') or a TOML file; repeatable.",
-    shell_complete=completing.machines,
 )
 @click.option(
     "--library",
     multiple=True,
     metavar="NAME",
     help="MPI library profile; repeatable.  [default: the machine's]",
-    shell_complete=completing.libraries,
 )
 @click.option(
     "--set",
@@ -40,7 +38,6 @@ from pready.whatif.sweep import distinct, product
     multiple=True,
     metavar="FIELD=VALUES",
     help="A dotted field and its values, such as buffer=64KiB,1MiB; repeatable.",
-    shell_complete=completing.fields,
 )
 @whatif.output()
 @whatif.overwrite()

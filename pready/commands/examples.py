@@ -41,11 +41,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --overwrite --plot compare.svg",
         "pready compare examples/halo3d.toml --machine bebop --machine hpc3 --dask scheduler.json",
     ),
-    "completion": (
-        "pready completion bash --install",
-        "pready completion zsh --install",
-        "pready completion fish > ~/.config/fish/completions/pready.fish",
-    ),
     "doctor": (
         'pready doctor --launcher "srun -N 2 -n 2 -c 8"',
         'pready doctor --launcher "mpiexec -n 2" --mpicc mpicc --json',

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from pready.commands import completing, options
+from pready.commands import options
 from pready.model.approach import libraries as l
 from pready.show.tables.library import libraries_view, library_data, library_view
 from pready.show.terminal.terminal import console, print_json
 
 
 @click.command()
-@click.argument("name", metavar="[NAME[@VERSION]]", required=False, shell_complete=completing.libraries)
+@click.argument("name", metavar="[NAME[@VERSION]]", required=False)
 @options.as_json("The same as JSON: a list, or one object.")
 def libraries(name: str | None, as_json: bool) -> None:
     """List the MPI library profiles of --library, or show one: what MPI_Pready sends there, and why. A NAME with a

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
-from pready.commands import completing
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
@@ -57,7 +56,7 @@ def parse_approach(text: str, workload: Workload) -> Approach:
 def workload(*, required: bool = True, several: bool = False) -> Option:
     """The argument WORKLOAD: a TOML file, or ``-`` for standard input; text, for `read_workload`."""
     nargs = -1 if several else 1
-    return click.argument("workload", nargs=nargs, required=required, shell_complete=completing.workload)
+    return click.argument("workload", nargs=nargs, required=required)
 
 
 def ranks_per_node() -> Option:
@@ -104,7 +103,6 @@ def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Opti
         show_default=True,
         metavar="NAME|FILE",
         help=help,
-        shell_complete=completing.machines,
     )
 
 
@@ -119,7 +117,6 @@ def library(help: str = _LIBRARY) -> Option:
         "--library",
         metavar="NAME[@VERSION]",
         help=help,
-        shell_complete=completing.libraries,
     )
 
 
@@ -134,7 +131,6 @@ def approach(default: str = "what 'predict' advises") -> Option:
         "--approach",
         metavar="KEY[:T[:V]]",
         help=f"Interface, transport partitions, VCIs.  [default: {default}]",
-        shell_complete=completing.approaches,
     )
 
 

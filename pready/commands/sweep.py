@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pready.commands import completing, options, whatif
+from pready.commands import options, whatif
 from pready.model.machine import machine as machines
 from pready.whatif.fields import parse_axis
 from pready.whatif.points import Options, Work
@@ -25,7 +25,6 @@ from pready.whatif.sweep import product
     metavar="FIELD=VALUES",
     help="A dotted field and its values: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
     "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
-    shell_complete=completing.fields,
 )
 @whatif.output()
 @whatif.overwrite()

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import click
 import pytest
+from file_tables import file_tables, takes
 from generate import commands, fields, pages
 
 from pready.cli import COMMANDS, cli, main
 from pready.commands.examples import EXAMPLES
 from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.units import Time
 from pready.model.equations.gain import EQUATIONS
 from pready.model.machine.machine import Machine
 from pready.model.timeline.terms import TERMS
-from pready.model.toml.schema import file_tables
+from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload, load
 
 PAGES = sorted(Path("docs").rglob("*.md"))
@@ -28,7 +30,6 @@ ELSEWHERE = (
     "validate live",
     "validate fabrics",
     "sst run",
-    "completion",
     "prove",
     "capture",
     "--dask",
@@ -165,3 +166,16 @@ def test_four_answers_on_five_workloads() -> None:
     large = found["two ranks, one late thread"]
     assert max(large) < 1.1 * min(large)
     assert found["two ranks, all threads at once"][:2] == [1, 1]
+
+
+def test_field_descriptions() -> None:
+    assert takes(Time) == 'a time, such as "1.22 us"'
+    assert takes(Value[Time]) == 'a value (value, interval, source, why): a time, such as "1.22 us"'
+    assert takes(tuple[int, ...] | None) == "a list of an integer"
+    tables = file_tables(Machine)
+    assert tables[0].name == ""
+    assert {t.name for t in tables} >= {"inter", "inter.segments", "threads.contention", "network"}
+    segment = next(t for t in tables if t.name == "inter.segments")
+    assert segment.fields[0].name == "from"
+    assert next(f for f in segment.fields if f.name == "L").default is None
+    assert next(f for f in segment.fields if f.name == "handshake").default == ""

@@ -1,17 +1,10 @@
-"""Help and completion: every option has an example, and a tab offers commands, machines and fields."""
+"""Help and completion: every option has an example, and a tab offers commands and options."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import pty
-import re
-import select
 import shlex
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -20,14 +13,8 @@ import click
 import pytest
 
 from pready.cli import COMMANDS, cli, main
-from pready.commands.completion import FILES, NEEDED
 from pready.commands.examples import EXAMPLES
 from pready.model.approach.libraries import LIBRARIES
-from pready.model.common.units import Time
-from pready.model.machine.machine import Machine, profiles
-from pready.model.toml.provenance import Value
-from pready.model.toml.schema import dotted_names, file_tables, takes
-from pready.model.workload.workload import Workload
 
 HALO = "examples/halo3d.toml"
 
@@ -99,88 +86,7 @@ def offered(*words: str) -> list[str]:
 
 def test_a_tab() -> None:
     assert offered("pre") == ["plain,predict"]
-    assert offered("predict", HALO, "--machine", "m") == [f"plain,{n}" for n in profiles() if n.startswith("m")]
-    assert offered("explain", HALO, "--library", "mp") == [f"plain,{n}" for n in LIBRARIES if n.startswith("mp")]
-    assert offered("explain", HALO, "--approach", "ma") == ["plain,many", "plain,many-joined"]
-    assert offered("predict", "exa") == ["file,exa"]
     assert "plain,--min-gain" in offered("predict", HALO, "--min")
-
-
-def test_completion_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for shell, path in FILES.items():
-        assert main(["completion", shell, "--install"]) == 0
-        assert capsys.readouterr().out.startswith(f"wrote {Path(path).expanduser()}: a new {shell} completes")
-        assert main(["completion", shell]) == 0
-        script = capsys.readouterr().out
-        assert f"_PREADY_COMPLETE={shell}_complete" in script
-        assert (tmp_path / path[2:]).read_text() == script
-    (tmp_path / ".zfunc" / "_pready").unlink()
-    (tmp_path / ".zfunc").rmdir()
-    (tmp_path / ".zfunc").write_text("")
-    assert main(["completion", "zsh", "--install"]) == 2
-    assert "cannot be made" in capsys.readouterr().err
-
-
-INTERACTIVE = {
-    "bash": ["bash", "--norc", "--noprofile", "-i"],
-    "zsh": ["zsh", "-d", "-i"],  # reads ~/.zshrc
-    "fish": ["fish", "-i"],
-}
-PREPARED = {
-    "bash": "source ~/.local/share/bash-completion/completions/pready; stty cols 200; echo rea''dy\n",
-    "zsh": "PS1='$ '; unsetopt prompt_cr prompt_sp; stty cols 200; echo rea''dy\n",
-    "fish": "function fish_prompt; echo -n '$ '; end; stty cols 200; echo rea''dy\n",
-}
-TYPED = [
-    (f"pready predict {HALO} --machine melu", f"pready predict {HALO} --machine meluxina "),
-    (f"pready sweep {HALO} --over arrivals.spr", f"pready sweep {HALO} --over arrivals.spread=#"),  # no blank
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("typed", "completed"), TYPED)
-@pytest.mark.parametrize("shell", FILES)
-def test_a_tab_in_a_shell_that_somebody_types_into(
-    shell: str, typed: str, completed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"no {shell} here")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert main(["completion", shell, "--install"]) == 0
-    (tmp_path / ".zshrc").write_text(f"{NEEDED['zsh'].partition(': ')[2]}\n")
-    ours, theirs = pty.openpty()
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    running = subprocess.Popen(
-        ["setsid", "--ctty", *INTERACTIVE[shell]], stdin=theirs, stdout=theirs, stderr=theirs,
-        env=os.environ | {"PATH": path, "TERM": "dumb", "PS1": "$ ", "COLUMNS": "200"},
-    )  # fmt: skip
-    try:
-        os.write(ours, PREPARED[shell].encode())
-        _read_until(ours, r"ready\r\n.*\$ ")
-        os.write(ours, f"{typed}\t#".encode())  # text after the tab appears once it is answered
-        seen = _read_until(ours, ".*#").rpartition("$ ")[2]
-        assert seen in (completed, f"{completed}#")
-    finally:
-        running.kill()
-        running.wait()
-        os.close(ours)
-        os.close(theirs)
-
-
-def _read_until(terminal: int, pattern: str) -> str:
-    """What the terminal shows, without control sequences, up to a pattern."""
-    seen, shown = "", ""
-    while not re.search(f"{pattern}$", shown, flags=re.DOTALL):
-        readable, _, _ = select.select([terminal], [], [], 120)
-        assert readable, f"nothing more comes behind {shown!r}"
-        seen += os.read(terminal, 4096).decode(errors="replace")
-        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
-        while "\x08" in shown:
-            shown = re.sub("[^\x08]?\x08", "", shown, count=1)
-    return shown
 
 
 # ---- libraries, standard input --------------------------------------------------------------------------------------
@@ -221,22 +127,3 @@ def test_a_workload_from_standard_input(
     Path("times.csv").write_text("1,2\n2,1\n")
     traced = b'threads = 2\nbuffer = "2 B"\n[arrivals]\nmodel = "trace"\nfile = "times.csv"\nunit = "ms"\n'
     assert said(traced)[0] == 0
-
-
-# ---- the fields of files --------------------------------------------------------------------------------------------
-
-
-def test_field_descriptions() -> None:
-    assert takes(Time) == 'a time, such as "1.22 us"'
-    assert takes(Value[Time]) == 'a value (value, interval, source, why): a time, such as "1.22 us"'
-    assert takes(tuple[int, ...] | None) == "a list of an integer"
-    names = dotted_names(Workload)
-    assert {"threads", "buffer", "compute.time", "arrivals.spread", "arrivals.file"} <= set(names)
-    assert "folder" not in names
-    tables = file_tables(Machine)
-    assert tables[0].name == ""
-    assert {t.name for t in tables} >= {"inter", "inter.segments", "threads.contention", "network"}
-    segment = next(t for t in tables if t.name == "inter.segments")
-    assert segment.fields[0].name == "from"
-    assert next(f for f in segment.fields if f.name == "L").default is None
-    assert next(f for f in segment.fields if f.name == "handshake").default == ""

@@ -1,4 +1,4 @@
-"""The fields of our files, from the tables that check them: for the reference and for shell completion."""
+"""The fields of our files, from the tables that check them: for the reference."""
 
 from __future__ import annotations
 
@@ -61,19 +61,6 @@ def file_tables(top: type[BaseModel]) -> list[FileTable]:
 
     add(top, "")
     return out
-
-
-def dotted_names(top: type[BaseModel]) -> list[str]:
-    """The dotted name of every field that holds a value, ``arrivals.spread``, each once."""
-
-    def names(table: type[BaseModel], before: str) -> list[str]:
-        out = []
-        for f in _fields(table):
-            inside = [n for inner in f.tables for n in names(inner, f"{before}{f.name}.")]
-            out += inside or [f"{before}{f.name}"]
-        return out
-
-    return list(dict.fromkeys(names(top, "")))
 
 
 def _fields(table: type[BaseModel]) -> tuple[FileField, ...]:
