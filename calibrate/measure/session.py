@@ -22,7 +22,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from pready.calibrate.measure import post_mortem
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records, environment_key
@@ -124,7 +123,7 @@ def measure(
     seed
         Of the payload pattern.
     folder
-        Of an exchange's plans; where it is given, a lost point is blamed on a rank.
+        Of an exchange's plans.
     pin
         False: threads run where the kernel likes, not each on a core of its own.
 
@@ -142,7 +141,7 @@ def measure(
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}
     with Records(out) as records:
-        session = _Session(command, environ, folder)
+        session = _Session(command, environ)
         try:
             record = session.ask("environment", START_PATIENCE_S)
             key = environment_key(record, launcher.name, settings, built.identity)
@@ -178,7 +177,7 @@ def measure(
                     raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
                 if in_a_row and done + 1 < len(missing):
                     session.close()
-                    session = _Session(command, environ, folder)
+                    session = _Session(command, environ)
                     session.ask("environment", START_PATIENCE_S)
             return _outcome(key, len(missing), failures, len(missing))
         except _Lost as lost:
@@ -224,10 +223,7 @@ class _Lost(Exception):
 class _Session:
     """A running `pready-bench points=-`."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], folder: Path | None = None) -> None:
-        self._folder = folder
-        if folder is not None:
-            post_mortem.clear(folder)
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._words: deque[str] = deque(maxlen=30)
         self._records: queue.Queue[dict[str, Any] | None] = queue.Queue()
         try:
@@ -274,21 +270,14 @@ class _Session:
             self._process.stdin.flush()
             record = self._records.get(timeout=patience_s)
         except queue.Empty:
-            blamed = self._blame(silent=True)  # before its ranks are ended
             self.close(politely=False)
-            raise _Lost(self._last(f"{blamed}no answer for {patience_s:.0f} s")) from None
+            raise _Lost(self._last(f"no answer for {patience_s:.0f} s")) from None
         except OSError:
             record = None
         if record is None:
             self.close()
-            blamed = self._blame(silent=False)
-            raise _Lost(self._last(f"{blamed}ended with exit status {self._process.returncode}"))
+            raise _Lost(self._last(f"ended with exit status {self._process.returncode}"))
         return record
-
-    def _blame(self, *, silent: bool) -> str:
-        if self._folder is None:
-            return ""
-        return f"{post_mortem.blame(post_mortem.read(self._folder), ' '.join(self._words), silent=silent)}; "
 
     def _last(self, what: str) -> str:
         return "\n".join([what, *self._words])

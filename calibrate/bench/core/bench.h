@@ -39,7 +39,7 @@ typedef struct {
     FILE *out;        /* rank 0 only */
     uint64_t seed;
     const char *tool;   /* version of the caller, as passed in */
-    const char *folder; /* of plans and boards, as passed in; may be NULL */
+    const char *folder; /* of plans, as passed in; may be NULL */
 } Bench;
 
 /* ---- cores (binding.c) ------------------------------------------------------------------------------------------ */
@@ -178,12 +178,6 @@ void run_list(Run *run, const char *name, const double *values, long rows, long 
 int measure_point(Run *run);
 /* What measure_point does once nothing is refused, with all ranks of run->bench. */
 int take_samples(Run *run);
-
-/* board.c: the state of this rank, to explain a run that has died or hangs */
-typedef enum { IDLE, STARTING, RECEIVING, COMPUTING, FINISHING, CHECKING } Doing;
-void board_open(const Bench *b);
-void board_point(void);
-void board_note(long iteration, int phase, Doing doing);
 
 /* clock.c */
 typedef enum { SLEEPING, SPINNING, TESTING } Waiting;

@@ -292,7 +292,6 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 2;
     }
-    board_open(&b);
     if (b.rank == 0) {
         b.out = out == NULL ? stdout : fopen(out, "a");
         if (b.out == NULL) {

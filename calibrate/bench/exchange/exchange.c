@@ -38,34 +38,29 @@ static const Parameter parameters[] = {
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
     {"compute_by", WORD, "auto", "auto|sleep|spin"},
     {"wait_by", WORD, "auto", "auto|poll|yield|nap"},
-    {"fault", WORD, "none", "none|crash|hang|corrupt"}, /* on purpose, to test who notices */
+    {"fault", WORD, "none", "none|corrupt"}, /* on purpose, to test who notices */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
-    {"fault_iteration", INTEGER, "0", "0 to 1000000"},
     END_OF_PARAMETERS,
 };
 
 /* ---- one iteration ---------------------------------------------------------------------------------------------- */
 
 /* One phase; returns how long the threads computed. `ready` NULL: all partitions at once. */
-static double perform(Exchange *e, long iteration, const double *ready)
+static double perform(Exchange *e, const double *ready)
 {
     exchange_reset(e);
-    board_note(iteration, e->before + e->step, STARTING);
     call(e->way->begin_receives, e);
     double start = now_s(), last = 0;
     if (e->now->receives_first) {
-        board_note(iteration, e->before + e->step, RECEIVING);
         call(e->way->wait_receives, e);
         start = now_s();
     }
     call(e->way->begin_sends, e);
-    board_note(iteration, e->before + e->step, COMPUTING);
 #pragma omp parallel num_threads(e->threads)
     {
         exchange_enter(e, e->threads);
         exchange_compute(e, omp_get_thread_num(), start, ready);
     }
-    board_note(iteration, e->before + e->step, FINISHING);
     double waited = e->patience == POLLING ? 0 : waited_for_core_s();
     call(e->way->join, e);
     if (consumes_early(e)) {
@@ -93,7 +88,7 @@ static double perform_all(Exchange *e, long iteration, bool ready_at_once)
     for (e->step = 0; e->step < e->phases; e->step++) {
         e->now = &e->phase[e->step];
         size_t row = ((size_t)iteration * (size_t)e->phases + (size_t)e->step) * (size_t)e->partitions;
-        computed += perform(e, iteration, ready_at_once ? NULL : e->ready + row);
+        computed += perform(e, ready_at_once ? NULL : e->ready + row);
     }
     return computed;
 }
@@ -104,9 +99,9 @@ typedef struct {
     int rank, from, phase; /* rank -1: all bytes are right */
 } Wrong;
 
-static bool faulty(const Exchange *e, const char *kind)
+static bool faulty(const Exchange *e)
 {
-    return run_is(e->run, "fault", kind) && run_integer(e->run, "fault_rank") == e->bench->rank;
+    return run_is(e->run, "fault", "corrupt") && run_integer(e->run, "fault_rank") == e->bench->rank;
 }
 
 static void fill(Exchange *e)
@@ -115,7 +110,7 @@ static void fill(Exchange *e)
         for (int i = 0; i < e->phase[p].sends; i++) {
             const Edge *s = &e->phase[p].send[i];
             payload_fill(e->run, e->out + s->at, s->bytes, e->bench->rank, place(e, p, s));
-            if (faulty(e, "corrupt")) {
+            if (faulty(e)) {
                 e->out[s->at + s->bytes / 2] ^= 1;
             }
         }
@@ -151,7 +146,6 @@ static Wrong check(const Exchanges *step)
     for (int k = 0; k < step->count; k++) {
         perform_all(&step->each[k], 0, true);
     }
-    board_note(0, 0, CHECKING);
     for (int k = 0; k < step->count && mine.rank < 0; k++) {
         mine = look(&step->each[k]);
     }
@@ -163,21 +157,6 @@ static Wrong check(const Exchanges *step)
 }
 
 /* ---- all iterations --------------------------------------------------------------------------------------------- */
-
-static void misbehave(const Exchange *e, long iteration)
-{
-    if (iteration != run_integer(e->run, "fault_iteration")) {
-        return;
-    }
-    if (faulty(e, "crash")) {
-        board_note(iteration, 0, STARTING);
-        abort();
-    }
-    while (faulty(e, "hang")) {
-        board_note(iteration, 0, COMPUTING);
-        pause();
-    }
-}
 
 /* Of one rank and iteration of bulk, which is what an application knows before it is ported; 0 of other ways. */
 static size_t moments(const Exchanges *step)
@@ -261,7 +240,6 @@ static double *time_all(Run *run, const Exchanges *step)
     MPI_Barrier(b->control);
     double zero = now_s();
     for (long i = 0; i < iterations; i++) {
-        misbehave(step->each, i);
         time_one(step, i, zero, own + (size_t)i * fields(step));
     }
     MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, b->control);
@@ -338,14 +316,12 @@ static int whole(Run *run)
     Exchanges step = {NULL, 0};
     char reason[MAX_REASON] = "";
     int status;
-    board_point();
     if (!plan_read(&step, run, reason)) {
         status = refuse(run, REFUSED_ERROR, reason);
     } else {
         const char *why = unable(&step, reason);
         status = why == NULL ? perform_checked(run, &step) : refuse(run, REFUSED_UNSUPPORTED, why);
     }
-    board_note(-1, 0, IDLE);
     return status;
 }
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import signal
-import threading
-import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,13 +15,12 @@ import pytest
 from machines import ideal
 from real_mpi import LIBRARIES, benchmark
 
-from pready.calibrate.measure import post_mortem
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.exchange_plan import Edge, ExchangePlan, StepPlan, step_plan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, read
-from pready.calibrate.measure.session import MeasureError, Outcome, measure
+from pready.calibrate.measure.session import Outcome, measure
 from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
@@ -251,24 +247,6 @@ def test_what_an_exchange_of_a_step_cannot_is_said_of_it() -> None:
         step_plan(odd, 1, 0)
 
 
-# ---- boards ---------------------------------------------------------------------------------------------------------
-
-
-def rank(number: int, *, iteration: int = 5, phase: int = 0, doing: int = 4, ended: int = 0) -> post_mortem.Rank:
-    return post_mortem.Rank(number, 1000 + number, 1, iteration, phase, doing, ended)
-
-
-def test_who_is_blamed() -> None:
-    fine = [rank(0), rank(1)]
-    crashed = post_mortem.blame([*fine, rank(2, ended=signal.SIGSEGV, doing=3)], "", silent=False)
-    assert crashed == "rank 2 (process 1002) died by SIGSEGV in iteration 5, computing and sending"
-    killed = post_mortem.blame([rank(0, ended=signal.SIGTERM), rank(1)], "PID 1001 KILLED BY SIGNAL 9", silent=False)
-    assert killed == "rank 1 (process 1001) died in iteration 5, completing its messages"
-    silent = post_mortem.blame([*fine, rank(2, iteration=4, doing=3)], "", silent=True)
-    assert silent.startswith("rank 2 (process 1002) is silent in iteration 4, computing and sending; the others: in")
-    assert post_mortem.blame([], "", silent=True) == "no rank has begun"
-
-
 # ---- real MPI -------------------------------------------------------------------------------------------------------
 
 RANKS = 4
@@ -459,54 +437,13 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("crash", "rank 2 .* died by SIGABRT in iteration 3, starting an iteration"),
-        (
-            "hang",
-            "rank 2 .* is silent in iteration 3, computing and sending; the others: in iteration [34], completing",
-        ),
-        ("corrupt", "wrong bytes: rank [0-3] received from rank 2 what was not sent"),
-    ],
-)
-def test_a_rank_that_goes_wrong_is_named_with_its_step(
-    started: tuple[Launcher, Built], tmp_path: Path, fault: str, said: str
-) -> None:
+def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 6, seed=0)
-    wrong = {"approach": "single", "fault": fault, "fault_rank": 2, "fault_iteration": 3}
-    outcome = performed(started, plan, tmp_path, [wrong, {"approach": "single"}], patience_s=8.0)
+    wrong = {"approach": "single", "fault": "corrupt", "fault_rank": 2}
+    outcome = performed(started, plan, tmp_path, [wrong, {"approach": "single"}])
     (reason,) = outcome.failures.values()
-    assert re.match(said, reason), reason
-    assert outcome.measured == 1  # what comes after is measured all the same
-
-
-@pytest.mark.thorough
-def test_a_killed_rank_is_named(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4000, seed=0)
-    folder = tmp_path / "plans"
-
-    def kill() -> None:
-        for _ in range(600):
-            there = [r for r in post_mortem.read(folder) if r.rank == 1 and r.iteration > 2] if folder.exists() else []
-            if there:
-                os.kill(there[0].pid, signal.SIGKILL)
-                return
-            time.sleep(0.1)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
-        (reason,) = outcome.failures.values()
-    except MeasureError as error:
-        reason = str(error)
-    killer.join()
-    # Hydra kills the others without a word to them: then nobody can tell which of them was first.
-    assert re.match(r"rank 1 \(process \d+\) died in iter|one of [2-4] ranks was killed.* rank \d \(process", reason), (
-        reason
-    )
-    assert "in iteration" in reason
+    assert re.match("wrong bytes: rank [0-3] received from rank 2 what was not sent", reason), reason
+    assert outcome.measured == 1
 
 
 @pytest.mark.thorough
