@@ -40,9 +40,7 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
     """
     need("ipywidgets", "pready.explore", extra="notebook")
     widgets = import_module("ipywidgets")
-    on, what = as_machine(machine), as_workload(workload)
-    if what.exchanges is not None:
-        raise PreadyError("sliders over several exchanges per step", valid="one of its parts, or pready.sweep")
+    on, what = for_sliders(machine, workload)
     sliders = {
         name: widgets.SelectionSlider(options=some, value=here, description=said, continuous_update=False)
         for name, (said, some, here) in choices(on, what).items()
@@ -56,6 +54,14 @@ def explore(machine: MachineOrName, workload: WorkloadOrFile, *, library: str | 
         slider.observe(update, names="value")
     update()
     return widgets.VBox([*sliders.values(), shown])
+
+
+def for_sliders(machine: MachineOrName, workload: WorkloadOrFile) -> tuple[Machine, Workload]:
+    """Both, read; a step of several exchanges is refused."""
+    on, what = as_machine(machine), as_workload(workload)
+    if what.exchanges is not None:
+        raise PreadyError("sliders over several exchanges per step", valid="one of its parts, or pready.sweep")
+    return on, what
 
 
 def choices(machine: Machine, workload: Workload) -> dict[str, tuple[str, list[tuple[str, Any]], Any]]:

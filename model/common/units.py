@@ -139,7 +139,8 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
     value = magnitude * factor
     if not math.isfinite(value):
         raise PreadyError(f"{field} = {shown(text)} is not finite", valid=valid)
-    return value
+    # Bytes are whole: 0.1 MB is 100000 B, whatever binary fractions make of the product.
+    return float(round(value)) if unit is Unit.SIZE and abs(value - round(value)) <= 1e-9 * abs(value) else value
 
 
 def _by_letters(name: str, unit: Unit) -> str | None:

@@ -87,7 +87,7 @@ class Workload(Fields):
         if not unlike and (self.buffer != int(self.buffer) or self.buffer % n):
             nearest = max(1, round(self.buffer / n)) * n
             raise PreadyError(
-                f"buffer = {self.buffer:g} B is not divided by "
+                f"buffer = {self.buffer:.12g} B is not divided by "
                 f"{self.threads} × {self.partitions_per_thread} = {n} user partitions",
                 valid=f"a multiple of {n} B, such as {nearest} B",
             )

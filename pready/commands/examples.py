@@ -51,6 +51,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready explain examples/halo3d.toml --machine bebop --library openmpi-persist",
         "pready explain examples/halo3d.toml --approach many:8 --engine timeline --seed 1",
     ),
+    "explore": (
+        "pready explore examples/halo3d.toml --machine niagara",
+        "pready explore examples/laggard.toml --library openmpi-persist --seed 1 -o sliders.ipynb --no-open",
+    ),
     "gain": (
         'pready gain --threads 8 --theta 8 --bandwidth "25 GB/s" --gamma "1000 us/MB" --explain',
         'pready gain --threads 8 --bandwidth "25 GB/s" --ai 5 --ci 1 --frequency "3.5 GHz" --epsilon 0.04 --delta 0.1 '

@@ -21,7 +21,7 @@ def answer(prediction: Prediction) -> list[Text]:
     """Paragraphs: the verdict; how sure; why; what to call and set; where else it pays."""
     advice = prediction.advice
     out = [_headline(prediction)]
-    if same := dict.fromkeys(r.name for r in advice.as_good):
+    if advice.verdict != "do not port" and (same := dict.fromkeys(r.name for r in advice.as_good)):
         out[0].append(f" As good: {', '.join(same)}.")
     if sure := how_sure(advice):
         out.append(Text(sure))

@@ -25,6 +25,9 @@ from pready.model.common.units import Unit, format_bandwidth, format_size, forma
         ("1.22 μs", Unit.TIME, 1.22e-6),  # Greek mu
         ("1e-3s", Unit.TIME, 1e-3),
         ("100 us/MB", Unit.TIME_PER_BYTE, 1e-10),
+        ("512000.00000000006 B", Unit.SIZE, 512000.0),  # what a product in binary makes
+        ("0.3 MB", Unit.SIZE, 300000.0),
+        ("1.5 B", Unit.SIZE, 1.5),
         ("3.5 GHz", Unit.FREQUENCY, 3.5e9),
         ("2 min", Unit.TIME, 120.0),
     ],
