@@ -16,7 +16,7 @@ from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations import metrics
 from pready.model.result.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
-from pready.model.result.interval import steady
+from pready.model.result.interval import enough
 from pready.model.result.prediction import Advice, ApproachPrediction, Verdict
 from pready.model.result.verdict import (
     FIRMNESS,
@@ -41,8 +41,8 @@ FASTER = 1 + 1e-9
 """η from which on an approach is faster: more than times are rounded to."""
 
 
-DEEPEST = 512
-"""Most draws of the machine for the interval of what is advised."""
+LEAST_DEEP, DEEPEST = 64, 512
+"""Least and most draws of the machine for the interval of what is advised."""
 MOST_DRAWN_MESSAGES = 120_000_000
 """Of all these draws together."""
 
@@ -95,14 +95,15 @@ def interfaces(rows: Sequence[Standing]) -> list[Interface]:
     return list(dict.fromkeys(p.approach.interface for p in rows))
 
 
-def deep(evaluation: Evaluation, approach: Approach) -> Evaluation:
-    """The same with so many draws that the interval of the saving is known to a twentieth of its width."""
+def deep(evaluation: Evaluation, approach: Approach, min_gain: float = MIN_GAIN) -> Evaluation:
+    """The same with so many draws that more would not turn the verdict, nor change the interval much (`enough`)."""
     base = evaluation.workload.baseline
     most = min(DEEPEST, max(evaluation.draws_made, MOST_DRAWN_MESSAGES // max(evaluation.messages_of_a_draw, 1)))
-    out, draws = evaluation.with_draws(most), min(64, most)
+    out, draws = evaluation.with_draws(most), min(LEAST_DEEP, most)
     while True:
         out.prepare_drawn({base: draws, approach: draws})
-        if draws >= most or steady(out.saving(approach).draws):
+        saving = out.saving(approach)
+        if draws >= most or enough(saving.draws, *saving.interval(), 100 * min_gain):
             return out
         draws = min(2 * draws, most)
 

@@ -250,7 +250,7 @@ def _answered(
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
     best, others = best_and_as_good(evaluation, rows, min_gain)
-    drawn = deep(evaluation, best.approach) if deciding and evaluation.draws is None else evaluation
+    drawn = deep(evaluation, best.approach, min_gain) if deciding and evaluation.draws is None else evaluation
     if drawn is not evaluation:
         deeper = drawn.predict(best.approach)
         rows[rows.index(best)], best = deeper, deeper

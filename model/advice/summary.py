@@ -79,7 +79,7 @@ def outcome(
     able = approaches(machine, workload, profile)
     rows = evaluation.predict_all(able if every else _in_question(evaluation, able, min_gain))
     best, _ = best_and_as_good(evaluation, rows, min_gain)
-    deeper = deep(evaluation, best.approach).predict(best.approach)
+    deeper = deep(evaluation, best.approach, min_gain).predict(best.approach)
     rows[rows.index(best)], best = deeper, deeper
     pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
     return Outcome(

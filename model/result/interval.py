@@ -69,3 +69,12 @@ def steady(drawn: Array) -> bool:
         return True
     kurtosis = mean(squares * squares) / variance**2
     return math.sqrt(max(kurtosis - 1, 0.0) / (4 * n)) <= UNSTEADY
+
+
+def enough(drawn: Array, low: float, high: float, limit: float) -> bool:
+    """Are there so many draws that more would change neither a verdict nor much of their interval?
+
+    It lies further from the verdict's limit than it is wide, or its width is known (`steady`). That of few draws is as
+    honest as that of many: one more lies in it as often.
+    """
+    return max(low - limit, limit - high) >= high - low or steady(drawn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, App
 from pready.model.common.normal import student95
 from pready.model.engine.rows import Saving, blocks_of, left_open
 from pready.model.engine.simulation import Simulation
-from pready.model.result.interval import interval, steady
+from pready.model.result.interval import enough, interval, steady
 from pready.model.result.verdict import INDISTINCT, Stands, as_good, best_port, simplest, verdict
 
 RMA = BY_KEY["rma-single-active"].into(8)
@@ -138,3 +140,41 @@ def test_a_width_is_steady_from_as_many_draws_as_theory_says() -> None:
         assert np.mean([steady(rng.normal(0, 1, n)) for _ in range(200)]) == pytest.approx(expected, abs=0.05)
     assert steady(np.full(10, 3.0))
     assert not steady(rng.normal(0, 1, 10))
+
+
+def until_enough(rng: np.random.Generator, draw: Callable[[int], np.ndarray], limit: float) -> tuple[int, float, float]:
+    """As `pready.model.advice.advise.deep` draws."""
+    drawn, n = draw(512), 64
+    while True:
+        low, high = interval(drawn[:n], float(np.median(drawn[:n])), signed=True)
+        if n == 512 or enough(drawn[:n], low, high, limit):
+            return n, low, high
+        n *= 2
+
+
+@pytest.mark.parametrize("limit", [-12.0, 2.0, 5.0, 20.0])
+@pytest.mark.parametrize("tail", [False, True])
+def test_who_stops_drawing_where_a_verdict_is_clear_misses_no_more(limit: float, tail: bool) -> None:
+    # Normal draws, or a long tail on one side. Intervals are 4 and 7 wide; limits are in them, close, and far.
+    rng = np.random.default_rng(5)
+
+    def draw(n: int) -> np.ndarray:
+        return 4 - rng.gumbel(0, 1.3, n) if tail else rng.normal(5, 1, n)
+
+    found = [until_enough(rng, draw, limit) for _ in range(1500)]
+    truth = draw(len(found))
+    held = np.mean([low <= t <= high for (_, low, high), t in zip(found, truth, strict=True)])
+    assert held == pytest.approx(0.95, abs=0.015)
+    # Far away, few draws do; within, as many as make the width steady.
+    assert (np.mean([n for n, _, _ in found]) < 70) == (abs(limit) > 10)
+
+
+def test_draws_are_enough_where_nothing_turns() -> None:
+    wide = np.random.default_rng(1).normal(0, 1, 64)
+    assert not steady(wide)
+    assert enough(wide, 2.0, 3.0, 1.0)
+    assert not enough(wide, 1.9, 3.0, 1.0)
+    assert enough(wide, -1.0, 0.0, 1.0)
+    assert not enough(wide, -1.0, 0.1, 1.0)
+    assert not enough(wide, 0.9, 1.1, 1.0)
+    assert enough(np.full(64, 3.0), 0.9, 1.1, 1.0)
