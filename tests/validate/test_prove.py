@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
@@ -23,7 +20,7 @@ from synthetic_cluster import cluster, rows
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Point, read
+from pready.calibrate.measure.raw_file import Point
 from pready.calibrate.measure.session import Outcome
 from pready.cli import main
 from pready.commands.prove import home_of
@@ -484,28 +481,6 @@ buffer = "8 KiB"
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_real_mpi_performs_a_thread_grid(
-    library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
-) -> None:
-    file, out = tmp_path / "grid.toml", tmp_path / "proof"
-    file.write_text(
-        'format = 2\nthreads = 4\nthread_grid = [2, 2, 1]\npattern = "halo3d"\ngrid = [2, 2]\nbuffer = "4 KiB"\n'
-        'receiver = "computing"\narrivals = { model = "laggard", delay = "2 ms" }\n'
-    )
-    words = ["prove", str(file), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
-    words += ["--library", "openmpi-persist"]
-    ways = ["many", "part:1", "rma-many-active"]  # of faces that two threads of four own: two partitions
-    assert main([*words, *(w for way in ways for w in ("--approach", way)), *launched(library, request)]) in (0, 1)
-    capsys.readouterr()
-    cases = json.loads((out / "report.json").read_text())["comparisons"][0]["cases"]
-    found = [(c["approach"], c["transport_partitions"]) for c in cases]
-    assert found == [("single", 1), ("many", 2), ("part", 1), ("rma-many-active", 2)]
-    assert main([*words, "--approach", "many:4", *launched(library, request)]) == 2
-    assert "does not divide 2 user partitions; valid: 1, 2" in capsys.readouterr().err
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_performs_a_step(
     library: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
@@ -522,45 +497,3 @@ def test_real_mpi_performs_a_step(
         assert faces["until_ready_s"] >= 3e-3
         assert ring["measured_s"] > 0
         assert faces["measured_low_s"] <= faces["measured_s"] <= faces["measured_high_s"]
-    page = (out / "index.html").read_text()
-    assert "faces" in page
-    assert "ring" in page
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_and_leaves_nothing(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    # 11 iterations of a point take 0.7 s, asleep: it is killed before, between and within points.
-    out, file = tmp_path / "proof", str(file_of(tmp_path, compute='{ time = "60 ms" }'))
-    words = [
-        *(sys.executable, "-m", "pready", "prove", file, "--machine", "meluxina", "-o", str(out)),
-        *("--budget", "15 s", "--approach", "many", *launched("mpich", request)),
-    ]
-    rng, kept = np.random.default_rng(1), 0
-    for _ in range(10):
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=float(rng.uniform(0.5, 5.0)))
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.wait()
-        raw = out / "raw" / session.RAW
-        points = len(read(raw).points) if raw.exists() else 0
-        assert points >= kept  # nothing that was there is lost
-        kept = points
-    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    for _ in range(200):
-        left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _names(p, "pready-bench", str(out))]
-        if not left:
-            break
-        time.sleep(0.1)
-    assert left == []
-    assert len(read(out / "raw" / session.RAW).points) == 2 * design.ROUNDS
-
-
-def _names(path: Path, *words: str) -> bool:
-    try:
-        line = path.read_bytes().decode(errors="replace")
-    except OSError:
-        return False
-    return all(word in line for word in words)

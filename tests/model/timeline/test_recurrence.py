@@ -267,18 +267,6 @@ def test_receiving_delays_a_partition_by_no_more_than_one_receive_for_each_messa
     assert -1e-12 * one <= two - one <= most * (1 + 1e-9) + 1e-15
 
 
-def test_two_ways_are_halos_and_lists() -> None:
-    def two_way(**pattern: Any) -> bool:
-        w = validated(Workload, {"threads": 1, "buffer": "1 KiB", **pattern}, "w")
-        return setting_of(ideal(), w).two_way
-
-    assert two_way(pattern="halo3d")
-    assert two_way(pattern="halo3d26")
-    assert two_way(pattern="neighbours", neighbours=3)
-    assert not two_way(pattern="pt2pt")
-    assert not two_way(pattern="sweep3d")
-
-
 # Sends as applications have them
 
 
