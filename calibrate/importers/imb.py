@@ -22,7 +22,6 @@ from pready.calibrate.importers.text import (
     Provenance,
     lines,
     number,
-    uses_decimal_comma,
     whole,
 )
 from pready.model.common.errors import shown
@@ -106,15 +105,14 @@ def _times(columns: list[str], rows: list[tuple[Line, list[str]]]) -> dict[float
     at = next((names.index(name) for name in ("t[usec]", "t_avg[usec]") if name in names), None)
     if at is None:
         raise rows[0][0].error(f"columns = {shown(', '.join(columns))}", "one of t[usec] and t_avg[usec]")
-    comma = uses_decimal_comma([t for _, row in rows for t in row[2:]])
     found: dict[float, list[float]] = {}
     for line, row in rows:
         size = float(whole(row[0], "#bytes", line))
         if "#repetitions" in names:
             whole(row[names.index("#repetitions")], "#repetitions", line, least=1)
-        time = number(row[at], columns[at], line, decimal_comma=comma)
+        time = number(row[at], columns[at], line)
         if "mbytes/sec" in names:
-            rate = number(row[names.index("mbytes/sec")], "Mbytes/sec", line, decimal_comma=comma, zero=True)
+            rate = number(row[names.index("mbytes/sec")], "Mbytes/sec", line, zero=True)
             if abs(rate - size / time) > AGREE * rate + 0.006 * (1 + size / time**2):
                 raise line.error(
                     f"{columns[at]} = {row[at]} and Mbytes/sec = {rate:g} contradict {size:g} B",

@@ -27,7 +27,6 @@ from pready.calibrate.importers.text import (
     lines,
     number,
     read,
-    uses_decimal_comma,
     whole,
 )
 from pready.model.common.errors import shown
@@ -171,11 +170,10 @@ def _tables(all_lines: list[Line]) -> dict[str, _Rows]:
 
 
 def _callsites(rows: _Rows) -> tuple[SentMessages, ...]:
-    comma = uses_decimal_comma([t for _, row in rows for t in row[4:]])
     found = []
     for line, (name, site, rank, count, most, mean, least, total) in rows:
         sizes = [
-            number(value, field, line, decimal_comma=comma, zero=True)
+            number(value, field, line, zero=True)
             for field, value in (("Max", most), ("Mean", mean), ("Min", least), ("Sum", total))
         ]
         if rank == "*":
@@ -196,27 +194,25 @@ def _callsites(rows: _Rows) -> tuple[SentMessages, ...]:
 
 
 def _aggregate(rows: _Rows) -> tuple[SentMessages, ...]:
-    comma = uses_decimal_comma([t for _, row in rows for t in row[3:]])
     return tuple(
         SentMessages(
             call,
             whole(site, "Site", line),
             None,
             whole(count, "Count", line),
-            mean=number(average, "Avrg", line, decimal_comma=comma, zero=True),
-            total=number(total, "Total", line, decimal_comma=comma, zero=True),
+            mean=number(average, "Avrg", line, zero=True),
+            total=number(total, "Total", line, zero=True),
         )
         for line, (call, site, count, total, average, _) in rows
     )
 
 
 def _times(rows: _Rows) -> tuple[FloatArray, FloatArray]:
-    comma = uses_decimal_comma([t for _, row in rows for t in row[1:]])
     app, mpi = [], []
     for line, (task, app_time, mpi_time, _) in rows:
         if task == "*":
             continue
         whole(task, "Task", line)
-        app.append(number(app_time, "AppTime", line, decimal_comma=comma, zero=True))
-        mpi.append(number(mpi_time, "MPITime", line, decimal_comma=comma, zero=True))
+        app.append(number(app_time, "AppTime", line, zero=True))
+        mpi.append(number(mpi_time, "MPITime", line, zero=True))
     return np.array(app, dtype=np.float64), np.array(mpi, dtype=np.float64)

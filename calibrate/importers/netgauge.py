@@ -20,7 +20,6 @@ from pready.calibrate.importers.text import (
     Provenance,
     lines,
     number,
-    uses_decimal_comma,
     whole,
 )
 from pready.model.common.errors import shown
@@ -94,7 +93,6 @@ def _table(
     """
     needed = [i for i, name in enumerate(columns) if name not in ("L", "o_s", "g", "G", "lsqu(g,G)")]
     skipped = derived = 0
-    comma = uses_decimal_comma([t for _, row in rows for t in row[2:]])
     found: dict[float, list[float]] = {}
     for line, printed in rows:
         if len(printed) != len(columns):
@@ -111,7 +109,7 @@ def _table(
         size = float(whole(row[0], "size", line))
         n = float(whole(row[1], "n", line, least=2, largest=10**6))
         values = [
-            1e-6 * number(t, name, line, decimal_comma=comma, negative=i >= 3)
+            1e-6 * number(t, name, line, negative=i >= 3)
             for i, (t, name) in enumerate(zip(row[2:], columns[2:], strict=True))
         ]
         made = [size, n, *values]

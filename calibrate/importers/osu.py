@@ -31,7 +31,6 @@ from pready.calibrate.importers.text import (
     lines,
     number,
     refuse_cut,
-    uses_decimal_comma,
     whole,
 )
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
@@ -289,7 +288,6 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
     if median is not None and section.test != "osu_mbw_mr":
         column = median
         notes.append(f"the medians (P50) of {section.test} were used, not its means")
-    comma = uses_decimal_comma([t for _, row in section.rows for t in row[1:]])
     found: list[tuple[Line, float, float]] = []
     zeros = failed = 0
     before: Line | None = None
@@ -304,7 +302,7 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
         before = line
         size = float(whole(row[0], "size", line))
         rate = section.test in _RATES
-        value = number(row[column], section.columns[column], line, decimal_comma=comma, zero=rate)
+        value = number(row[column], section.columns[column], line, zero=rate)
         if value == 0:
             zeros += 1
             continue
@@ -312,7 +310,7 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
             failed += 1
             continue
         if section.test == "osu_mbw_mr":
-            _agree(section, line, row, size, value, comma)
+            _agree(section, line, row, size, value)
         found.append((line, size, value))
     if failed:
         notes.append(f"{failed} rows of {section.test} whose validation failed were left out")
@@ -321,11 +319,11 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
     return found
 
 
-def _agree(section: _Section, line: Line, row: list[str], size: float, rate: float, comma: bool) -> None:
+def _agree(section: _Section, line: Line, row: list[str], size: float, rate: float) -> None:
     names = [name.lower() for name in section.columns]
     if "mb/s" not in names:
         return
-    megabytes = number(row[names.index("mb/s")], "MB/s", line, decimal_comma=comma, zero=True)
+    megabytes = number(row[names.index("mb/s")], "MB/s", line, zero=True)
     if abs(megabytes - rate * size / 1e6) > AGREE * megabytes + 0.006:
         raise line.error(
             f"MB/s = {megabytes:g} and Messages/s = {rate:g} do not belong to {size:g} bytes",

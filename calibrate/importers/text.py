@@ -1,7 +1,7 @@
 """Other people's files, read carefully: bytes to lines to fields to numbers, or one clear line.
 
 Benchmark output reaches us with carriage returns, byte-order marks, UTF-16 from a Windows editor,
-Latin-1 host names, decimal commas from a German shell, and cut off where a job was killed. Every
+Latin-1 host names, and cut off where a job was killed. Every
 number is either read exactly or refused with its file, line and field; nothing is guessed.
 """
 
@@ -25,7 +25,6 @@ _MARKS = (
 )
 _PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 
 
 class ImportFormatError(PreadyError):
@@ -141,7 +140,6 @@ def number(
     field: str,
     line: Line,
     *,
-    decimal_comma: bool = False,
     zero: bool = False,
     negative: bool = False,
 ) -> float:
@@ -151,32 +149,19 @@ def number(
     ----------
     token, field
         The text, and its name in an error.
-    decimal_comma
-        Whether the file writes 1,5 for one and a half (see `uses_decimal_comma`).
     zero, negative
         Whether such values are valid.
 
     Raises
     ------
     ImportFormatError
-        Not a number, not finite, out of range, or a comma that can be read in two ways.
+        Not a number, not finite, or out of range; one with a comma, which may be read in two ways.
     """
     bound = "any sign" if negative else "at least 0" if zero else "greater than 0"
     valid = f"a finite number, {bound}"
-    text = token
-    if "," in token:
-        if _DECIMAL_COMMA.fullmatch(token) and decimal_comma:
-            text = token.replace(",", ".")
-        elif _THOUSANDS.fullmatch(token) and "." in token and not decimal_comma:
-            text = token.replace(",", "")
-        elif _DECIMAL_COMMA.fullmatch(token):
-            raise line.error(
-                f"{field} = {shown(token)} can be read in two ways: decimal comma or thousands",
-                "a decimal point",
-            )
-    if not _PLAIN.fullmatch(text) or len(text) > 40:
+    if not _PLAIN.fullmatch(token) or len(token) > 40:
         raise line.error(f"{field} = {shown(token)} is not a number", valid)
-    value = float(text)
+    value = float(token)
     if value != 0 and not LEAST <= abs(value) <= MOST:
         raise line.error(f"{field} = {shown(token)}", f"{bound}, and 0 or {LEAST:g} to {MOST:g} in size")
     if (value < 0 and not negative) or (value == 0 and not (zero or negative)):
@@ -199,19 +184,6 @@ def whole(token: str, field: str, line: Line, *, largest: int = 1 << 50, least: 
     return int(text)
 
 
-def uses_decimal_comma(tokens: list[str]) -> bool:
-    """Whether these values (not sizes) come from a locale that writes 1,5.
-
-    Some comma is followed by other than three digits, and no point occurs anywhere.
-    """
-    with_comma = [t for t in tokens if "," in t]
-    return (
-        bool(with_comma)
-        and not any("." in t for t in tokens)
-        and any(_DECIMAL_COMMA.fullmatch(t) and len(re.split(r"[eE]", t.split(",")[1])[0]) != 3 for t in with_comma)
-    )
-
-
 def refuse_cut(line: Line, before: Line | None) -> None:
     """Raises when a last row has no line end and its last number may have lost digits.
 
@@ -223,9 +195,9 @@ def refuse_cut(line: Line, before: Line | None) -> None:
 
 
 def _decimals(line: Line) -> int | None:
-    """How many decimals the last field has; None if it has no decimal point (or comma)."""
-    parts = re.split(r"[.,]", line.text.split()[-1])
-    return len(parts[-1]) if len(parts) > 1 else None
+    """How many decimals the last field has; None if it has no decimal point."""
+    _, point, decimals = line.text.split()[-1].partition(".")
+    return len(decimals) if point else None
 
 
 def _one_line(text: str) -> str:

@@ -20,7 +20,7 @@ from pready.calibrate.importers.summary import lines_of
 from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields
-from pready.calibrate.machine.merge import Merged, merged, sealed
+from pready.calibrate.machine.merge import Merged, merged
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol_borders import Border, with_border, with_rendezvous, without_negative_lines
 from pready.calibrate.machine.team_costs import CONTENTION_BY_LIBRARY
@@ -28,7 +28,7 @@ from pready.model.approach import libraries
 from pready.model.machine.machine import Fabric, Library, Machine
 from pready.model.machine.path import NetworkPath
 from pready.model.machine.transports import SHARED_MEMORY, Transport, transport
-from pready.model.machine.writing import document
+from pready.model.machine.writing import document, dumps
 from pready.model.toml.dotted import steps
 from pready.model.toml.reading import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
 from pready.model.version import VERSION
@@ -53,7 +53,7 @@ class FromFiles:
     def text(self) -> str:
         """The machine file."""
         told = (*self.summary, *(f"Note: {n}" for n in self.notes))
-        return sealed(self.machine, "\n".join([f"Written by pready {VERSION} calibrate from {self.origin}.", *told]))
+        return dumps(self.machine, "\n".join([f"Written by pready {VERSION} calibrate from {self.origin}.", *told]))
 
 
 class Fitted(NamedTuple):

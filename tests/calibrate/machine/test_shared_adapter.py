@@ -14,7 +14,6 @@ from machines import ideal
 from real_mpi import LIBRARIES, benchmark
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.merge import edited, sealed
 from pready.calibrate.machine.shared_adapter import (
     HEAD,
     LARGE,
@@ -127,14 +126,13 @@ def test_one_rank_alone_is_too_little() -> None:
         of_served([s for s in served(8, own=US, gap=US) if s.pairs == 1])
 
 
-def test_a_file_is_noted_once_and_stays_sealed() -> None:
-    text = sealed(ideal(), f"Written by a test.\n{UNMEASURED}")
+def test_a_file_is_noted_once() -> None:
+    text = dumps(ideal(), f"Written by a test.\n{UNMEASURED}")
     assert text.count(HEAD) == 1
     once = noted(text, ("one", "two"))
     assert once.count(f"# {HEAD}") == 2
     assert UNMEASURED not in once
     assert noted(noted(text, ("before",)), ("one", "two")) == once
-    assert not edited(once)
     assert once.index(f"# {HEAD}two") < once.index("format = 1")
 
 
