@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import chain
+from itertools import accumulate, chain
 from textwrap import fill, wrap
 from typing import Any
 
@@ -68,7 +68,7 @@ def has_program(interface: Interface, language: str = "c") -> bool:
     return fits[language]
 
 
-def _refuse(workload: Workload, approaches: Sequence[Approach], language: str) -> None:
+def _refuse(workload: Workload, approaches: Sequence[Approach], library: LibraryProfile, language: str) -> None:
     for approach in approaches:
         if not has_program(approach.interface, language):
             known = dict.fromkeys(i.key for i in INTERFACES if has_program(i, language) and not i.active_message)
@@ -78,17 +78,48 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], language: str) -
     keys = {a.interface.key for a in approaches}
     if len(keys) > 1:
         raise PreadyError(f"a program has one interface, not {', '.join(sorted(keys))}", valid="one --approach for all")
-    if any(w.consume is not None for w in workload.parts):
-        raise PreadyError("consume has no program: what is received is not worked on", valid="no consume")
-    if any(w.receive_partitions is not None for w in workload.parts):
-        raise PreadyError("receive_partitions has no program: both ends have as many", valid="no receive_partitions")
-    if any(w.weights is not None for w in workload.parts):
-        raise PreadyError("thread_shares has no program: all parts of a buffer are alike", valid="no thread_shares")
     if any(w.thread_grid is not None for w in workload.parts):
         raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
+    for part, approach in zip(workload.parts, approaches, strict=True):
+        _refuse_parts(part, approach, library)
+    beyond = {
+        "consume": any(w.consume is not None for w in workload.parts),
+        "receive_partitions": any(w.receive_partitions is not None for w in workload.parts),
+        "thread_shares": any(w.weights is not None for w in workload.parts),
+    }
+    for name in (n for n, given in beyond.items() if given and language != "c"):
+        raise PreadyError(f"{name} has no program in {NAMES[language]}", valid="--language c")
     if language != "c" and (len(workload.parts) > 1 or workload.pattern == "sweep3d"):
         what = "a step of several exchanges" if len(workload.parts) > 1 else "pattern = 'sweep3d'"
         raise PreadyError(f"{what} has no program in {NAMES[language]}", valid="--language c")
+
+
+def _refuse_parts(workload: Workload, approach: Approach, library: LibraryProfile) -> None:
+    """Messages that do not consist of what threads mark ready or work on."""
+    received, partitioned = workload.receive_partitions, approach.interface.partitioned
+    if partitioned and workload.weights is not None:
+        raise PreadyError(
+            f"approach = '{approach.interface.key}' with thread_shares: MPI_Psend_init has partitions of one size",
+            valid="an approach of messages or puts, such as 'many', or no thread_shares",
+        )
+    if received is None or workload.consume is None:
+        return
+    if partitioned and library.told_if_alike and _messages(workload, approach) != received:
+        raise PreadyError(
+            f"{_messages(workload, approach)} partitions sent, {received} received and worked on (consume): "
+            f"MPI_Parrived of {library.name} tells of others",
+            valid=f"as many at both ends: --approach {approach.interface.key}:{received}",
+        )
+    if not partitioned and received % approach.messages:
+        raise PreadyError(
+            f"{approach.messages} messages do not divide {received} receive_partitions",
+            valid="a divisor of them, where a receiver works on each (consume)",
+        )
+
+
+def _messages(workload: Workload, approach: Approach) -> int:
+    """Of a buffer, as the program sends it."""
+    return workload.n_partitions if approach.interface is PART_AM else approach.messages
 
 
 def program(
@@ -112,20 +143,20 @@ def program(
     PreadyError
         An approach that no program is written for, or a workload that cannot be performed.
     """
-    _refuse(workload, approaches, language)
+    _refuse(workload, approaches, library, language)
     parts, plans = workload.parts, step_plan(workload, 1, seed).exchanges
     interface = approaches[0].interface
-    messages = [
-        w.n_partitions if a.interface is PART_AM else a.messages for w, a in zip(parts, approaches, strict=True)
-    ]
+    messages = [_messages(w, a) for w, a in zip(parts, approaches, strict=True)]
     kinds = [_kind(*one) for one in zip(parts, of_a_step(workload), plans, messages, strict=True)]
+    consumed = any(w.consume is not None for w in parts)
+    received = interface.partitioned and any(w.receive_partitions is not None for w in parts)
     first = plans[0]
     phases = [p for plan in plans for p in plan.phases]
     sends = [[e.sender for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
     receives = [[e.receiver for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
     counts = "/".join(map(str, dict.fromkeys(messages)))
     several = len(parts) > 1
-    words = _words(several, stepped=several or len(phases) > 1)
+    words = _words(several, stepped=several or len(phases) > 1, received=received)
     axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
     many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
     ported = f"{interface.name}, {counts} of each buffer"
@@ -154,6 +185,10 @@ def program(
         "steps": len(phases),
         "part": interface.partitioned,
         "many": many,
+        "weighted": any(w.weights is not None for w in parts),
+        "consumed": consumed,
+        "early": consumed and splits,
+        "received": received,
         "own": many and interface.completes == "threads",
         "splits": splits,
         "rma": interface.one_sided,
@@ -190,9 +225,12 @@ def _one_line(name: str) -> str:
 
 def _explained(workload: Workload, interface: Interface, counts: str) -> str:
     """What today's half and the ported half do."""
+    unlike = ", of different sizes" if any(w.weights is not None for w in workload.parts) else ""
+    worked_on = any(w.consume is not None for w in workload.parts)
+    after = ", and threads work on what has come" if worked_on else ""
     today = (
-        f"A rank's {workload.threads} threads own as many partitions each of every buffer. Today all threads meet, "
-        "then one sends each buffer in one message. Ported, "
+        f"A rank's {workload.threads} threads own as many partitions each of every buffer{unlike}. Today all threads "
+        f"meet, then one sends each buffer in one message{after}. Ported, "
     )
     if not interface.splits and not interface.partitioned:
         return f"{today}the same with requests that are set up once (MPI_Send_init)."
@@ -202,19 +240,24 @@ def _explained(workload: Workload, interface: Interface, counts: str) -> str:
         return f"{said} {each}{EPOCHS[interface.sync]}."
     if interface.mechanism == "communicators":
         who = "Each thread completes its own" if interface.completes == "threads" else "One thread completes all"
-        return f"{said} {who}."
-    return said
+        said = f"{said} {who}."
+    return f"{said} What comes is worked on partition by partition, as soon as it is there." if worked_on else said
 
 
-def _words(several: bool, *, stepped: bool) -> dict[str, Any]:
+def _words(several: bool, *, stepped: bool, received: bool) -> dict[str, Any]:
     """What C calls things: a step's own where there are several, else what there is once."""
+    messages, kind = ("s->kind->messages", "s->kind->") if several else ("MESSAGES", "")
     return {
         "stepped": stepped,
         "S": "s->" if stepped else "",
         "A": "Step *s, " if stepped else "",
         "C": "s, " if stepped else "",
+        "K": kind,
         "P": "s->kind->partitions" if several else "PARTITIONS",
-        "M": "s->kind->messages" if several else "MESSAGES",
+        "M": messages,
+        "T": ("s->kind->received" if several else "RECEIVED") if received else messages,
+        "U": "s->kind->units" if several else "UNITS",
+        "B": f"{kind}before",
     }
 
 
@@ -240,10 +283,18 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
     """One exchange: its neighbours by direction of the grid, or edge by edge."""
     pattern = of.pattern(workload)
     on_grid = pattern.name not in ("pt2pt", "neighbours")
+    units, theta = workload.weights or (1,) * workload.threads, workload.partitions_per_thread
+    work_s, work_s_per_byte, consumers = plan.consume or (0.0, 0.0, 0)
     return {
         "name": _one_line(workload.name) or "the exchange",
         "partitions": workload.n_partitions,
         "messages": messages,
+        "before": _list([*map(str, accumulate((unit for unit in units for _ in range(theta)), initial=0))]),
+        "received": workload.receive_partitions or messages,
+        "units": workload.receive_partitions or workload.n_partitions,
+        "consumers": consumers,
+        "work_s": f"{work_s:.9g}",
+        "work_s_per_byte": f"{work_s_per_byte:.9g}",
         "ready": _list(times := [f"{t:.9g}" for t in plan.ready[0, 0, 0]]),
         "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,
