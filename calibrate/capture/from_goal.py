@@ -1,33 +1,27 @@
 """The step of a GOAL trace: exchanges between stretches of computing; when threads finish is given, not in the trace.
 
 A rank's exchange is what it sends until it computes again after a message that it received (of a rank that receives
-nothing, after one that it sent). Partitions, among which it computes without having received, are one exchange.
+nothing, after one that it sent). Partitions, among which it computes without having received, are one exchange. Where
+sends wait for receives of the same exchange (a tree, a ring, a collective), each round is one (`goal_rounds`).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pready.calibrate.capture.from_mpip import NEEDED
+from pready.calibrate.capture.goal_rounds import Group, Rank, Sent, find_rounds
 from pready.calibrate.capture.patterns import recognise, recognise_sweep
 from pready.calibrate.capture.repetition import LONGEST_STEP, Repetition, repetition
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.importers.goal import Goal, Operation
 from pready.model.common.errors import PreadyError
 
-
-@dataclass
-class _Group:
-    """One exchange of one rank: bytes and messages by peer, and ticks of computing by CPU since the one before."""
-
-    sent: dict[int, tuple[int, int]] = field(default_factory=dict)
-    compute: dict[int, int] = field(default_factory=dict)
-    chained: bool = False
-    """A send waits for a receive of the same exchange."""
+MOST_EXCHANGES = 64
+"""Of a step, as in a workload file."""
 
 
 def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | None, spread: str | None) -> Step:
@@ -49,7 +43,8 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
     lacking = [NEEDED[name] for name, value in given.items() if value is None]
     if threads is None or lacking:
         raise PreadyError("a GOAL trace has no threads", valid="; ".join(lacking), source=source)
-    found = [_groups(operations, rank, source) for rank, operations in enumerate(goal.ranks)]
+    read = [_groups(operations, rank, source) for rank, operations in enumerate(goal.ranks)]
+    found = [of.groups for of in read]
     lead = max(range(len(found)), key=lambda r: len(found[r]))
     if not found[lead]:
         raise PreadyError("no rank sends messages to another one", valid="a trace with sends", source=source)
@@ -67,12 +62,14 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
             )
         count = main.times
         exchanges = [[of[main.first + j : main.stop : main.period] for of in found] for j in range(main.period)]
+    chained = any(of.chained for of in read) and sweep is None
+    rounds = chained and find_rounds(goal.ranks, read) and sum(_depth(some) for some in exchanges) <= MOST_EXCHANGES
     ns = 1e-9 / goal.ticks_per_ns
     made = [
         Exchange(
-            name="" if len(exchanges) == 1 else f"exchange {number}",
-            pattern=sweep or recognise([_of_a_step(of, count) for of in some]),
-            times=np.array([[_compute(of) * ns / count] for of in some]),
+            name=name,
+            pattern=sweep or recognise([_of_a_step(of, count) for of in sent]),
+            times=np.array([[ticks * ns / count] for ticks in compute]),
             exchange_s=0.0,
             quick_s=0.0,
             in_mpi_s=0.0,
@@ -81,13 +78,33 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
             collectives=0.0,
             region="",
         )
-        for number, some in enumerate(exchanges, 1)
+        for name, sent, compute in _parts(exchanges, rounds=rounds)
     ]
-    compute = sum(e.compute_s for e in made)
-    return Step(tuple(made), len(found), 1, threads, count, compute, 1.0, True, tuple(_notes(made, exchanges)))
+    notes = tuple(_notes(made, rounds=rounds, at_once=chained and not rounds))
+    return Step(tuple(made), len(found), 1, threads, count, sum(e.compute_s for e in made), 1.0, True, notes)
 
 
-def _repetition(groups: Sequence[_Group], source: str) -> Repetition:
+def _depth(some: Sequence[Sequence[Group]]) -> int:
+    """Rounds of an exchange."""
+    return 1 + max((at for of in some for g in of for at in g.rounds), default=0)
+
+
+def _parts(
+    exchanges: Sequence[Sequence[Sequence[Group]]], *, rounds: bool
+) -> Iterator[tuple[str, list[list[Sent]], list[int]]]:
+    """Name of each exchange of the step, what each rank sends in it in each step, and how long it computes before."""
+    for number, some in enumerate(exchanges, 1):
+        exchange = "" if len(exchanges) == 1 else f"exchange {number}"
+        compute, depth = [_compute(of) for of in some], _depth(some) if rounds else 1
+        if depth == 1:
+            yield exchange, [[g.sent for g in of] for of in some], compute
+            continue
+        for at in range(depth):
+            name = f"{exchange}, round {at + 1}".removeprefix(", ")
+            yield name, [[g.rounds.get(at, {}) for g in of] for of in some], compute if at == 0 else [0] * len(some)
+
+
+def _repetition(groups: Sequence[Group], source: str) -> Repetition:
     step = repetition([tuple(sorted(g.sent.items())) for g in groups])
     step = step or repetition([tuple(sorted(g.sent)) for g in groups])
     if step is not None:
@@ -99,27 +116,29 @@ def _repetition(groups: Sequence[_Group], source: str) -> Repetition:
     )
 
 
-def _of_a_step(groups: Sequence[_Group], steps: int) -> dict[int, tuple[int, int]]:
-    sums: dict[int, tuple[int, int]] = {}
-    for group in groups:
-        for peer, (size, count) in group.sent.items():
+def _of_a_step(groups: Sequence[Sent], steps: int) -> Sent:
+    sums: Sent = {}
+    for sent in groups:
+        for peer, (size, count) in sent.items():
             before = sums.get(peer, (0, 0))
             sums[peer] = before[0] + size, before[1] + count
     return {peer: (max(1, round(size / steps)), max(1, round(count / steps))) for peer, (size, count) in sums.items()}
 
 
-def _compute(groups: Sequence[_Group]) -> int:
+def _compute(groups: Sequence[Group]) -> int:
     """Ticks of the busiest CPU."""
     cpus = {cpu for g in groups for cpu in g.compute}
     return max((sum(g.compute.get(cpu, 0) for g in groups) for cpu in cpus), default=0)
 
 
-def _notes(made: Sequence[Exchange], exchanges: Sequence[Sequence[Sequence[_Group]]]) -> list[str]:
+def _notes(made: Sequence[Exchange], *, rounds: bool, at_once: bool) -> list[str]:
     said = ["a GOAL trace has no threads: their number and spread are as given"]
     most = max(e.pattern.messages for e in made)
     if most > 1:
         said.append(f"up to {most} messages per neighbour count as one")
-    if any(g.chained for some in exchanges for of in some for g in of):
+    if rounds:
+        said.append("sends wait for receives (a tree, a ring, a collective): each round is an exchange of the step")
+    if at_once:
         said.append(
             "sends wait for receives of the same exchange (a tree, a collective): the workload sends them at once"
         )
@@ -128,14 +147,15 @@ def _notes(made: Sequence[Exchange], exchanges: Sequence[Sequence[Sequence[_Grou
     return said
 
 
-def _groups(operations: Sequence[Operation], rank: int, source: str) -> list[_Group]:
+def _groups(operations: Sequence[Operation], rank: int, source: str) -> Rank:
     """The exchanges of a rank in order; messages to itself do not count."""
-    groups: list[_Group] = []
-    current = _Group()
+    groups: list[Group] = []
+    current = Group()
     listens = any(o.kind == "recv" and o.peer != rank for o in operations)
     ends = "recv" if listens else "send"
     # The last exchange, from 1, whose messages an operation waits for; computing since then clears it.
-    received = [0] * len(operations)
+    received, part_of = [0] * len(operations), [0] * len(operations)
+    chained = False
     for at in _order(operations, rank, source):
         operation = operations[at]
         received[at] = max((received[n] for n in operation.needs), default=0)
@@ -144,19 +164,19 @@ def _groups(operations: Sequence[Operation], rank: int, source: str) -> list[_Gr
             case "calc":
                 if current.sent and received[at] == here and operation.size:
                     groups.append(current)
-                    current = _Group()
+                    current = Group()
                 current.compute[operation.cpu] = current.compute.get(operation.cpu, 0) + operation.size
                 if operation.size:
                     received[at] = 0
             case "send" if operation.peer != rank:
-                current.chained |= received[at] == here and listens
-                size, count = current.sent.get(operation.peer, (0, 0))
-                current.sent[operation.peer] = size + operation.size, count + 1
+                chained |= received[at] == here and listens
+                current.send(operation.peer, operation.size)
+        part_of[at] = len(groups) + 1
         if operation.kind == ends and operation.peer != rank:
-            received[at] = len(groups) + 1
+            received[at] = part_of[at]
     if current.sent:
         groups.append(current)
-    return groups
+    return Rank(groups, part_of, received, chained)
 
 
 def _order(operations: Sequence[Operation], rank: int, source: str) -> list[int]:

@@ -96,16 +96,47 @@ l1: recv 8b from 1 tag 0
 """
 
 
-def test_a_tree_is_a_list_of_neighbours_and_says_what_it_loses(tmp_path: Path) -> None:
+def test_a_tree_is_an_exchange_for_each_round(tmp_path: Path) -> None:
     goal = read(tmp_path, TREE)
     assert goal.messages == [(0, 1, 8, 0), (0, 2, 8, 0), (1, 3, 8, 0)]
     step = step_of_goal(goal, "t", threads=1, steps=None, spread="4 %")
-    assert step.exchanges[0].pattern.lists == (((1, 8), (2, 8)), ((3, 8),), (), ())
-    assert any("sends wait for receives of the same exchange" in note for note in step.notes)
+    assert [e.pattern.lists for e in step.exchanges] == [(((1, 8), (2, 8)), (), (), ()), ((), ((3, 8),), (), ())]
+    assert any("each round is an exchange of the step" in note for note in step.notes)
     out = tmp_path / "tree.toml"
     words = ["workload", "--from-goal", str(tmp_path / "t.goal"), "--threads", "1", "--spread", "4 %"]
     assert main([*words, "-o", str(out)]) == 0
-    assert workload.load(out).thread_time == 0
+    assert [part.thread_time for part in workload.load(out).parts] == [0, 0]
+
+
+def ring(ranks: int, rounds: int, extra: str = "") -> str:
+    """Each rank sends on what came last round: an all-gather."""
+    some = []
+    for r in range(ranks):
+        lines = [extra] if extra and not r else []
+        for k in range(rounds):
+            lines += [f"s{k}: send 64b to {(r + 1) % ranks} tag {k}", f"r{k}: recv 64b from {(r - 1) % ranks} tag {k}"]
+            lines += [f"s{k} requires r{k - 1}"] if k else []
+        some.append(f"rank {r} {{\n" + "\n".join(lines) + "\n}\n")
+    return f"num_ranks {ranks}\n" + "".join(some)
+
+
+def test_a_ring_is_a_round_for_each_message_and_ends_as_its_critical_path(tmp_path: Path) -> None:
+    rounds = 5
+    step = step_of_goal(read(tmp_path, ring(4, rounds)), "t", threads=1, steps=1, spread="4 %")
+    assert [e.name for e in step.exchanges] == [f"round {k + 1}" for k in range(rounds)]
+    assert len({e.pattern for e in step.exchanges}) == 1
+    # With computing between, nothing waits: one exchange, repeated.
+    assert len(step_of_goal(read(tmp_path, pairs(5, "2000")), "t", threads=1, steps=None, spread="0 %").exchanges) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(ring(3, 65), "more rounds than a step has exchanges"), (ring(3, 4, "x: recv 8b from 1 tag 99"), "never sent")],
+)
+def test_what_has_no_rounds_is_sent_at_once_and_says_so(tmp_path: Path, text: str, why: str) -> None:
+    step = step_of_goal(read(tmp_path, text), "t", threads=1, steps=1, spread="4 %")
+    assert len(step.exchanges) == 1, why
+    assert any("the workload sends them at once" in note for note in step.notes)
 
 
 def test_messages_keep_the_order_in_which_they_are_sent(tmp_path: Path) -> None:
