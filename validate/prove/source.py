@@ -82,13 +82,6 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
         raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
     for part, approach in zip(workload.parts, approaches, strict=True):
         _refuse_parts(part, approach, library)
-    beyond = {
-        "consume": any(w.consume is not None for w in workload.parts),
-        "receive_partitions": any(w.receive_partitions is not None for w in workload.parts),
-        "thread_shares": any(w.weights is not None for w in workload.parts),
-    }
-    for name in (n for n, given in beyond.items() if given and language != "c"):
-        raise PreadyError(f"{name} has no program in {NAMES[language]}", valid="--language c")
     if language != "c" and (len(workload.parts) > 1 or workload.pattern == "sweep3d"):
         what = "a step of several exchanges" if len(workload.parts) > 1 else "pattern = 'sweep3d'"
         raise PreadyError(f"{what} has no program in {NAMES[language]}", valid="--language c")
@@ -289,7 +282,8 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
         "name": _one_line(workload.name) or "the exchange",
         "partitions": workload.n_partitions,
         "messages": messages,
-        "before": _list([*map(str, accumulate((unit for unit in units for _ in range(theta)), initial=0))]),
+        "starts": (starts := [*accumulate((unit for unit in units for _ in range(theta)), initial=0)]),
+        "before": _list([*map(str, starts)]),
         "received": workload.receive_partitions or messages,
         "units": workload.receive_partitions or workload.n_partitions,
         "consumers": consumers,
