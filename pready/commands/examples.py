@@ -71,7 +71,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/stencil-unequal.toml --exchange pressure --explain",
         "pready predict examples/halo3d.toml --plot gain.svg --picture size",
         "pready predict examples/laggard.toml --plot map.svg --picture map",
-        "pready predict examples/halo3d.toml -o report/",
+        "pready predict examples/halo3d.toml -o report/ --picture map",
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (

@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from pready.commands import options
+from pready.files.extra import need
 from pready.files.rows import csv_text
 from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
@@ -86,9 +87,13 @@ def predict(
         raise PreadyError(
             "--engine sst is a simulation", valid="'pready simulate --engine sst', or --engine timeline or engine here"
         )
-    if kind is not None and picture is None:
-        raise PreadyError(f"--picture {kind} without --plot", valid=f"--plot {kind}.svg --picture {kind}")
-    kind = kind or picture_files.KINDS[0]
+    if kind is not None and picture is None and output is None:
+        raise PreadyError(
+            f"--picture {kind} without --plot or -o", valid=f"--plot {kind}.svg --picture {kind}, or -o FOLDER"
+        )
+    on_page, kind = kind, kind or picture_files.KINDS[0]
+    if on_page is not None and output is not None:
+        need("matplotlib", "a picture")
     if picture is not None:
         picture_files.check(picture)
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
@@ -120,7 +125,7 @@ def predict(
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
-            folder.write(output, on, what, prediction, workload)
+            folder.write(output, on, what, prediction, workload, on_page)
     if exchange is not None:
         prediction = prediction.exchanges[names.index(exchange)]
     if as_json:

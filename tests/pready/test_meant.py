@@ -175,7 +175,10 @@ def test_names_used_elsewhere_lead_to_fields_that_are_there() -> None:
 
 def test_a_picture_that_nobody_draws_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", HALO, "--picture", "map"]) == 2
-    assert "--picture map without --plot; valid: --plot map.svg --picture map" in capsys.readouterr().err
+    assert (
+        "--picture map without --plot or -o; valid: --plot map.svg --picture map, or -o FOLDER"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_error_quotes_no_control_character() -> None:

@@ -30,7 +30,9 @@ TITLES = {
     "messages": "Over buffer sizes and messages",
     "exchange": "One exchange alone, bulk above",
 }
-"""Headings of the pictures on a page; the sensitivity is a table there, and a map takes half a minute."""
+"""Headings of the pictures on each page."""
+ON_DEMAND = {"map": "Where it pays, over threads and buffer", "sensitivity": "Sensitivity"}
+"""Those that a page has if asked for: a map takes many predictions, and the sensitivity is a table there."""
 
 
 def check(path: Path) -> None:
@@ -83,14 +85,17 @@ def draw_table(path: Path, table: Table, min_gain: float, *, as_map: bool = Fals
     save(path, whatif.figure(table, min_gain))
 
 
-def prediction_pictures(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
-    """Every picture of a prediction for a page: title and SVG; none without Matplotlib."""
+def prediction_pictures(
+    machine: Machine, workload: Workload, prediction: Prediction, kind: str | None = None
+) -> list[tuple[str, str]]:
+    """The pictures of a prediction for a page, that of `kind` among them: title and SVG; none without Matplotlib."""
     if find_spec("matplotlib") is None:
         return []
     from pready.show.figures import prediction as of_prediction
     from pready.show.figures.svg import svg
 
-    drawn = ((TITLES[k], of_prediction.figure(k, machine, workload, prediction)) for k in TITLES)
+    titles = TITLES | {k: title for k, title in ON_DEMAND.items() if k == kind}
+    drawn = ((title, of_prediction.figure(k, machine, workload, prediction)) for k, title in titles.items())
     return [(title, svg(figure, alone=False)) for title, figure in drawn]
 
 

@@ -29,8 +29,18 @@ def check(folder: Path) -> None:
     make_folder(folder, (PAGE, DATA, MACHINE, WORKLOAD))
 
 
-def write(folder: Path, machine: Machine, workload: Workload, prediction: Prediction, file: str) -> None:
-    """Write the page and its data; `file` is the workload file, ``-`` for standard input."""
+def write(
+    folder: Path,
+    machine: Machine,
+    workload: Workload,
+    prediction: Prediction,
+    file: str,
+    picture: str | None = None,
+) -> None:
+    """Write the page and its data; `file` is the workload file, ``-`` for standard input.
+
+    `picture` is a kind that the page has beside the usual ones.
+    """
     check(folder)
     data = json.dumps(prediction.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     text = json.dumps(prediction.workload, indent=1, ensure_ascii=False)
@@ -41,7 +51,7 @@ def write(folder: Path, machine: Machine, workload: Workload, prediction: Predic
         machine,
         prediction,
         workload_text=text,
-        pictures=prediction_pictures(machine, workload, prediction),
+        pictures=prediction_pictures(machine, workload, prediction, picture),
         files=[name for name in (DATA, MACHINE, WORKLOAD) if name != WORKLOAD or file != "-"],
         command=shlex.join(["pready", *sys.argv[1:]]),
     )
