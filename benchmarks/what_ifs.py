@@ -3,8 +3,8 @@
 ``python benchmarks/what_ifs.py --count 150 --seed 0`` prints, of the verdicts "port", the share that is RMA, and how
 many verdicts turn if puts cost what sends cost (*parity*), if each synchronisation takes 5 us more (*epoch*), and if
 each peer costs as much as a synchronisation with one (*peers*). A verdict turns if "port" comes or goes, or if the
-advice changes to RMA or from it. Another checkout's Python runs it, too, for comparison: it uses what both have;
-``--save`` and ``--against`` compare case by case.
+advice changes to RMA or from it. It is *told* if the answer before names the input under "would turn if", or if only
+the choice among approaches changes that do as well. ``--save`` and ``--against`` compare case by case.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from pready.model.advice.predict import predict
-from pready.model.approach.interfaces import BY_KEY
+from pready.model.approach.interfaces import BY_KEY, Interface
 from pready.model.machine.machine import Machine, load
+from pready.model.result.prediction import Prediction
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
@@ -26,7 +27,8 @@ PROFILES = ("bebop", "hpc3", "lichtenberg", "manzano", "meluxina", "mutrino", "n
 LIBRARIES = (None, None, "mpich-release", "openmpi-persist")
 EPOCH_S = 5e-6
 EPOCHS = ("epoch", "flush", "window")
-PEER = "epoch_peer"
+INPUTS = {"parity": "puts", "epoch": "synchronisation of RMA", "peers": "synchronisation of RMA"}
+"""What `pready.model.advice.unknowns` calls the input of each change."""
 
 
 def what_if(rng: random.Random) -> tuple[str, str | None, dict[str, Any]]:
@@ -57,54 +59,55 @@ def what_if(rng: random.Random) -> tuple[str, str | None, dict[str, Any]]:
     return rng.choice(PROFILES), rng.choice(LIBRARIES), fields
 
 
-def _value(table: Any, name: str, seconds: float) -> Any:
-    return getattr(table, name).model_copy(update={"value": seconds, "interval": None})
+def _value(value: Any, seconds: float) -> Any:
+    """A cost that is known to be so."""
+    return value.model_copy(update={"value": seconds, "interval": None})
 
 
 def parity(machine: Machine, w: Workload) -> Machine:
-    """Puts that cost what a send of one user partition costs."""
-    put = machine.one_sided.put
-    if put is None:
+    """Puts that cost what a send costs."""
+    if machine.one_sided.put is None:
         return machine  # as they are
-    if hasattr(put, "sizes"):
-        return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"put": None})})
-    segment = machine.inter.segment(w.partition_size)
-    copy = 0.0 if segment.O_s is None else segment.O_s.value * w.partition_size
-    put = _value(machine.one_sided, "put", segment.o_s.value + copy)
-    return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"put": put})})
-
-
-def _epochs(machine: Machine, change: Any) -> Machine:
-    rma = machine.one_sided
-    new = {n: _value(rma, n, change(getattr(rma, n).value)) for n in EPOCHS if getattr(rma, n) is not None}
-    return machine.model_copy(update={"one_sided": rma.model_copy(update=new)})
+    return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"put": None})})
 
 
 def longer(machine: Machine, w: Workload) -> Machine:
     """Each synchronisation takes 5 us more."""
-    return _epochs(machine, lambda s: s + EPOCH_S)
+    rma = machine.one_sided
+    new = {n: _value(v, v.value + EPOCH_S) for n in EPOCHS if (v := getattr(rma, n)) is not None}
+    return machine.model_copy(update={"one_sided": rma.model_copy(update=new)})
 
 
 def by_peers(machine: Machine, w: Workload) -> Machine:
     """Each peer costs as much as a synchronisation with one: nothing of it is paid once for all."""
-    rma, peers = machine.one_sided, len(w.sends)
-    if peers == 1:
+    rma = machine.one_sided
+    if len(w.sends) == 1:
         return machine
-    if not hasattr(rma, PEER):
-        return _epochs(machine, lambda s: s * peers)
-    whole = _value(rma, PEER, rma.epoch.value + rma.epoch_peer.value)
-    none = {n: _value(rma, n, 0.0) for n in EPOCHS if getattr(rma, n) is not None}
-    return machine.model_copy(update={"one_sided": rma.model_copy(update={**none, PEER: whole})})
+    none = {n: _value(v, 0.0) for n in EPOCHS if (v := getattr(rma, n)) is not None}
+    whole = _value(rma.epoch_peer, rma.epoch_peer.value + rma.epoch.value)
+    return machine.model_copy(update={"one_sided": rma.model_copy(update={**none, "epoch_peer": whole})})
 
 
 CHANGES = {"parity": parity, "epoch": longer, "peers": by_peers}
 
 
-def verdict(machine: Machine, library: str | None, w: Workload) -> tuple[str, bool]:
-    """The verdict, and whether RMA is advised."""
+def answered(machine: Machine, library: str | None, w: Workload) -> tuple[Prediction, tuple[str, bool]]:
+    """The prediction; its verdict, and whether RMA is advised."""
     p = predict(machine, w, library=library)
     said = str(p.advice.verdict)
-    return said, BY_KEY[p.advised.approach.interface.key].one_sided and said == "port"
+    return p, (said, BY_KEY[p.advised.approach.interface.key].one_sided and said == "port")
+
+
+def told(before: Prediction, after: Prediction, name: str) -> bool:
+    """Does an answer name the input, or is the advice only another of approaches that do as well, before or after?"""
+    named = any(x.turns for x in before.sensitivity if x.name == INPUTS[name])
+    one, other = (p.advised.approach.interface for p in (before, after))
+    alike = other in _as_good(before) or one in _as_good(after)
+    return named or (alike and before.advice.verdict == after.advice.verdict)
+
+
+def _as_good(of: Prediction) -> list[Interface]:
+    return [p.approach.interface for p in of.advice.as_good]
 
 
 def main() -> None:
@@ -114,24 +117,25 @@ def main() -> None:
     parser.add_argument("--save", type=Path)
     parser.add_argument("--against", type=Path)
     args = parser.parse_args()
-    rng, rows, turned = random.Random(args.seed), [], Counter[str]()
+    rng, rows, turned, warned = random.Random(args.seed), [], Counter[str](), Counter[str]()
     for i in range(args.count):
         profile, library, fields = what_if(rng)
         machine, w = load(profile), validated(Workload, fields, f"what-if {i}")
-        here = verdict(machine, library, w)
+        p, here = answered(machine, library, w)
         row = {"machine": profile, "library": library, **fields, "verdict": here[0], "rma": here[1]}
         for name, change in CHANGES.items():
             other = change(machine, w)
-            there = here if other is machine else verdict(other, library, w)
+            q, there = (p, here) if other is machine else answered(other, library, w)
             row[name] = there
             turned[name] += there != here
+            warned[name] += there != here and told(p, q, name)
         rows.append(row)
     ports = [r for r in rows if r["verdict"] == "port"]
     rma = sum(r["rma"] for r in ports)
     print(f"seed {args.seed}, {args.count} what-ifs: {dict(Counter(r['verdict'] for r in rows))}")
     print(f'RMA: {rma} of {len(ports)} "port"')
     for name in CHANGES:
-        print(f"turned by {name}: {turned[name]}")
+        print(f"turned by {name}: {turned[name]}, {warned[name]} of them told")
     if args.save:
         args.save.write_text(json.dumps(rows), encoding="utf-8")
     if args.against:

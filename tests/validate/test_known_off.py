@@ -62,10 +62,7 @@ def alone(factor: float) -> Change:
 
 
 TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
-    "O_s and the barrier": (
-        lambda m: scaled_curve("barrier", 0)(with_values(inter__segments__0__O_s="0 us/MB")(m)),
-        ("gillis2023/verdict-small",),
-    ),
+    "O_s of short messages": (with_values(inter__segments__0__O_s="0 us/MB"), ("gillis2023/verdict-small",)),
     "o_r": (every_segment("o_r", 3), ("jammer2022/eager",)),
     "G": (alone(3), ("marts2024/mutrino-rma-27-lag-large",)),
     "g of messages": (every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
@@ -89,7 +86,14 @@ TERMS: dict[str, tuple[Change, tuple[str, ...]]] = {
         received(100, 125, 125),
         ("marts2024/manzano-p2p-7-lag-best", "marts2024/manzano-p2p-7-nor-best"),
     ),
-    "O_r from 512 KiB on": (received(95, 115, 115), ("marts2024/manzano-rma-7-lag-large",)),
+    "O_r up to 512 KiB": (
+        received(105, 125, 125),
+        ("marts2024/manzano-rma-27-lag-large", "marts2024/manzano-rma-27-nor-large"),
+    ),
+    "O_r without a step": (
+        received(125, 125, 125),
+        ("marts2024/manzano-p2p-7-lag-up-to-8", "marts2024/manzano-p2p-7-nor-up-to-8"),
+    ),
 }
 
 
