@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ NETWORKS = (
 ITERATIONS = 4
 
 Told = Callable[[int, int, str], None]
-"""Called before each run of SST with the number of runs done, that of all, and the name of the run."""
+"""Called before and during each run of SST with the number of runs done, that of all, and what runs."""
 
 
 @dataclass(frozen=True)
@@ -192,18 +192,25 @@ def validate(
         The fit failed. A run that fails is a failed case.
     """
     installation = library.find()
-    path, cache = "inter", "hot"
-    firefly = fitted(machine, path, cache, how)
     todo = [*two_rank_scenes(machine, seed), *halo_scenes()] if scenes is None else list(scenes)
     folder.mkdir(parents=True, exist_ok=True)
+
+    def told(number: int, name: str) -> How:
+        """Say what runs, and again while it does."""
+        if on_progress is None:
+            return how or How()
+        on_progress(number, len(todo), name)
+        return replace(how or How(), on_wait=lambda s: on_progress(number, len(todo), f"{name}, for {s:.0f} s"))
+
+    library.build(lambda: told(0, "builds the element library"))
+    firefly = fitted(machine, how=told(0, f"is fitted to {machine.name}"))
     done: list[Scene] = []
     seen: list[Simulated] = []
     failed: list[Failed] = []
     for number, scene in enumerate(todo):
-        if on_progress is not None:
-            on_progress(number, len(todo), f"{scene.name}, {scene.approach.interface.key}")
+        each = told(number, f"{scene.name}, {scene.approach.interface.key}")
         try:
-            seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, how))
+            seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, each))
             done.append(scene)
         except MissingSST:
             raise

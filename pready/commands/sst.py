@@ -21,7 +21,7 @@ from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.tables.sst import congestion_view, residuals_view
-from pready.show.terminal.terminal import console, print_json, status
+from pready.show.terminal.terminal import Busy, console, print_json, status
 from pready.sst import kept_parameters
 from pready.sst import library as installed
 from pready.sst.congestion_taken import simulate_beside
@@ -37,6 +37,7 @@ MISSING = 3
 """Exit status if SST, or a part of it, is not installed."""
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
+BUILDING = "building the element library, once: it is kept"
 DEFAULT_TOPOLOGY = "single"
 DEFAULT_ITERATIONS = 10
 SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
@@ -229,10 +230,10 @@ def run_and_show(
     made = _setup(machine, workload, topology, ranks, iterations, seed, extra, firefly)
     chosen = [_approach(text, workload) for text in approaches]
     installed.find()
-    how = how or How()
-    with status("building the element library") as said:
-        installed.build()
-        made = _calibrated(made, how)
+    with status("SST") as said:
+        how = replace(how or How(), on_wait=said.wait)
+        installed.build(lambda: said.update(BUILDING, long=True))
+        made = _calibrated(made, how, said)
 
         def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
             label = f"{approach.name}, {approach.transport_partitions} transport partitions"
@@ -273,10 +274,10 @@ def calibrate(
         check_writable(output, (".json",))
     on = machines.load(machine)
     installed.find()
-    with status("building the element library") as said:
-        installed.build()
+    with status("SST") as said:
+        installed.build(lambda: said.update(BUILDING, long=True))
         said.update("SST ping-pong, 8 B to 16 MiB", long=True)
-        fit = calibrated(on, path, cache, How(processes, sst_threads))
+        fit = calibrated(on, path, cache, How(processes, sst_threads, on_wait=said.wait))
     data = kept_parameters.as_data(fit, on.name, path, cache)
     if output is not None:
         write_text(output, json.dumps(data, indent=2) + "\n")
@@ -329,13 +330,17 @@ def _setup(
     )
 
 
-def _calibrated(made: Setup, how: How | None = None) -> Setup:
+def _calibrated(made: Setup, how: How | None = None, said: Busy | None = None) -> Setup:
     """The setup with its own parameters, else with fitted ones; a fit is announced."""
     if made.firefly is not None:
         return made
 
     def on_fit() -> None:
-        click.echo(f"calibrating SST to {made.machine.name}, once: the parameters are kept", err=True)
+        now = f"calibrating SST to {made.machine.name}, once: the parameters are kept"
+        if said is None:
+            click.echo(now, err=True)
+        else:
+            said.update(now, long=True)
 
     w = made.workload
     return replace(made, firefly=kept_parameters.fitted(made.machine, w.path, w.cache, how, on_fit))

@@ -30,7 +30,7 @@ from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import report_data, report_view
-from pready.show.terminal.terminal import console, print_json, progress
+from pready.show.terminal.terminal import LINE_EVERY_S, console, print_json, progress
 from pready.sst.library import MissingSST
 from pready.validate import fabrics, live, papers, sst
 from pready.validate.prove import many
@@ -39,8 +39,6 @@ from pready.validate.result import ClaimResult, Comparison, Report
 
 PARTS = ("fabrics", "papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
-LINE_EVERY_S = 30.0
-"""How often a line says how far it is, where standard error is no terminal."""
 DEFAULT_BUDGET = "20 min"
 DEFAULT_RIG = "100Mbit"
 """What two cores drive steadily."""
@@ -196,10 +194,13 @@ def _run(what: str, wanted: Wanted) -> Found:
 
 
 @contextmanager
-def _progress(description: str) -> Iterator[Callable[[float, float | None, str], None]]:
-    """A progress bar on standard error; yields its update: completed, total, and what runs now."""
+def _progress(description: str, *, at_once: bool = False) -> Iterator[Callable[[float, float | None, str], None]]:
+    """A progress bar on standard error; yields its update: completed, total, and what runs now.
+
+    Where there is no terminal, a line now and then; `at_once`: the first as soon as there is something to say.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    last = monotonic()
+    last = monotonic() - (2 * LINE_EVERY_S if at_once else 0)
     with progress(*columns) as bar:
         task = bar.add_task(description, total=None)
 
@@ -331,7 +332,7 @@ def _sst(wanted: Wanted, found: Found) -> None:
     # A run is kept by all that decides it, so that one folder serves every machine and seed.
     folder = (wanted.raw or user_cache_path("pready") / "validate") / "sst"
     machine = machines.load(wanted.machine)
-    with _progress("SST") as told:
+    with _progress("SST", at_once=True) as told:
         try:
             found.comparisons.append(sst.validate(machine, folder, seed=wanted.seed, on_progress=told))
         except MissingSST as missing:

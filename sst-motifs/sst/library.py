@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -89,8 +90,13 @@ def fingerprint(installation: Installation) -> str:
     return digest.hexdigest()[:16]
 
 
-def build() -> Path:
+def build(on_build: Callable[[], object] | None = None) -> Path:
     """The folder of ``libpready.so``, built if it is not there yet.
+
+    Parameters
+    ----------
+    on_build
+        Called before a build, which takes up to a minute.
 
     Raises
     ------
@@ -106,6 +112,8 @@ def build() -> Path:
     cmake = shutil.which("cmake")
     if cmake is None:
         raise MissingSST("the element library is built with CMake, which is not on PATH", valid="pip install cmake")
+    if on_build is not None:
+        on_build()
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     log = folder.parent / "build.log"

@@ -12,9 +12,6 @@ from pathlib import Path
 from pready.model.common.errors import PreadyError
 from pready.sst import library, results
 
-Progress = Callable[[float], None]
-"""Called now and then with the seconds that a run has taken."""
-
 
 @dataclass(frozen=True)
 class Run:
@@ -35,6 +32,8 @@ class How:
     """Threads of each process (``sst -n``)."""
     launcher: str = "mpirun"
     timeout_s: float | None = None
+    on_wait: Callable[[float], None] | None = None
+    """Called now and then with the seconds that a run has taken."""
 
     def command(self, sst: str, config: Path, libraries: Path) -> list[str]:
         """The command line.
@@ -59,7 +58,7 @@ class How:
         return [*command, str(config)]
 
 
-def run(config: Path, how: How | None = None, progress: Progress | None = None) -> Run:
+def run(config: Path, how: How | None = None) -> Run:
     """Run a configuration.
 
     Raises
@@ -83,8 +82,8 @@ def run(config: Path, how: How | None = None, progress: Progress | None = None) 
                     raise PreadyError(
                         f"SST took more than {how.timeout_s:g} s", valid="a longer timeout or a smaller run"
                     )
-                if progress is not None:
-                    progress(elapsed)
+                if how.on_wait is not None:
+                    how.on_wait(elapsed)
                 time.sleep(0.02 if elapsed < 2 else 0.2)
         finally:
             if process.poll() is None:

@@ -249,16 +249,14 @@ class Outcome:
     """Sums over all NICs and routers of what SST counted."""
 
 
-def simulate_approach(
-    s: Setup, approach: Approach, folder: Path, how: How | None = None, progress: Callable[[float], None] | None = None
-) -> Outcome:
+def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | None = None) -> Outcome:
     """Write, run and read one approach in `folder`."""
     name = f"{approach.interface.key}-{approach.transport_partitions}"
     path = folder / f"{name}.py"
     record = write_config(s, approach, path)
     for old in record.parent.glob(f"{record.name}*"):
         old.unlink()
-    ran = run_sst(path, how, progress)
+    ran = run_sst(path, how)
     idle = s.ranks % 2 if s.motif == "PartPingPong" else 0
     times = results.read_records(record, s.ranks - idle, s.iterations + 1)
     counts: dict[str, int] = {}

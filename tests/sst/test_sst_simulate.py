@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from pready.model.machine.machine import load
 from pready.model.workload import draws
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
+from pready.show.terminal import terminal
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
@@ -76,7 +78,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         program.write_text(STAND_IN.format(python=sys.executable) if name == "sst" else "#!/bin/sh\necho here\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(library, "build", lambda: folder)
+    monkeypatch.setattr(library, "build", lambda on_build=None: folder)
     library.find.cache_clear()
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
     # The stand-in has no ping-pong to fit to.
@@ -325,6 +327,22 @@ def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[s
     assert "SST run 1 of 2: Pt2Pt single, 1 transport partitions, 8 ranks" in shown.err
     assert "SST run 2 of 2: Pt2Pt many, 8 transport partitions, 8 ranks" in shown.err
     assert "simulated 2 iterations after one without spread to warm up, seed 0" in shown.err
+
+
+@pytest.mark.thorough
+def test_a_long_run_says_that_it_goes_on(
+    stand_in: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = (stand_in / "sst").read_text().replace("text =", "import time; time.sleep(0.3)\ntext =")
+    (stand_in / "sst").write_text(slow)
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.1)
+    assert command("run", HALO, "--iterations", "1", "--approach", "many:8", "--json") == 0
+    said = capsys.readouterr().err.splitlines()
+    for run in ("SST run 1 of 2: Pt2Pt single", "SST run 2 of 2: Pt2Pt many"):
+        first, *more = [line for line in said if line.startswith(run)]
+        assert not first.endswith(" s")
+        assert more
+        assert all(re.fullmatch(re.escape(first) + r": \d+ s", line) for line in more)
 
 
 def test_the_workload_says_who_takes_part() -> None:

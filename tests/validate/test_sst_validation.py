@@ -18,6 +18,7 @@ from pready.show.tables.validation import report_data, report_view
 from pready.sst import library
 from pready.sst.firefly import initial
 from pready.sst.library import Installation, MissingSST
+from pready.sst.run import How
 from pready.validate import sst
 from pready.validate.report.page import html
 from pready.validate.result import Comparison, Report
@@ -52,7 +53,8 @@ class StandIn:
 def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs a validation against a stand-in."""
     monkeypatch.setattr(library, "find", lambda: Installation("sst", "sst-config", "sst-info", "SST 0"))
-    monkeypatch.setattr(sst, "fitted", lambda machine, path, cache, how: initial(machine))
+    monkeypatch.setattr(sst, "fitted", lambda machine, how: initial(machine))
+    monkeypatch.setattr(library, "build", lambda on_build: on_build())
     asked: list[Scene] = []
     made = Scene.setup
 
@@ -62,13 +64,15 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> Comparison:
-        def simulate_approach(setup: Any, approach: Approach, where: Path, how: Any) -> Any:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated], on_progress: sst.Told | None = None) -> Comparison:
+        def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
+            if how.on_wait is not None:
+                how.on_wait(42.0)
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
         monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)
-        return validate(load("meluxina"), folder, scenes=FEW)
+        return validate(load("meluxina"), folder, scenes=FEW, on_progress=on_progress)
 
     return run
 
@@ -83,6 +87,17 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
     assert {c.eta_measured for c in found.cases if c.approach == "single"} == {1.0}
     assert all(c.error == pytest.approx(-1 + 1 / 1.03) for c in found.cases)
     assert {c.suspect for c in found.cases} == {""}
+
+
+def test_it_says_what_runs_and_for_how_long(answered: Any, tmp_path: Path) -> None:
+    told: list[tuple[float, float | None, str]] = []
+    answered(tmp_path, StandIn(), lambda *now: told.append(now))
+    assert [name for *_, name in told[:2]] == ["builds the element library", "is fitted to MeluXina"]
+    assert told[2:4] == [(0, len(FEW), "two-0, single"), (0, len(FEW), "two-0, single, for 42 s")]
+    assert len(told) == 2 + 2 * len(FEW)
+    told.clear()
+    answered(tmp_path, StandIn(), lambda *now: told.append(now))
+    assert len(told) == 2 + len(FEW)  # from the folder
 
 
 def test_what_is_off_fails_and_names_a_term(answered: Any, tmp_path: Path) -> None:

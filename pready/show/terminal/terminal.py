@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from time import monotonic
 from typing import Any
 
 import click
@@ -15,6 +16,8 @@ from rich.text import Text
 
 from pready.show.terminal.plain_text import lacks_letters, plain
 
+LINE_EVERY_S = 30.0
+"""How often a line says that work goes on, where standard error is no terminal."""
 PIPE_WIDTH = 120
 """Columns of output into a pipe, unless COLUMNS is set."""
 NARROWEST = 20
@@ -62,12 +65,20 @@ class Busy:
     def __init__(self, said: str) -> None:
         self._progress = progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._task = self._progress.add_task(said, total=None)
+        self._said, self._last = said, monotonic()
 
     def update(self, said: str, *, long: bool = False) -> None:
         """Say what runs now; if it takes long, by a line where there is no terminal."""
         self._progress.update(self._task, description=said)
+        self._said, self._last = said, monotonic()
         if long and self._progress.disable:
             click.echo(said, err=True)
+
+    def wait(self, seconds: float) -> None:
+        """Say that the same has taken so long, by a line now and then where there is no terminal."""
+        if self._progress.disable and monotonic() - self._last > LINE_EVERY_S:
+            self._last = monotonic()
+            click.echo(f"{self._said}: {seconds:.0f} s", err=True)
 
     def __enter__(self) -> Busy:
         self._progress.start()
