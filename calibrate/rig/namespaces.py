@@ -1,7 +1,7 @@
 """A cluster of known bandwidth on one machine: network namespaces joined by shaped links.
 
     with Rig("100 Mbit") as rig:                # two nodes, one cable
-        measure(points, rig.mpich(prefix, netmod="ofi"), ...)
+        measure(points, rig.mpich(prefix), ...)
     with Rig("50 Mbit", nodes=4) as rig: ...    # four on a switch
 
 It shows that the pipeline works and what a library does, never what the link of a cluster costs.
@@ -235,17 +235,11 @@ class Rig:
         for namespace in self.every_namespace:
             _remove(namespace)
 
-    def mpich(
-        self, prefix: Path, netmod: str = "ofi", *, pin: bool = False, ranks: int | None = None, per_node: int = 1
-    ) -> Launcher:
+    def mpich(self, prefix: Path, *, ranks: int | None = None, per_node: int = 1) -> Launcher:
         """Ranks of an MPICH found under `prefix` (the wheel's environment), over TCP between nodes.
 
         Parameters
         ----------
-        netmod
-            "ofi" or "ucx".
-        pin
-            Give each rank its share of the cores: small messages repeat better on few cores, threads worse.
         ranks
             Fewer than the nodes hold, on the first ones.
         per_node
@@ -255,29 +249,23 @@ class Rig:
         local = {"MPIR_CVAR_NOLOCAL": "1"}  # no shared memory between the ranks
         if per_node > 1:  # all have one host name: tell MPICH which of them share memory
             local = {"MPIR_CVAR_NUM_CLIQUES": str(self.nodes), "MPIR_CVAR_CLIQUES_BY_BLOCK": "1"}
-        settings = {
-            # by default libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank hangs
-            "ofi": {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": DEVICE, "FI_TCP_MAX_SAVED": "65536"},
-            "ucx": {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE},
-        }
-        if netmod not in settings:
-            raise PreadyError(f"netmod = '{netmod}' is not valid", valid="ofi or ucx")
         return Launcher(
             prefix=(_executable(prefix),),
-            parts=tuple(("-n", "1", *self._inside(rank // per_node, pin)) for rank in range(count)),
+            parts=tuple(("-n", "1", *self._inside(rank // per_node)) for rank in range(count)),
             environment={
                 **local,
-                "MPIR_CVAR_CH4_NETMOD": netmod,
+                "MPIR_CVAR_CH4_NETMOD": "ofi",
                 "OMP_WAIT_POLICY": "passive",
-                **settings[netmod],
+                "FI_PROVIDER": "tcp",
+                "FI_TCP_IFACE": DEVICE,
+                # by default libfabric's tcp stops reading a connection at 64 unexpected messages, and the rank hangs
+                "FI_TCP_MAX_SAVED": "65536",
             },
-            label=f"{_LABEL}{self._size}{_each(per_node)}, MPICH over {netmod}{', pinned' if pin else ''}",
+            label=f"{_LABEL}{self._size}{_each(per_node)}, MPICH over ofi",
             ranks=count,
         )
 
-    def openmpi(
-        self, prefix: Path, *, pin: bool = False, crowded: bool = False, ranks: int | None = None, per_node: int = 1
-    ) -> Launcher:
+    def openmpi(self, prefix: Path, *, crowded: bool = False, ranks: int | None = None, per_node: int = 1) -> Launcher:
         """Ranks of an Open MPI found under `prefix`, over TCP.
 
         Its runtime runs on the first node and listens on the link instead of the loopback, so that ranks on other
@@ -285,7 +273,7 @@ class Rig:
 
         Parameters
         ----------
-        pin, ranks, per_node
+        ranks, per_node
             As for `mpich`; ranks of a node reach each other over TCP, too.
         crowded
             More threads than cores wait in MPI at once. They yield then, since threads that poll keep a core for
@@ -303,11 +291,11 @@ class Rig:
         return Launcher(
             prefix=("ip", "netns", "exec", self.namespaces[0], _executable(prefix), *options),
             parts=(
-                ("-n", "1", *_preferred(), *self._cores(0, pin)),
-                *(("-n", "1", *self._inside(rank // per_node, pin)) for rank in range(1, count)),
+                ("-n", "1", *_preferred()),
+                *(("-n", "1", *self._inside(rank // per_node)) for rank in range(1, count)),
             ),
             environment={"OMP_WAIT_POLICY": "passive"},
-            label=f"{_LABEL}{self._size}{_each(per_node)}, Open MPI over tcp{', pinned' * pin}{', yielding' * crowded}",
+            label=f"{_LABEL}{self._size}{_each(per_node)}, Open MPI over tcp{', yielding' * crowded}",
             ranks=count,
         )
 
@@ -316,16 +304,8 @@ class Rig:
         """In words; two nodes are not mentioned."""
         return self.bandwidth if self.nodes == 2 else f"{self.bandwidth}, {self.nodes} nodes"
 
-    def _inside(self, node: int, pin: bool) -> tuple[str, ...]:
-        return (*_preferred(), *self._cores(node, pin), "ip", "netns", "exec", self.namespaces[node])
-
-    def _cores(self, node: int, pin: bool) -> tuple[str, ...]:
-        """A command's prefix that gives a node its share of the cores."""
-        cores = sorted(os.sched_getaffinity(0))
-        share = len(cores) // self.nodes
-        if not pin or share == 0 or shutil.which("taskset") is None:
-            return ()
-        return ("taskset", "-c", ",".join(map(str, cores[node * share : (node + 1) * share])))
+    def _inside(self, node: int) -> tuple[str, ...]:
+        return (*_preferred(), "ip", "netns", "exec", self.namespaces[node])
 
 
 _RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'

@@ -20,7 +20,6 @@ def two_ranks(
     launcher: str | None,
     rig: str | None,
     prefix: Path | None,
-    netmod: str,
     *,
     crowded: bool = False,
     nodes: int | None = None,
@@ -45,7 +44,7 @@ def two_ranks(
         if is_open_mpi(home):
             yield made.openmpi(home, crowded=crowded, ranks=ranks, per_node=per_node), home
         else:
-            yield made.mpich(home, netmod, ranks=ranks, per_node=per_node), home
+            yield made.mpich(home, ranks=ranks, per_node=per_node), home
 
 
 def check_nodes(nodes: int | None, rig: str | None) -> None:

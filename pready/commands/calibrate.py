@@ -57,13 +57,6 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
     metavar="PREFIX",
     help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
 )
-@click.option(
-    "--netmod",
-    type=click.Choice(["ofi", "ucx"]),
-    default="ofi",
-    show_default=True,
-    help="MPICH's network module on the rig.",
-)
 @click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", help="The machine file to write."
@@ -97,7 +90,6 @@ def calibrate(
     rig: str | None,
     nodes: int | None,
     prefix: Path | None,
-    netmod: str,
     mpicc: str | None,
     output: Path | None,
     raw: Path | None,
@@ -130,7 +122,7 @@ def calibrate(
         text, key = within_node.base(output, "--ranks-per-node"), None
         raw = raw or output.with_suffix(".ranks.jsonl")
         if not fit_only:
-            started = two_ranks(launcher, rig, prefix, netmod, crowded=True, nodes=nodes, per_node=per_node)
+            started = two_ranks(launcher, rig, prefix, crowded=True, nodes=nodes, per_node=per_node)
             with started as (ranks, home):
                 built = built_for(home, mpicc)
                 key = _served(ranks, built, raw, per_node, budget_s, seed, placed=rig is not None, pin=not no_pin)
@@ -146,7 +138,7 @@ def calibrate(
         options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher, pin=not no_pin)
         return
     if not fit_only:
-        _measure(launcher, rig, nodes, prefix, netmod, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
+        _measure(launcher, rig, nodes, prefix, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
     _write_machine(raw, output, name or output.stem, seed, intra=intra)
 
 
@@ -190,7 +182,6 @@ def _measure(
     rig: str | None,
     nodes: int | None,
     prefix: Path | None,
-    netmod: str,
     mpicc: str | None,
     raw: Path,
     budget_s: float,
@@ -200,7 +191,7 @@ def _measure(
     *,
     pin: bool,
 ) -> None:
-    with two_ranks(launcher, rig, prefix, netmod, nodes=nodes) as (ranks, home):
+    with two_ranks(launcher, rig, prefix, nodes=nodes) as (ranks, home):
         built = built_for(home, mpicc)
         if launcher is not None:
             tried_first(ranks, built.compiler)

@@ -8,7 +8,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": (
         'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
-        "pready calibrate --rig 100Mbit --mpi .venv-mpich --netmod ofi --nodes 2 -o rig.toml",
+        "pready calibrate --rig 100Mbit --mpi .venv-mpich --nodes 2 -o rig.toml",
         "pready calibrate --launcher 'srun -n 2 -c 8' --job slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",

@@ -269,7 +269,7 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
         return
     # The rig's nodes share this machine's cores.
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
-    with two_ranks.two_ranks(wanted.launcher, rig, home, "ofi", crowded=not enough) as (ranks, where):
+    with two_ranks.two_ranks(wanted.launcher, rig, home, crowded=not enough) as (ranks, where):
         library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
         site = live.Site(library, ranks, compile.built_for(where), receive_threads=0 if enough else 1)
         with _progress(f"live, {library}") as told:

@@ -115,8 +115,6 @@ def test_a_rank_on_each_node_or_on_the_first(tmp_path: Path) -> None:
 def test_no_launcher_without_a_library(tmp_path: Path) -> None:
     with pytest.raises(RigUnavailable, match="mpiexec"):
         Rig("1 Gbit").mpich(tmp_path)
-    with pytest.raises(ValueError, match="netmod"):
-        Rig("1 Gbit").mpich(tmp_path, "verbs")
 
 
 # ---- making and removing --------------------------------------------------------------------------------------------
@@ -219,22 +217,21 @@ def test_what_a_killed_process_left_is_removed_and_the_living_kept(nodes: int) -
 
 
 LIBRARIES = {
-    "MPICH over ofi": ("PREADY_MPICH_PREFIX", "mpich", "ofi"),
-    "MPICH over ucx": ("PREADY_MPICH_PREFIX", "mpich", "ucx"),
-    "Open MPI": ("PREADY_OPENMPI_PREFIX", "openmpi", ""),
+    "MPICH over ofi": ("PREADY_MPICH_PREFIX", "mpich"),
+    "Open MPI": ("PREADY_OPENMPI_PREFIX", "openmpi"),
 }
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
 def linked(request: pytest.FixtureRequest) -> Iterator[tuple[Rig, Launcher, Built, str]]:
-    variable, name, netmod = LIBRARIES[request.param]
+    variable, name = LIBRARIES[request.param]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {name} to test with")
     prefix = Path(os.environ[variable])
     built = benchmark(prefix, request)
     try:
         with Rig("500 Mbit") as rig:
-            yield rig, rig.mpich(prefix, netmod) if name == "mpich" else rig.openmpi(prefix), built, name
+            yield rig, rig.mpich(prefix) if name == "mpich" else rig.openmpi(prefix), built, name
     except RigUnavailable as error:
         pytest.skip(error.reason)
 
@@ -260,7 +257,7 @@ def longer_after_a_pause(
     name: str, sizes: Sequence[int], rounds: int, folder: Path, request: pytest.FixtureRequest
 ) -> dict[tuple[int, float], float]:
     """By size and pause at 100 Mbit/s: how much longer a message takes than in a row, as a share."""
-    variable, library, netmod = LIBRARIES[name]
+    variable, library = LIBRARIES[name]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {library} to test with")
     prefix = Path(os.environ[variable])
@@ -273,7 +270,7 @@ def longer_after_a_pause(
     ]
     try:
         with Rig("100 Mbit") as rig:
-            launcher = rig.mpich(prefix, netmod) if library == "mpich" else rig.openmpi(prefix)
+            launcher = rig.mpich(prefix) if library == "mpich" else rig.openmpi(prefix)
             records = taken((rig, launcher, built, library), points, folder / "raw.jsonl")
     except RigUnavailable as error:
         pytest.skip(error.reason)
