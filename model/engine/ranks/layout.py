@@ -9,7 +9,7 @@ from typing import Any
 
 from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.nodes import as_grid
-from pready.model.engine.ranks.pattern import Pattern, pattern
+from pready.model.engine.ranks.pattern import Pattern, Ranks, pattern
 from pready.model.workload import supported_by
 from pready.model.workload.exchange import HALOS
 from pready.model.workload.sizes import Sizes
@@ -47,17 +47,7 @@ class Layout:
 
     def pattern(self, workload: Workload) -> Pattern:
         """Who talks to whom."""
-        return pattern(
-            workload.pattern,
-            self.grid,
-            periodic=self.periodic,
-            sizes=self.sizes,
-            neighbours=self.neighbours,
-            neighbour_sizes=self.neighbour_sizes,
-            ranks_per_node=self.ranks_per_node,
-            node_grid=self.node_grid,
-            radix=self.radix,
-        )
+        return pattern(workload.pattern, self.grid, **{name: getattr(self, name) for name in Ranks.__annotations__})
 
     def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:
         """Bytes for a neighbour by class of a pattern with these classes."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,6 +215,25 @@ class Pattern:
         return rank
 
 
+class Ranks(TypedDict, total=False):
+    """How ranks lie and what they send: arguments of `pattern`, and of `simulate`."""
+
+    periodic: bool | Sequence[bool]
+    """Do halos wrap around, for all axes or for each? Absent: for all."""
+    sizes: Sizes | None
+    """Of halos: bytes by direction; absent: as many for all neighbours."""
+    neighbours: Sequence[Iterable[int]] | None
+    """For "neighbours": the ranks that each rank sends to."""
+    neighbour_sizes: Sequence[Sequence[float]] | None
+    """Bytes for each of them; absent: as many for all."""
+    ranks_per_node: int | None
+    """Ranks that share an adapter, and reach each other by the machine's intra-node path; absent: one."""
+    node_grid: Sequence[int] | None
+    """Ranks of a node along x, y, z; absent: so many in a row, x first."""
+    radix: int | None
+    """Of a broadcast: of its k-nomial tree; absent: 2."""
+
+
 def pattern(
     name: Name,
     grid: Sequence[int],
@@ -226,7 +246,7 @@ def pattern(
     node_grid: Sequence[int] | None = None,
     radix: int | None = None,
 ) -> Pattern:
-    """The pattern of a workload on a grid of ranks.
+    """The pattern of a workload on a grid of ranks; further arguments as of `Ranks`.
 
     Parameters
     ----------
@@ -234,18 +254,6 @@ def pattern(
         As in a workload file.
     grid
         Ranks along each axis: one to three numbers. Pairs and lists only take their product.
-    periodic
-        Do halos wrap around, for all axes or for each?
-    sizes
-        Of halos: bytes by direction; absent: as many for all neighbours.
-    neighbours
-        For "neighbours": the ranks that each rank sends to.
-    neighbour_sizes
-        Bytes for each of them; absent: as many for all.
-    ranks_per_node, node_grid
-        Where ranks share adapters: see `nodes.nodes_of`.
-    radix
-        Of a broadcast: of its k-nomial tree.
 
     Raises
     ------
