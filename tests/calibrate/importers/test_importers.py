@@ -156,18 +156,11 @@ def test_netgauge_recovers_its_machine() -> None:
 def test_mpip() -> None:
     full, concise = import_mpip(DATA / "mpip_3.5.mpiP"), import_mpip(DATA / "mpip_3.5_concise.mpiP")
     isend = [s for s in full.sent if s.call == "Isend"]
-    assert [(s.rank, s.count, s.mean, s.total) for s in isend] == [
-        (0, 2400, 32770, 7.864e7),
-        (1, 2400, 32770, 7.864e7),
-    ]
+    assert [(s.count, s.total) for s in isend] == [(2400, 7.864e7)] * 2
     assert full.app_time.tolist() == [12.1, 12.1]
     assert full.mpi_time.tolist() == [3.02, 2.98]
-    assert full.command == "./halo -n 50"
     assert full.provenance.version == "3.5.0"
-    assert [(s.call, s.rank, s.mean) for s in concise.sent] == [
-        ("Isend", None, 32800),
-        ("Allreduce", None, 8),
-    ]
+    assert [s.call for s in concise.sent] == ["Isend", "Allreduce"]
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if f.name.startswith(("osu", "imb", "netgauge"))])
