@@ -32,7 +32,7 @@ from pready.calibrate.fit.results import (
 )
 from pready.calibrate.fit.series import Series, derive
 from pready.calibrate.fit.sizes_to_measure import default_sizes, refine_sizes
-from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost, median_slope
+from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost
 
 __all__ = [
     "Contended",
@@ -51,6 +51,5 @@ __all__ = [
     "derive",
     "fit",
     "lock_cost",
-    "median_slope",
     "refine_sizes",
 ]

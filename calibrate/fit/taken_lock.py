@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.results import Estimate
 from pready.model.common.errors import PreadyError
 
@@ -77,15 +76,9 @@ def lock_cost(points: Sequence[Contended]) -> TakenLock:
         single = np.sort(excess / waiting)
         value, low, high = (max(float(x), 0.0) for x in (np.median(single), single[0], single[-1]))
         return TakenLock(Estimate(value, low, high), 0.0)
-    slope, intercept = median_slope(waiting, excess)
-    value, low, high = (max(x, 0.0) for x in (slope.value, slope.low, slope.high))
-    each = Estimate(value, low, high)
-    return TakenLock(each, intercept if each.value > 0 else float(np.median(excess)))
-
-
-def median_slope(x: FloatArray, y: FloatArray) -> tuple[Estimate, float]:
-    """Theil and Sen's line: its slope, the median of all pairs', with its 95 % interval; and its intercept."""
     from scipy.stats import theilslopes
 
-    line = theilslopes(y, x, alpha=0.95)
-    return Estimate(float(line.slope), float(line.low_slope), float(line.high_slope)), float(line.intercept)
+    line = theilslopes(excess, waiting, alpha=0.95)
+    value, low, high = (max(float(x), 0.0) for x in (line.slope, line.low_slope, line.high_slope))
+    each = Estimate(value, low, high)
+    return TakenLock(each, float(line.intercept) if each.value > 0 else float(np.median(excess)))

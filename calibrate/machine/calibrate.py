@@ -19,7 +19,7 @@ from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.shared_adapter import UNMEASURED
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.missing import lacking
+from pready.calibrate.measure.missing import lacking, most_threads
 from pready.calibrate.measure.raw_file import Content, Point
 from pready.calibrate.measure.schedule import ping, plan
 from pready.calibrate.measure.session import POINT_BUDGET_S, Outcome, Progress, measure
@@ -165,7 +165,7 @@ def calibrate(
     probes = observations_of.probes(content, key)
     fitted = fit(observed, np.random.default_rng(seed))
     described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
-    said = (_short_of_cores(about, max(probes.barrier, default=1)), _paced(about))
+    said = (_short_of_cores(about, most_threads(content, key)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)
 

@@ -81,7 +81,8 @@ def describe(
         inter=inter,
         threads=threads(probes, cores, notes),
         matching=Matching(
-            base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"), per_entry=_per_entry(probes)
+            base=exact(TIME, 0.0, "contained in o_r, which was measured with matching"),
+            per_entry=assumed(TIME, 1e-9, "not measured: a list search in cache", 5.0),
         ),
         one_sided=OneSided(
             epoch=assumed(TIME, max(2 * smallest, 2e-9), "not measured: twice a send's o_s per window", 3.0),
@@ -140,12 +141,6 @@ def _begin(probes: Probes) -> Begin:
         for name, cost in probes.begin.items()
     }
     return Begin(**{**dict(unmeasured().begin), **measured})
-
-
-def _per_entry(probes: Probes) -> Value[float]:
-    if probes.per_entry is None:
-        return assumed(TIME, 1e-9, "not measured: a list search in cache", 5.0)
-    return positive(TIME, probes.per_entry, "matching against posted receives", [], "per_entry")
 
 
 def _copy(measured: Mapping[str, Estimate], cache: str) -> Value[float]:

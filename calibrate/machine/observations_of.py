@@ -18,7 +18,6 @@ from pready.calibrate.fit import (
     TakenLock,
     Train,
     lock_cost,
-    median_slope,
 )
 from pready.calibrate.machine import send_completion
 from pready.calibrate.machine.send_completion import SendCompletion
@@ -77,13 +76,10 @@ class Probes:
     begin: Mapping[str, Estimate] = field(default_factory=dict)
     """Set-up costs by kind of object, in seconds; "registration": seconds per byte of a window."""
     pready: Estimate | None = None
-    barrier: Mapping[int, Estimate] = field(default_factory=dict)
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
     rates: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     """Messages per second of all threads together, by mechanism and threads."""
-    per_entry: Estimate | None = None
-    """Seconds that each queued receive adds to finding one."""
     unsupported: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -146,11 +142,9 @@ def probes(content: Content, key: str) -> Probes:
         setup=_setup(content, key),
         begin=_begin(_select(content, "begin", key)),
         pready=None if busiest is None else centre(busiest),
-        barrier={int(r["parameters"]["threads"]): centre(r) for r in _select(content, "barrier", key)},
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
         rates=_rates(_select(content, "rate", key), cores),
-        per_entry=_per_entry(_by(_select(content, "matching", key), "length")),
         unsupported=content.unsupported(),
     )
 
@@ -293,14 +287,6 @@ def _rates(records: Iterable[Record], cores: int | None) -> dict[str, dict[int, 
         if cores is None or p["threads"] <= cores:
             out[p["mechanism"]][int(p["threads"])] = float(r["derived"]["messages_per_s"])
     return out
-
-
-def _per_entry(times: Mapping[float, Array]) -> Estimate | None:
-    """The slope of a message's time over the length of the queue."""
-    if len(times) < 3:
-        return None
-    lengths = np.concatenate([np.full(len(found), length) for length, found in times.items()])
-    return median_slope(lengths, np.concatenate(list(times.values())))[0]
 
 
 def _bandwidth(records: list[dict[str, Any]]) -> Estimate:

@@ -187,7 +187,7 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
     half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
     if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach, as the largest measured
         times[known.threads[-1]] = max(times.values())
-    why = "a team's bulk send, ready together, one by one or the last late, less one thread's"
+    why = "a team's bulk send, ready together, one by one or the last late, less one thread's; larger teams as these"
     return barrier_curve(times, why, half=half)
 
 

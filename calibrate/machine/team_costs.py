@@ -34,7 +34,7 @@ def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
     return Threads(
         pready=_pready(probes, notes),
         vci_poll=assumed(TIME, 1e-7, "not measured: one poll of an idle progress engine", 5.0),
-        barrier=_barrier(probes, notes),
+        barrier=_barrier(),
         contention=_contention(probes, cores, notes),
         contention_put=_contention_of_puts(probes, cores, notes),
     )
@@ -128,18 +128,11 @@ def _note_beyond(measured: Iterable[int], most: int, notes: list[str]) -> None:
 def _most_threads(probes: Probes) -> int:
     """The largest team of the barrier's curve and of exchanges: a team needs both curves."""
     teams = max((e.threads for e in probes.exchanges), default=1)
-    return max(max(probes.barrier, default=load(REFERENCE).threads.barrier.threads[-1]), teams)
+    return max(load(REFERENCE).threads.barrier.threads[-1], teams)
 
 
-def _barrier(probes: Probes, notes: list[str]) -> Barrier:
-    times = {t: s.value for t, s in sorted(probes.barrier.items()) if t > 1}
-    if times:
-        most = _most_threads(probes)
-        if most > max(times):
-            notes.append(f"barriers of more than {max(times)} threads taken as of these: more were not measured")
-            times[most] = max(times.values())
-        return barrier_curve(times, "OpenMP barriers, medians, made non-decreasing")
-    notes.append(f"no thread barrier was measured: as on {REFERENCE}")
+def _barrier() -> Barrier:
+    """Of the reference, until exchanges of teams show it in place (`rma_and_teams`)."""
     known = load(REFERENCE).threads.barrier
     return Barrier(
         threads=known.threads,

@@ -17,9 +17,7 @@ TELLS = {
     "contention": "waiting for locks",
     "pready": "MPI_Pready's cost",
     "approach": "puts, synchronisation, pauses, teams of threads",
-    "matching": "queues",
     "overlap": "progress",
-    "barrier": "barriers",
     "begin": "set-up costs",
     "memcpy": "copies",
 }
@@ -32,9 +30,7 @@ def lacking(content: Content, key: str) -> tuple[str, ...]:
     How many threads were asked for shows in the largest team, which is measured first; where there is none, two are
     taken. Points that this library cannot do, or that failed, are not lacking.
     """
-    mine = [p for p in content.points.values() if p["environment"] == key]
-    threads = max((int(p["record"]["parameters"].get("threads", 1)) for p in mine), default=1)
-    planned = plan(threads=max(threads, 2))
+    planned = plan(threads=max(most_threads(content, key), 2))
     left = [p for p in planned if (own := p.key(key)) not in content.points and own not in content.failures]
     every, missing = (Counter(p.measurement for p in points) for points in (planned, left))
     return tuple(
@@ -42,3 +38,9 @@ def lacking(content: Content, key: str) -> tuple[str, ...]:
         + (": it is assumed" if count == every[name] else "")
         for name, count in missing.items()
     )
+
+
+def most_threads(content: Content, key: str) -> int:
+    """Of the largest team measured."""
+    mine = (p["record"]["parameters"] for p in content.points.values() if p["environment"] == key)
+    return max((int(parameters.get("threads", 1)) for parameters in mine), default=1)

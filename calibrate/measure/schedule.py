@@ -132,7 +132,6 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for team in teams:
         if team > 1:
             yield from contended(team, "one")
-            yield Point.of("barrier", threads=team)
         yield Point.of("rate", mechanism="communicators", threads=team)
         yield Point.of("pready", threads=team)
 
@@ -201,8 +200,6 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for size in _powers(1 << 10, largest, 4):
         for cache in ("hot", "cold"):
             yield Point.of("memcpy", bytes=size, cache=cache)
-    for length in (0, 16, 128, 1024):
-        yield Point.of("matching", length=length)
     yield from exchanges(teams, 1)
     yield from pings_again(largest, 1)
 

@@ -49,12 +49,8 @@ def time_of(point: Point) -> float | None:
             return k * 64 * O_S * STRETCH[k]
         case "pready":
             return 0.05 * US
-        case "barrier":
-            return float(p["threads"]) * 0.5 * US
         case "memcpy":
             return size / (20e9 if p["cache"] == "hot" else 8e9)
-        case "matching":
-            return one_way(8) + float(p["length"]) * 2e-9
         case "early":
             return 0.019 if size <= 65536 else 1e-6
         case "overlap":

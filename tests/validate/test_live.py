@@ -238,7 +238,7 @@ def test_a_short_comparison_on_the_rig(
     prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
     monkeypatch.setattr(design, "BLOCK", 1)
     monkeypatch.setattr(design, "LARGEST", 1 << 16)
-    monkeypatch.setattr("pready.validate.live.session.MEASUREMENTS", ("pingpong", "barrier"))
+    monkeypatch.setattr("pready.validate.live.session.MEASUREMENTS", ("pingpong", "pready"))
     monkeypatch.setattr("pready.validate.live.session.POINT_BUDGET_S", 0.02)
     try:
         with Rig("100 Mbit") as rig:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance, run_measurements
-from pready.calibrate.measure import catalogue
+from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.schedule import sizes
@@ -32,8 +32,6 @@ use as well changes within minutes by as much as the model is off."""
 THREADS = max(design.THREADS)
 MOST_SCENES = 64
 POINT_BUDGET_S = 0.4
-MEASUREMENTS = tuple(name for name in catalogue.MEASUREMENTS if name != "matching")
-"""The calibration's measurements."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from pready.model.workload.workload import Workload
 from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
 from pready.validate.live.compare import ARRIVALS, halved_bandwidth
 from pready.validate.live.design import LONGEST_TRANSFER
-from pready.validate.live.session import CALIBRATING, MEASUREMENTS, Told, failed, nice
+from pready.validate.live.session import CALIBRATING, Told, failed, nice
 from pready.validate.prove import design as proving
 from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import Way, way_of
@@ -208,7 +208,7 @@ def validate(
     """
     raw = folder / f"nodes-{nodes}-{library}.jsonl"
     run_measurements(
-        launcher, built, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, only=MEASUREMENTS, seed=seed,
+        launcher, built, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, seed=seed,
         on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
     calibration = calibrate(raw, name=library, seed=seed)

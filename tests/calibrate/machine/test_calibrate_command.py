@@ -149,7 +149,7 @@ def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.Captur
     assert main(arguments) == 0
     said = capsys.readouterr().err
     lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]
-    assert "  lacks: 4 of 4 points of matching were not measured (queues): it is assumed" in lacks
+    assert "  lacks: 5 of 5 points of begin were not measured (set-up costs): it is assumed" in lacks
     pings = sum(p.measurement == "pingpong" for p in plan(threads=8))
     there = sum(p.measurement == "pingpong" and p.get("mode") == "isend" for p in plan(threads=8)[:114])
     assert f"  lacks: {pings - there} of {pings} points of pingpong were not measured (where protocols change)" in lacks
