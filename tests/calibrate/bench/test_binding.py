@@ -60,7 +60,7 @@ def masks(program: Path) -> dict[int, set[str]]:
 def running(
     built: Built, words: Sequence[str], settings: Mapping[str, str], hosts: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[int, set[str]]]]:
-    """The environment record, and each rank's masks after a barrier of two threads."""
+    """The environment record, and each rank's masks after a team of two threads."""
     command = [str(find_mpiexec(mpicc()))]
     for number, host in enumerate(hosts):
         inside = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
@@ -71,10 +71,10 @@ def running(
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("environment\nbarrier threads=2 budget_s=0.1 min_repeats=5 max_repeats=5\n")
+        process.stdin.write("environment\npready threads=2 budget_s=0.1 min_repeats=5 max_repeats=5\n")
         process.stdin.flush()
         records = [json.loads(process.stdout.readline()) for _ in range(2)]
-        assert records[1]["measurement"] == "barrier"
+        assert records[1]["measurement"] == "pready"
         yield records[0], masks(built.program)
         process.stdin.write("end\n")
 
@@ -86,7 +86,7 @@ def test_threads_have_a_core_each(built: Built) -> None:
         assert environment["pinned"] is True
         own = sorted(map(str, sorted(os.sched_getaffinity(0))[:2]))
         assert len(found) == 2
-        assert any(set(own) <= seen for seen in found.values()), found  # the team's: barriers are rank 0's
+        assert any(set(own) <= seen for seen in found.values()), found  # the team is rank 0's
         assert all(own[0] in seen for seen in found.values()), found
 
 

@@ -247,7 +247,7 @@ def taken(linked: tuple[Rig, Launcher, Built, str], points: list[Point], out: Pa
 def test_nothing_is_faster_than_the_link(linked: tuple[Rig, Launcher, Built, str], tmp_path: Path) -> None:
     rig = linked[0]
     size = 2 << 20
-    points = [Point.of("pingpong", bytes=size), Point.of("bandwidth", bytes=size // 8, window=8)]
+    points = [Point.of("pingpong", bytes=size), Point.of("rate", bytes=size // 8, window=8)]
     for record in taken(linked, points, tmp_path / "raw.jsonl"):
         # All but a full bucket leaves at the shaped rate. A lower bound: a busy machine can only make it slower.
         assert record["min_s"] > (size - rig.bucket_bytes) / (rig.bits_per_s / 8)
