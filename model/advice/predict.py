@@ -15,7 +15,7 @@ from pready.model.advice import congestion
 from pready.model.advice.advise import advise, best_and_as_good, deep, rivals
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
-from pready.model.approach.interfaces import BULK, INTERFACES, Approach
+from pready.model.approach.interfaces import BULK, INTERFACES, Approach, Interface
 from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
@@ -78,28 +78,37 @@ def as_used_by(machine: Machine, profile: LibraryProfile) -> Machine:
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
     """Every approach to evaluate, the baseline first."""
-    n = workload.n_partitions
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
-    if workload.consume is not None and workload.receive_partitions is not None:  # each is in one message
-        counts = [t for t in counts if workload.receive_partitions % t == 0]
     contexts = machine.contexts.value
     out: list[Approach] = []
     for interface in INTERFACES:
-        if interface.partitioned:
-            if interface is not library.part or workload.weights is not None:
-                continue
-            allowed = library.transports(counts, workload.threads, n, workload.receive_partitions)
-            vcis = library.part_vcis
-            if library.told_if_alike and workload.consume is not None and workload.receive_partitions is not None:
-                allowed = [t for t in allowed if t == workload.receive_partitions]
-        else:
-            allowed, vcis = counts, library.max_vcis
+        if interface.partitioned and interface is not library.part:
+            continue
+        vcis = library.part_vcis if interface.partitioned else library.max_vcis
         if workload.pattern == "bcast":
             if interface.one_sided:  # nothing tells who sends on
                 continue
             vcis = 1 if interface.completes == "master" else vcis
+        allowed = allowed_transports(workload, library, interface, counts)
         out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return [workload.baseline, *(a for a in out if a != workload.baseline)]
+
+
+def allowed_transports(
+    workload: Workload, library: LibraryProfile, interface: Interface, counts: list[int]
+) -> list[int]:
+    """Which of some counts of transport partitions a library makes of a buffer, and the workload allows."""
+    received = workload.receive_partitions
+    if workload.consume is not None and received is not None:  # each is in one message
+        counts = [t for t in counts if received % t == 0]
+    if not interface.partitioned:
+        return counts
+    if workload.weights is not None:  # MPI_Psend_init's partitions are all of one size
+        return []
+    able = library.transports(counts, workload.threads, workload.n_partitions, received)
+    if library.told_if_alike and workload.consume is not None and received is not None:
+        able = [t for t in able if t == received]
+    return able
 
 
 def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:

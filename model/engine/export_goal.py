@@ -21,6 +21,8 @@ What remains different, and cannot be expressed in GOAL:
   computed. Of ranks in step whose messages keep the link busy for longer than L + 2 o, each after the first takes
   L + 2 o - g longer there, and partitions that come early gain nothing. With G = 0 both agree
   (docs/archive/loggopsim.md).
+- A thread that works on what comes (``consume``) is the rank's CPU, too: no message is received while it works. Several
+  such threads cannot be said, as LogGOPSim's CPUs do not hand time on.
 - Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
   sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
   every message, and no rendezvous is simulated.
@@ -127,7 +129,7 @@ def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
             )
         if plan.pattern.name == "sweep3d":
             raise PreadyError("pattern = 'sweep3d' has no GOAL export", valid="halo3d, halo3d26, pt2pt, neighbours")
-        if plan.mapping is not None or plan.pattern.node is not None:
+        if (plan.mapping is not None and not _unlike(plan)) or plan.pattern.node is not None:
             raise PreadyError(
                 "thread_grid and nodes have no GOAL export", valid="all threads for every neighbour, a rank per node"
             )
@@ -190,11 +192,16 @@ def _line(x: Array, y: Array) -> tuple[float, float]:
     return max(0.0, float((y - slope * x).mean())), slope
 
 
+def _unlike(plan: Plan) -> bool:
+    """Do the parts of threads differ, so that each message has a direction of its own?"""
+    return plan.sent != plan.approach
+
+
 def _rank(step: Sequence[Plan], rank: int, iterations: int, ticks: float) -> Iterator[str]:
     """A rank's operations; `ticks` per second."""
     number = 0
     last: list[str] = []
-    tags = sum(plan.transports for plan in step)
+    tags = sum(plan.approach.messages for plan in step)
 
     def line(text: str, *requires: str) -> tuple[str, list[str]]:
         nonlocal number
@@ -206,49 +213,57 @@ def _rank(step: Sequence[Plan], rank: int, iterations: int, ticks: float) -> Ite
         first = k * tags
         for plan in step:
             profile = 0 if plan.pattern.rank_profile is None else int(plan.pattern.rank_profile[rank])
+            count, unlike = plan.approach.messages, _unlike(plan)
             targets = [
-                (to, int(plan.pattern.classes[profile, d]))
+                (to, int(plan.pattern.classes[profile, d]), d)
                 for d, to in enumerate(plan.pattern.neighbours(rank))
                 if to is not None
             ]
-            turn = sum(float(plan.numbers["hold_each"][c]) for _, c in targets)
             barrier = float(plan.costs[0].barrier)
             starts, marked = ready(plan, rank, k)
             if plan.approach.interface.joins:
                 starts = starts + barrier
             now, previous, sends = 0.0, last, []
-            for t, start in enumerate(np.sort(starts)):
+            for t in np.argsort(starts, kind="stable").tolist():
+                start = float(starts[t])
+                some = [(to, c) for to, c, d in targets if not unlike or d % count == t]
                 wait, lines = line(f"calc {max(0, round((start - now) * ticks))}", *previous)
                 yield from lines
                 previous = [wait]
-                for target, c in targets:
+                for target, c in some:
                     size = max(1, round(plan.sizes[c]))
                     send, lines = line(f"send {size}b to {target} tag {first + t}", *previous)
                     yield from lines
                     previous = [send]
                     sends.append(send)
-                now = max(now, float(start)) + turn
+                now = max(now, start) + sum(float(plan.numbers["hold_each"][c]) for _, c in some)
             join, lines = line(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
             yield from lines
-            receives = []
-            for source, c in _sources(plan, rank):
+            done, later = [], 0.0
+            for source, c, d in _sources(plan, rank):
                 size = max(1, round(plan.sizes[c]))
-                for t in range(plan.transports):
+                work = int(plan.numbers["received_in"][0]) * float(plan.numbers["work"][c])
+                for t in [d % count] if unlike else range(count):
                     receive, lines = line(f"recv {size}b from {source} tag {first + t}", join)
                     yield from lines
-                    receives.append(receive)
-            end, lines = line("calc 0", join, *receives)
+                    if work and plan.approach.interface.tells:
+                        receive, lines = line(f"calc {round(work * ticks)}", receive)
+                        yield from lines
+                    else:
+                        later += work
+                    done.append(receive)
+            end, lines = line(f"calc {round((barrier + later) * ticks) if later else 0}", join, *done)
             yield from lines
             last = [end]
-            first += plan.transports
+            first += count
 
 
-def _sources(plan: Plan, rank: int) -> list[tuple[int, int]]:
-    """Who sends to a rank, and messages of which class."""
+def _sources(plan: Plan, rank: int) -> list[tuple[int, int, int]]:
+    """Who sends to a rank, messages of which class, and in which direction."""
     of = plan.pattern
     source, direction = np.nonzero(of.receivers == rank)
     profile = np.zeros(of.ranks, np.int64) if of.rank_profile is None else of.rank_profile
-    return [(int(r), int(of.classes[profile[r], d])) for r, d in zip(source, direction, strict=True)]
+    return [(int(r), int(of.classes[profile[r], d]), int(d)) for r, d in zip(source, direction, strict=True)]
 
 
 def ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
@@ -259,4 +274,4 @@ def ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
         setting = Setting(w.threads, w.partitions_per_thread, 1, 1, "hardware")
         last = times.max(axis=1, keepdims=True)
         times = marked_by_threads(times - last, setting, np.atleast_1d(plan.costs[0].pready)) + last
-    return times.reshape(plan.transports, -1).max(axis=1), float(times.max())
+    return times.reshape(plan.approach.messages, -1).max(axis=1), float(times.max())

@@ -44,7 +44,11 @@ NEEDS = (
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
         (),
     ),
-    Need("a receiver that is consuming", lambda w: w.receiver == "consuming", ("timeline", "engine")),
+    Need(
+        "several threads that work on what comes (consume.threads)",
+        lambda w: w.consume is not None and (w.consume.threads or w.threads) > 1,
+        ("timeline", "engine", "sst"),
+    ),
     Need("a GPU that computes (compute.device)", lambda w: w.on_gpu, ()),
     Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
     Need(
@@ -56,12 +60,6 @@ NEEDS = (
         "a broadcast of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
         (),
-    ),
-    Need("parts of threads that differ (thread_shares)", lambda w: w.weights is not None, ("timeline", "engine")),
-    Need(
-        "other partitions at the receiver (receive_partitions)",
-        lambda w: w.receive_partitions is not None,
-        ("timeline", "engine", "goal"),
     ),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.model.advice.predict import effective_library
+from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach
 from pready.model.approach.vcis import issuing_threads, transport_counts
 from pready.model.common.arrays import Array
@@ -37,6 +37,7 @@ from pready.model.workload.workload import Workload
 from pready.sst import config, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
+from pready.sst.of_workload import along_x, check_approach, largest_message, of_workload
 from pready.sst.parameters import motif_line
 from pready.sst.results import Record, Times, times
 from pready.sst.run import How, Run
@@ -124,28 +125,6 @@ def setup(
     return made
 
 
-def of_workload(w: Workload) -> dict[str, object]:
-    """The motif's parameters that follow from the workload."""
-    out: dict[str, object] = {}
-    if w.boundaries == "open" and w.pattern in HALOS:
-        out["periodic"] = 0
-    if w.blocks > 1:
-        out["blocks"] = w.blocks
-    sizes = w.sizes
-    if sizes is None:
-        return out
-    names = [("face_y_bytes", sizes.faces[1]), ("face_z_bytes", sizes.faces[2])]
-    if w.pattern == "halo3d26":
-        names += zip(("edge_bytes", "edge_y_bytes", "edge_z_bytes"), sizes.edges, strict=True)
-        names.append(("corner_bytes", sizes.corner))
-    return out | {name: int(size) for name, size in names}
-
-
-def along_x(w: Workload) -> int:
-    """The motif's ``bytes``: per peer, and where faces differ for one along x."""
-    return int(w.buffer if w.faces is None else w.faces[0])
-
-
 def draws_per_iteration(motif: str, extra: dict[str, object]) -> int:
     """How many rows of ready times a rank uses per iteration: one per octant and block in a sweep."""
     if motif != "PartSweep3D":
@@ -180,7 +159,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     halo = w.pattern in HALOS
     # In a halo all ranks compute: a receiver that waits in MPI is one whose messages progress meanwhile.
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
-    waits = w.receiver == "waiting" and w.pattern == "pt2pt"
+    waits = not w.receiver_computes and w.pattern == "pt2pt"
     values: dict[str, object] = {
         "approach": approach.interface.motif or "",
         "threads": w.threads,
@@ -197,7 +176,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),
     }
     if s.motif == "PartPingPong":
-        values["receiver"] = w.receiver
+        values["receiver"] = "waiting" if waits else "computing"
     values |= dict(zip(("px", "py", "pz"), s.grid, strict=False))
     values |= s.extra
     # Zeros as the header writes them.
@@ -208,6 +187,7 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
     """The configuration of one approach."""
     w = s.workload
     transports = approach.messages
+    check_approach(s.machine, w, approach)
     values = motif_values(s, approach, arrivals, record)
     largest = max(int(w.buffer), *(int(str(size)) for name, size in s.extra.items() if name.endswith("_bytes")), 0)
     return config.Simulation(
@@ -216,7 +196,7 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
         topology=s.topology,
         ranks=s.ranks,
         motifs=(motif_line(s.motif, **values),),
-        largest=-(-largest // transports),
+        largest=largest_message(w, approach, largest),
         receives=w.peers * transports,
         statistics=counts,
     )
@@ -272,13 +252,8 @@ def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -
         return [BULK, *(a for a in chosen if a != BULK)]
     w, profile = s.workload, effective_library(s.machine, library)
     counts = list(w.transport_partitions or transport_counts(w.n_partitions, TRANSPORTS))
-    found = [BULK]
-    for interface in INTERFACES:
-        if interface.motif is None or not interface.splits or (interface.partitioned and interface is not profile.part):
-            continue
-        able = profile.transports(counts, w.threads, w.n_partitions) if interface.partitioned else counts
-        found += [interface.into(t) for t in able]
-    return found
+    ways = [i for i in INTERFACES if i.motif is not None and i.splits and (not i.partitioned or i is profile.part)]
+    return [BULK, *(i.into(t) for i in ways for t in allowed_transports(w, profile, i, counts))]
 
 
 def simulate(

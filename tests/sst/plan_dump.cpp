@@ -38,6 +38,12 @@ int main(int argc, char** argv)
             append_record(record_path(s.record, 0), line(0, 1, 0, r));
             return 0;
         }
+        if (pattern == "work") {  // what comes at the times of a row of `arrivals`, taken by threads that are free at compute_ns
+            Work work(s.consumers, s.compute_ns);
+            for (const double at : Arrivals(s.arrivals, 1, s.user_partitions())(0, 0)) work.take(at, s.received_in(s.transport), s.consume_ns);
+            std::printf("last %.17g\n", work.last());
+            return 0;
+        }
         for (std::int32_t rank = 0; rank < ranks; ++rank) {
             const auto phases = pattern == "pingpong" ? pingpong(s, rank, ranks)
                 : pattern == "halo3d"                 ? halo3d(s, rank, ranks)
@@ -51,7 +57,9 @@ int main(int argc, char** argv)
                 const Plan made = plan(s, phases[p], ready, iteration);
                 std::printf("phase %d %zu %d %d %.17g %.17g %.17g\n", rank, p, phases[p].computes, phases[p].receives_first,
                     made.ready, made.join, made.meet);
-                for (const Message& m : made.receives) std::printf("recv %d %zu %d %u %u\n", rank, p, m.rank, m.tag, m.bytes);
+                for (const Message& m : made.receives)
+                    std::printf("recv %d %zu %d %u %u %.17g %llu %d\n", rank, p, m.rank, m.tag, m.bytes, m.work,
+                        static_cast<unsigned long long>(made.received_in), made.tells);
                 for (const Step& step : made.steps)
                     for (const Message& m : step.sends)
                         std::printf("send %d %zu %.17g %d %u %u\n", rank, p, step.at, m.rank, m.tag, m.bytes);

@@ -30,6 +30,7 @@ from pready.sst.results import Times
 from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
+    candidates,
     draws_per_iteration,
     motif_values,
     prediction,
@@ -365,6 +366,49 @@ def test_the_workload_says_who_takes_part() -> None:
     assert setup(load("meluxina"), w, ranks=(8,)).ranks == 8
     with pytest.raises(PreadyError, match="thread_grid is not simulated by SST"):
         setup(load("meluxina"), workload(thread_grid=[2, 2, 1]))
+
+
+UNLIKE = {"threads": 4, "pattern": "pt2pt", "buffer": "12 MB", "compute": {"time": "1 ms"}}
+
+
+def of_four(**more: object) -> Setup:
+    return setup(load("meluxina"), Workload.model_validate(UNLIKE | more))
+
+
+def test_parts_and_work_are_the_motifs_parameters() -> None:
+    s = of_four(thread_shares=[10, 6, 6, 2], consume={"per_byte": "0.5 ns/B", "threads": 2})
+    v = motif_values(s, Approach(MANY, 4), "a", "r")
+    assert (v["shares"], v["consumers"], v["consume_ns_per_byte"]) == ("5,3,3,1", 2, pytest.approx(0.5))
+    # Who only receives waits in MPI. A number of partitions at the receiver is not given here.
+    assert (v["receiver"], v["receive_partitions"]) == ("waiting", 0)
+    assert [simulation(s, Approach(MANY, t), "a", "r").largest for t in (4, 2)] == [5_000_000, 8_000_000]
+    assert simulation(s, Approach(SINGLE), "a", "r").largest == 12_000_000
+    v = motif_values(of_four(pattern="halo3d", consume={"time": "3 us"}), Approach(MANY, 4), "a", "r")
+    assert (v["consumers"], v["consume_ns"]) == (4, pytest.approx(3000))
+    alike = motif_values(of_four(), Approach(MANY, 4), "a", "r")
+    assert not {"shares", "consumers", "consume_ns", "consume_ns_per_byte"} & set(alike)
+
+
+def tried(s: Setup) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for a in candidates(s, "openmpi-persist"):
+        found.setdefault(a.interface.key, []).append(a.transport_partitions)
+    return found
+
+
+def test_only_what_can_send_the_parts_is_tried() -> None:
+    assert tried(of_four()) == {"single": [1], "part": [4], "many": [1, 2, 4]}
+    shares = of_four(thread_shares=[3, 1, 1, 1])
+    assert tried(shares) == {"single": [1], "many": [1, 2, 4]}
+    with pytest.raises(PreadyError, match="MPI_Psend_init's partitions are all of one size"):
+        simulation(shares, Approach(PART, 4), "a", "r")
+    # A received partition is in one message; Open MPI tells of it only where both ends have as many.
+    both = of_four(receive_partitions=2, consume={"time": "1 us"})
+    assert tried(both) == {"single": [1], "many": [1, 2]}
+    with pytest.raises(PreadyError, match="transport_partitions = 4 does not divide 2 receive_partitions"):
+        simulation(both, Approach(MANY, 4), "a", "r")
+    with pytest.raises(PreadyError, match="thread_shares of 2000000001 units × 2 partitions of a thread"):
+        of_four(partitions_per_thread=2, thread_shares=[10**9, 10**9 - 1, 1, 1])
 
 
 @pytest.mark.thorough

@@ -48,10 +48,10 @@ def parts(workload: Workload, approach: Approach, pattern: Pattern, buffers: tup
     weights = workload.weights
     if weights is None or not approach.interface.splits:
         if weights is not None and approach.interface.partitioned:
-            _refuse(approach)
+            refuse_unlike(approach)
         return Parts(pattern, tuple(map(approach.message_size, buffers)))
     if approach.interface.partitioned:
-        _refuse(approach)
+        refuse_unlike(approach)
     check_transport_partitions(approach.transport_partitions, workload.n_partitions)
     each = np.repeat(weights, workload.partitions_per_thread).reshape(approach.messages, -1).sum(axis=1)
     made, base, weight = _of_parts(pattern, tuple(each.tolist()))
@@ -59,7 +59,14 @@ def parts(workload: Workload, approach: Approach, pattern: Pattern, buffers: tup
     return Parts(made, tuple(buffers[b] * w / total for b, w in zip(base, weight, strict=True)), approach.messages)
 
 
-def _refuse(approach: Approach) -> None:
+def refuse_unlike(approach: Approach) -> None:
+    """Say that the parts of an approach cannot differ.
+
+    Raises
+    ------
+    PreadyError
+        Always.
+    """
     raise PreadyError(
         f"approach = '{approach.interface.key}' with thread_shares: MPI_Psend_init's partitions are all of one size",
         valid="an approach of messages or puts, such as 'many', or no thread_shares",

@@ -1,5 +1,6 @@
 #include "motif.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 
@@ -69,7 +70,10 @@ bool Motif::generate(Events& events)
                 enQ_compute(events, static_cast<std::uint64_t>(std::llround(plan_.meet)));
                 if (record_.completion >= 0) record_.completion += std::llround(plan_.meet * 1e3);
             }
-            state_ = State::next;
+            state_ = State::work;
+            break;
+        case State::work:
+            if (worked(events)) state_ = State::next;
             break;
         case State::next:
             record();
@@ -101,6 +105,8 @@ void Motif::prepare(Events& events)
     });
     step_ = 0;
     receives_done_ = waiting_ = issuing_ = false;
+    work_ = Work(settings_.consumers, phases_[phase_].computes ? plan_.join : 0);
+    left_.clear();
     record_ = Record{};
     sends_.clear();
     std::size_t sends = 0;
@@ -164,7 +170,13 @@ bool Motif::received(Events& events)
 {
     if (waiting_) {
         waiting_ = false;
+        const double each = plan_.receives[static_cast<std::size_t>(arrived_)].work;
+        if (plan_.tells)
+            work_.take(static_cast<double>(now() - origin_) * 1e-3, plan_.received_in, each);
+        else
+            left_.insert(left_.end(), plan_.received_in, each);
         receives_.erase(receives_.begin() + arrived_);
+        plan_.receives.erase(plan_.receives.begin() + arrived_);
         if (record_.first_arrival < 0) record_.first_arrival = now();
         if (settings_.messages) record_.arrivals.push_back(now());
         record_.completion = now();
@@ -173,6 +185,18 @@ bool Motif::received(Events& events)
     waiting_ = true;
     enQ_waitany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_);
     return false;
+}
+
+// True when the threads have worked on all that came. They do so beside the rank's MPI calls; where MPI tells of nothing
+// before the end, they meet first, as one of them has waited.
+bool Motif::worked(Events& events)
+{
+    if (plan_.received_in == 0 || record_.completion < 0) return true;
+    const double ended = static_cast<double>(now() - origin_) * 1e-3 + settings_.barrier_ns;
+    for (const double each : left_) work_.take(ended, 1, each);
+    left_.clear();
+    record_.completion = std::max(record_.completion, origin_ + std::llround(work_.last() * 1e3));
+    return computed_until(events, work_.last());
 }
 
 void Motif::record()

@@ -34,13 +34,14 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
 
    private:
     using Events = std::queue<SST::Ember::EmberEvent*>;
-    enum class State { first, start, compute, receive, finish, next };
+    enum class State { first, start, compute, receive, finish, work, next };
 
     void checked(const std::function<void()>& action);
     void prepare(Events& events);
     bool compute(Events& events);
     bool computed_until(Events& events, double at);
     bool received(Events& events);
+    bool worked(Events& events);
     void record();
     std::int64_t now() const { return static_cast<std::int64_t>(getCurrentSimTime("1ps")); }
 
@@ -60,6 +61,8 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
     int arrived_ = -1;
     std::int64_t origin_ = 0;  // ready times count from here
     std::vector<SST::Hermes::MP::MessageRequest> receives_, sends_;
+    Work work_;               // on received partitions; ns after origin_
+    std::vector<double> left_;  // each a partition that nothing is told of before the end
     Record record_;
     std::string lines_;
 };

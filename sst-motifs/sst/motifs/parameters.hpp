@@ -12,6 +12,7 @@
     X(partitions, Count, 1, "user partitions of each thread")                                                       \
     X(transport, Count, 1, "transport partitions: messages per peer unless the approach is bulk")                   \
     X(bytes, Count, 1048576, "bytes per peer")                                                                      \
+    X(shares, Text, , "what each thread owns of a buffer: whole numbers between commas; equal parts if empty")       \
     X(iterations, Count, 10, "exchanges")                                                                           \
     X(compute_ns, Time, 0, "when every user partition is ready - after the start - unless arrivals are given")       \
     X(laggard_ns, Time, 0, "how much later the last user partition is ready")                                       \
@@ -20,6 +21,10 @@
     X(barrier_ns, Time, 0, "time of the barrier in which the threads meet")                                         \
     X(contention_ns, Time, 0, "what a send pays that finds its VCI's lock taken by another thread")                              \
     X(progress_ns, Time, 0, "interval at which MPI progresses while computing; 0: only inside MPI calls")           \
+    X(consumers, Count, 0, "threads that work on received partitions as they come; 0: nothing is done with them")    \
+    X(receive_partitions, Count, 0, "partitions of a buffer at its receiver; 0: as many as user partitions")         \
+    X(consume_ns, Time, 0, "work of one of these threads on one received partition")                                \
+    X(consume_ns_per_byte, Time, 0, "and on each of its bytes")                                                     \
     X(record, Text, , "CSV file of times; no file if empty")                                                        \
     X(messages, Count, 0, "1: the CSV also lists when each message completed")
 

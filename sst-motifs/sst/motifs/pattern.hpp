@@ -133,6 +133,7 @@ inline const std::int32_t* towards(const Settings& s, std::uint32_t octant)
 inline std::vector<Phase> sweep(const Settings& s, std::int32_t rank, std::int32_t ranks)
 {
     const Extents grid = process_grid(s, ranks, 2), here = place(rank, grid);
+    if (s.consumers) throw std::invalid_argument("consumers in a sweep; valid: 0, its ranks compute on what they receive");
     std::vector<Phase> phases;
     for (std::uint32_t octant = 0; octant < s.octants; ++octant) {
         for (Count block = 0; block < s.blocks; ++block) {

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "parameters.hpp"
 
@@ -66,20 +68,40 @@ struct Settings {
         PREADY_HALO3D26(PREADY_READ)
         PREADY_SWEEP3D(PREADY_READ)
 #undef PREADY_READ
+        s.weights = listed(s.shares);
         s.check();
         return s;
     }
 
+    // What each thread owns of a buffer; empty: all the same.
+    std::vector<Count> weights{};
+
     Count user_partitions() const { return threads * partitions; }
     bool bulk() const { return approach == "bulk"; }
 
+    // Partitions at its receiver of each of so many messages of a buffer.
+    Count received_in(Count sent) const { return (receive_partitions ? receive_partitions : user_partitions()) / sent; }
+
    private:
+    static std::vector<Count> listed(const std::string& shares)
+    {
+        std::vector<Count> out;
+        for (std::size_t begin = 0; !shares.empty() && begin <= shares.size();) {
+            const std::size_t end = std::min(shares.find(',', begin), shares.size());
+            out.emplace_back();
+            parse("shares", shares.substr(begin, end - begin), out.back());
+            begin = end + 1;
+        }
+        return out;
+    }
+
     void check() const
     {
         const auto require = [](bool holds, const std::string& problem, const std::string& valid) {
             if (!holds) throw std::invalid_argument(problem + "; valid: " + valid);
         };
         const Count most = 1'000'000;
+        const Count most_shares = Count{1} << 31;  // times bytes in 64 bits
         require(approach == "bulk" || approach == "partitioned" || approach == "many", "approach = " + approach,
             "bulk, partitioned, many");
         require(receiver == "waiting" || receiver == "computing", "receiver = " + receiver, "waiting, computing");
@@ -87,6 +109,19 @@ struct Settings {
         require(partitions >= 1 && partitions <= most, "partitions = " + std::to_string(partitions), "1 to 1000000");
         require(transport >= 1 && user_partitions() % transport == 0, "transport = " + std::to_string(transport),
             "a divisor of threads x partitions = " + std::to_string(user_partitions()));
+        Count all = 0;
+        for (const Count share : weights) {
+            require(share >= 1 && share <= most_shares, "a share = " + std::to_string(share), "1 to 2147483648");
+            all += share * partitions;
+        }
+        require(weights.empty() || weights.size() == threads, "shares of " + std::to_string(weights.size()) + " threads",
+            "one for each of " + std::to_string(threads) + " threads");
+        require(all <= most_shares, "shares x partitions = " + std::to_string(all), "at most 2147483648 in all");
+        require(weights.empty() || approach != "partitioned", "approach = partitioned with shares",
+            "bulk or many: partitions of MPI_Psend_init are all of one size");
+        require(consumers <= most, "consumers = " + std::to_string(consumers), "0 to 1000000");
+        require(receive_partitions == 0 || bulk() || receive_partitions % transport == 0 || consumers == 0,
+            "receive_partitions = " + std::to_string(receive_partitions), "a multiple of transport: one message holds each");
         require(iterations >= 1 && iterations <= most, "iterations = " + std::to_string(iterations), "1 to 1000000");
         // Firefly computes the time of a copy in 32-bit signed bytes.
         for (const Count size :

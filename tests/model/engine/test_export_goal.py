@@ -6,6 +6,7 @@ import io
 import os
 import re
 import subprocess
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import pytest
 from goal_replay import replay
 from machines import ideal
 
-from pready.model.approach.interfaces import PART, SINGLE, Approach
+from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.export_goal import Flags, export_goal, write_goal
 from pready.model.engine.simulate import run_step
@@ -87,6 +89,54 @@ def goal_of(exchanges: list[dict[str, Any]], approach: Approach = BULK, link: fl
     return text.getvalue(), flags, run_step(made, 4)[0].time_s * 1e9 * flags.ticks_per_ns
 
 
+UNLIKE = [5, 3, 3, 1, 1, 1, 1, 1]
+MANY_8 = Approach(MANY, 8)
+WORK = {"receiver": "consuming", "consume": {"time": "20 us", "threads": 1}}
+
+
+def messages(text: str, kind: str) -> Counter[tuple[int, int, int, int]]:
+    """From, to, tag and bytes of all lines of a kind."""
+    out: Counter[tuple[int, int, int, int]] = Counter()
+    for rank, part in enumerate(text.split("rank ")[1:]):
+        for size, peer, tag in re.findall(rf"{kind} (\d+)b (?:to|from) (\d+) tag (\d+)", part):
+            ends = (rank, int(peer)) if kind == "send" else (int(peer), rank)
+            out[*ends, int(tag), int(size)] += 1
+    return out
+
+
+@pytest.mark.parametrize("link", [25e9, 1e18])
+def test_parts_that_differ_are_received_as_they_are_sent(link: float) -> None:
+    sized = {"buffer": "1600 KB", "compute": {"time": "1 ms"}, **LATE}
+    alike, flags, _ = goal_of([sized], MANY_8, link)
+    text, unlike, _ = goal_of([sized | {"thread_shares": UNLIKE}], MANY_8, link)
+    sent = messages(text, "send")
+    assert sent == messages(text, "recv")
+    assert set(sent.values()) == {1}
+    # 16 parts in all: 100 kB each, and of each rank and iteration six neighbours get all eight.
+    of_rank = Counter(size for (of, _, tag, size) in sent if of == 0 and tag < 8)
+    assert of_rank == Counter({500_000: 6, 300_000: 12, 100_000: 30})
+    if link == 1e18:  # bytes cost nothing: LogGOPSim sees no difference
+        given = {"L": flags.L, "o": flags.o, "g": flags.g}
+        assert unlike == flags
+        assert replay(text, **given) == replay(alike, **given)
+
+
+@pytest.mark.parametrize("approach", [BULK, MANY_8], ids=str)
+def test_one_thread_that_works_on_what_comes_is_the_rank(approach: Approach) -> None:
+    # 48 partitions of 20 us each after 1 ms: the work is all but o for each message, which its CPU takes in between.
+    text, flags, ours = goal_of([IN_STEP | WORK], approach, link=1e18)
+    theirs = replay(text, L=flags.L, o=flags.o, g=flags.g)
+    assert ours > 4 * (1e6 + 48 * 20e3)
+    in_between = 0 if approach is BULK else 4 * 2 * 6 * approach.messages * flags.o
+    assert -4 <= theirs - ours <= in_between + 4  # whole ticks
+
+
+def test_several_threads_that_work_on_what_comes_are_refused() -> None:
+    w = workload("1 ms").changed(receiver="consuming", consume={"time": "20 us", "threads": 2})
+    with pytest.raises(PreadyError, match=r"several threads that work on what comes \(consume.threads\): not sim"):
+        export_goal(io.StringIO(), MACHINE, w, BULK, grid=GRID, iterations=1)
+
+
 ONE_WAY = {"pattern": "neighbours", "neighbour_list": [[{"to": 1, "size": "1 MiB"}], []]}
 
 
@@ -144,6 +194,13 @@ def test_partitions_of_sizes_and_steps_end_when_loggopsim_says_but_for_bytes(
     name: str, arrivals: dict[str, Any], tmp_path: Path
 ) -> None:
     text, flags, end = goal_of([arrivals | e for e in STEPS[name]], PART_8, link=1e18)
+    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+
+
+@NEEDS_LOGGOPSIM
+@pytest.mark.parametrize("more", [{"thread_shares": UNLIKE}, WORK], ids=["parts", "work"])
+def test_parts_and_work_end_when_loggopsim_says_but_for_bytes(more: dict[str, Any], tmp_path: Path) -> None:
+    text, flags, end = goal_of([LATE | IN_STEP | {"buffer": "1600 KB"} | more], MANY_8, link=1e18)
     assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
 
 

@@ -23,7 +23,6 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
-from pready.model.workload import supported_by
 from pready.model.workload import workload as workloads
 from pready.model.workload.thread_shares import Graded, Remainder, weights
 from pready.model.workload.workload import Workload
@@ -187,13 +186,6 @@ def test_partitioned_calls_are_refused_by_name_and_not_offered() -> None:
         r.approach.interface.partitioned
         for r in predict(load("meluxina"), w.changed(thread_shares=None), library="openmpi-persist", draws=0).approaches
     )
-
-
-@pytest.mark.parametrize("engine", ["sst", "goal"])
-def test_engines_that_do_not_know_it_say_so(engine: Any) -> None:
-    with pytest.raises(PreadyError, match=r"parts of threads that differ \(thread_shares\): not simulated by"):
-        supported_by.check(shared([3, 1, 1, 1]), engine)
-    supported_by.check(shared([1, 1, 1, 1]), engine)
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])

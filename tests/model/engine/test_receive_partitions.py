@@ -22,7 +22,6 @@ from pready.model.engine.simulate import prepared
 from pready.model.equations import consume
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written
-from pready.model.workload import supported_by
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 
@@ -143,8 +142,3 @@ def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:
     assert str(caught.value).startswith(str(path))
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_sst_says_that_it_does_not_know_it() -> None:
-    with pytest.raises(PreadyError, match=r"other partitions at the receiver \(receive_partitions\): not simulated by"):
-        supported_by.check(workload(4), "sst")
