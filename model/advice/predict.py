@@ -89,8 +89,8 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
             if interface.one_sided:  # nothing tells who sends on
                 continue
             vcis = 1 if interface.completes == "master" else vcis
-        allowed = allowed_transports(workload, library, interface, counts)
-        out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
+        if allowed := allowed_transports(workload, library, interface, counts):
+            out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return [workload.baseline, *(a for a in out if a != workload.baseline)]
 
 
