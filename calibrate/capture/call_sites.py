@@ -70,6 +70,21 @@ def chain_of(places: Sequence[Place | None], site: int) -> Chain:
     return tuple(found)
 
 
+def shared_by(chains: Sequence[Chain]) -> Chain:
+    """The calls that all messages of an exchange have in common, from a routine that they all come through outward: of
+    ``send_left`` and ``send_right``, both called by ``update_halo``, the call of ``update_halo`` is the innermost.
+
+    Calls at several lines of one routine count as the first of them.
+    """
+    first, *others = chains or [()]
+    common = len(first)
+    for other in others:
+        pairs = zip(reversed(first), reversed(other), strict=False)
+        alike = next((i for i, (a, b) in enumerate(pairs) if a.where != b.where), min(len(first), len(other)))
+        common = min(common, alike)
+    return first[len(first) - common :] if common else first
+
+
 def names_of(chains: Sequence[Chain]) -> list[str]:
     """A name for each exchange, in order: the routine, and its caller where several call it; empty without a chain.
 

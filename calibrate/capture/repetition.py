@@ -133,6 +133,11 @@ class Group:
         self.sent[peer] = (bytes_ + size, count + 1)
         self._seen.add((peer, site))
 
+    @property
+    def sites(self) -> list[int]:
+        """Places in the code of its messages, that of the first one first."""
+        return [self.site, *sorted({site for _, site in self._seen} - {self.site})]
+
     def has(self, peer: int, site: int) -> bool:
         """Whether a message went from this place to this peer."""
         return (peer, site) in self._seen

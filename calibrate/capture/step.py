@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pready.calibrate.capture.call_sites import Chain, chain_of, names_of
+from pready.calibrate.capture.call_sites import Chain, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Process, Run
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
@@ -257,10 +257,11 @@ def _exchanges(run: Run, aligned: Sequence[Instances], sweep: Recognised | None)
 
 
 def _chain(run: Run, used: Instances) -> Chain:
-    """The calls that lead to the first message of an exchange."""
-    return next(
-        (chain_of(run.ranks[rank].places, group.site) for rank, of_rank in enumerate(used) for group in of_rank), ()
-    )
+    """The calls that lead to the messages of an exchange, of the first rank that has one."""
+    for rank, of_rank in enumerate(used):
+        for group in of_rank:
+            return shared_by([chain_of(run.ranks[rank].places, site) for site in group.sites])
+    return ()
 
 
 def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[str]:

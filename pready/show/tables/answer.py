@@ -52,7 +52,7 @@ def headline(prediction: Prediction) -> str:
         return f"{way}: {step} gets {saved} % shorter{span}: {times}."
     if advice.verdict == "undecided":
         return f"{way}: {step} gets {saved} % shorter{span}, and a port has to save {least}."
-    if best is now:
+    if best is now or bare(best.speedup_percent) == "0":
         return f"no way makes {step} shorter."
     if best.speedup_percent <= 0:
         return f"no way makes {step} shorter; {way} would make it {bare(-best.speedup_percent)} % longer."
@@ -104,7 +104,7 @@ def how_sure(advice: Advice) -> str:
     said = f"{first}: rests on {', '.join(counts) or 'no'} value{'s' * (sum(advice.rests_on.values()) != 1)}"
     if advice.verdict == "undecided":
         said += f"; {_chance(advice.probability)} of the values drawn say port"
-    if advice.between is not None:
+    if advice.between is not None and bare(advice.between[0]) != bare(advice.between[1]):
         said += f"; what nobody measured leaves {bare(advice.between[0])} to {bare(advice.between[1])} %"
     said += "."
     if advice.turns_if:

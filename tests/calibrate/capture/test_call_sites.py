@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pready.calibrate.capture.call_sites import Call, chain_of, names_of
+from pready.calibrate.capture.call_sites import Call, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Place
 
 
@@ -49,6 +49,20 @@ def test_two_exchanges_in_one_call_have_one_name() -> None:
     other = call("send_up", 7)
     chains = [(SEND, UPDATE, call("pdv", 10)), (other, UPDATE, call("pdv", 10)), (SEND, UPDATE, call("flux", 20))]
     assert names_of(chains)[::2] == ["update_halo from pdv", "update_halo from flux"]
+
+
+def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> None:
+    main = call("main", 90)
+    left, right = (
+        (call("send_left", 1), call("exchange", 10), main),
+        (call("send_right", 2), call("exchange", 20), main),
+    )
+    assert names_of([shared_by([left, right])]) == ["exchange"]
+    # one helper called twice is the helper, and nothing in common leaves the first message's
+    assert shared_by([left, (left[0], call("exchange", 11), main)]) == left
+    assert shared_by([left, (call("other", 5),)]) == left
+    assert shared_by([left]) == left
+    assert shared_by([]) == ()
 
 
 def test_bindings_and_runtimes_do_not_count() -> None:
