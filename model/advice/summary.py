@@ -5,17 +5,15 @@ The figures are those of `predict`, from the same draws; what a table does not s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pready.model.advice.advise import best_and_as_good, deep, interfaces, over_sizes
+from pready.model.advice.advise import best_and_as_good, deep, over_sizes
+from pready.model.advice.contenders import Contenders
 from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
-from pready.model.approach.interfaces import Approach
-from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine
 from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import ApproachPrediction, Prediction, Verdict
-from pready.model.result.verdict import MIN_GAIN, a_port, best_port, simplest, trouble, verdict_of
+from pready.model.result.verdict import MIN_GAIN, verdict_of
 from pready.model.workload.workload import Workload
 
 
@@ -77,7 +75,14 @@ def outcome(
     machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
-    rows = evaluation.predict_all(able if every else _in_question(evaluation, able, min_gain))
+    if every:
+        rows = evaluation.predict_all(able)
+    else:
+        contenders = Contenders(evaluation, able, min_gain)
+        first = contenders.best()
+        rows = evaluation.predict_all([workload.baseline, first])
+        if verdict_of(rows[-1], min_gain) != "do not port":  # of what is not advised, none is as good
+            rows += evaluation.predict_all(contenders.simpler(first))
     best, _ = best_and_as_good(evaluation, rows, min_gain)
     deeper = deep(evaluation, best.approach, min_gain).predict(best.approach)
     rows[rows.index(best)], best = deeper, deeper
@@ -92,18 +97,6 @@ def outcome(
         pays=pays,
         here=None if pays is None else nearest(pays, workload.buffer),
     )
-
-
-def _in_question(evaluation: Evaluation, able: Sequence[Approach], min_gain: float) -> list[Approach]:
-    """The baseline, the best at the machine's values, and of each simpler interface the best."""
-    w = evaluation.workload
-    stands = evaluation.gains(able)
-    now = next(s for s in stands if s.approach == w.baseline)
-    usable = [s for s in stands if not s.approach.interface.needs and a_port(s.approach, s.gain, w.baseline)]
-    best = best_port(usable, now, w.iterations, min_gain)
-    others = [simplest([s for s in usable if s.approach.interface == i], w.iterations) for i in interfaces(usable)]
-    simpler = [s.approach for s in others if trouble(s.approach) < trouble(best.approach)]
-    return list(dict.fromkeys([w.baseline, best.approach, *simpler]))
 
 
 def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:

@@ -11,7 +11,7 @@ from pready.model.approach.interfaces import BULK, Approach, Interface
 from pready.model.common.arrays import Array, Replaced
 from pready.model.common.parallel import all_cores, both
 from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.from_rest import FromRest
+from pready.model.engine.many_sizes import ManySizes
 from pready.model.engine.other_exchanges import Beside, Draws, Placed
 from pready.model.engine.plan import Priced, listed_price, without_spread
 from pready.model.engine.ranks.layout import of_a_step, part
@@ -39,8 +39,6 @@ RACED = 6
 """Draws for approaches that have lost."""
 NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 160, 20, 16
 """The same of exchanges from rest."""
-SAMPLES = 16
-"""Exchanges from rest per size, where many sizes are looked at."""
 MOST_MESSAGES = 1_200_000
 """Of `NOMINAL` exchanges. Above it, fewer are simulated."""
 BLOCKS = 10
@@ -48,7 +46,7 @@ BLOCKS = 10
 
 
 @dataclass
-class Evaluation(FromRest):
+class Evaluation(ManySizes):
     """All that approaches share for one machine and workload; simulations are made on request.
 
     Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
@@ -101,7 +99,8 @@ class Evaluation(FromRest):
         self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
         self._prices: dict[tuple[float, bool], Costs] = {}
         self._values: dict[tuple[float, bool], Costs] = {}
-        self._priced_all: dict[object, Priced] = {}
+        self._priced_all: dict[Approach, Priced] = {}
+        self._priced_values: dict[Approach, Priced] = {}
         self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
@@ -218,10 +217,20 @@ class Evaluation(FromRest):
     def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
         """The approach with the parameters at their values, or some costs replaced."""
         if not replaced and not self.rest:
-            return self._all_rows(approach).rows(range(1))
+            return self._valued(approach)
         kinds = self._kinds(approach)
         values = [replace(self._value(size, inside), **replaced) for size, inside in kinds]
         return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
+
+    def _valued(self, approach: Approach) -> Priced:
+        """The approach with the parameters at their values, made once, for any number of iterations of ranks that go
+        on."""
+        if approach in self._priced_all:
+            return self._priced_all[approach].rows(range(1))
+        if approach not in self._priced_values:
+            values = [self._value(size, inside) for size, inside in self._kinds(approach)]
+            self._priced_values[approach] = self._placed.priced(approach, values, self.arrivals_of([0], 1))
+        return self._priced_values[approach]
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
         """The approach with each of these draws of the parameters; 0: at their values."""
@@ -285,6 +294,10 @@ class Evaluation(FromRest):
         if wanted:
             made = [self._at_values(a, self.iterations) for a in wanted]
             self._nominal.update(zip(wanted, self._simulate(made, self.iterations), strict=True))
+
+    def glance(self, approaches: Sequence[Approach], iterations: int) -> list[Simulation]:
+        """Each for few iterations, with the parameters at their values: the first of `nominal`, of ranks that go on."""
+        return self._simulate([self._at_values(a, iterations) for a in approaches], iterations)
 
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
@@ -354,6 +367,8 @@ class Evaluation(FromRest):
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """`predict` of each, in one race (see the class)."""
         base = self.workload.baseline
+        for a in (base, *approaches) if not self.rest else ():
+            self._all_rows(a)  # for all of what follows
         self.prepare([base, *approaches])
         raced = self.race and not self.rest
         leading = self._leading(approaches) if raced else {base, *approaches}
@@ -444,56 +459,12 @@ class Evaluation(FromRest):
             (self._begin(approach), self._begin(self.workload.baseline)),
         )
 
+    def begin_s(self, approach: Approach) -> float:
+        """What beginning takes, at the parameters' values."""
+        return float(self._begin(approach).flat[0])
+
     def _begin(self, approach: Approach) -> Array:
         """What beginning takes, at the parameters' values and with each draw of them."""
         if approach not in self._begins:
             self._begins[approach] = begin(self._sampler, self.workload, approach)
         return self._begins[approach]
-
-    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int = SAMPLES) -> Array:
-        """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
-
-        Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
-        sizes of their own keep them. From rest, each is the mean of so many exchanges.
-        """
-        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
-        return metrics.eta(bulk, fine)
-
-    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
-        """Share of an iteration that one approach saves for several buffer sizes, likewise."""
-        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes, SAMPLES)] for a in (self.workload.baseline, approach))
-        return metrics.speedup_percent(bulk, fine) / 100
-
-    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
-        """Mean times of an exchange's communication and of an iteration."""
-        wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
-        self._prepare_sizes([w[:2] for w in dict.fromkeys(wanted) if w not in self._over], samples)
-        return [self._over[approach, float(s), samples] for s in sizes]
-
-    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]], samples: int) -> None:
-        """Simulate approaches at buffer sizes."""
-        sampler = Sampler(self.machine)
-        alike: dict[tuple[Approach, object], list[tuple[float, Placed, list[Costs]]]] = {}
-        for approach, size in wanted:
-            there = self.workload.at_buffer(size)
-            layout = None
-            if self._placed.layout is not None:
-                layout = replace(self._placed.layout, sizes=there.sizes, neighbour_sizes=there.neighbour_sizes)
-            here = Placed(self.machine, there, layout, self.number)
-            price, of = listed_price(sampler, there), here.parts(approach)
-            by_class = [price(size, inside) for size, inside in zip(of.sizes, of.inside, strict=True)]
-            # One plan at several prices, as long as protocols and arrivals are the same.
-            rate = getattr(there.arrivals, "delay_rate", None)
-            kind = (*(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size)
-            alike.setdefault((approach, kind), []).append((size, here, by_class))
-        iterations = (1 if self._alike else samples) if self.rest else self.per_draw
-        own = []
-        for (approach, _), some in alike.items():
-            n, (_, here, first) = len(some), some[0]
-            draws = Draws([0] * n, [self.seed] * n, iterations, [0] * n)
-            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(first))]
-            own.append((here.priced(approach, rows, draws), draws))
-        for (approach, _), some, times in zip(alike, alike.values(), self._means(own, None, iterations), strict=True):
-            for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
-                once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
-                self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import SAMPLES, Evaluation
+from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.many_sizes import SAMPLES
 from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
 
