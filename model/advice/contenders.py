@@ -16,7 +16,7 @@ import numpy as np
 from pready.model.advice.advise import interfaces
 from pready.model.approach.interfaces import Approach, Interface
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.evaluate import RACED, Evaluation
 from pready.model.result.verdict import (
     ALIKE,
     INDISTINCT,
@@ -66,15 +66,32 @@ class Contenders:
         if self._seen is not None:
             by_interface: dict[Interface, list[int]] = {}
             for i in self._split:
-                by_interface.setdefault(self.able[i].interface, []).append(i)
+                if PREFERENCE[self.able[i].interface] <= PREFERENCE[best.interface]:
+                    by_interface.setdefault(self.able[i].interface, []).append(i)
+            far = self._far(best, [self._seen.first(some) for some in by_interface.values()])
             found = {self.able.index(best)}
             for interface, some in by_interface.items():
-                if PREFERENCE[interface] <= PREFERENCE[best.interface]:
+                if interface not in far:
                     found |= self._seen.shortest(some, self._seen.run, INDISTINCT)
         _, usable = self._usable(found)
         each = [[s for s in usable if s.approach.interface == i] for i in interfaces(usable)]
         others = [simplest(some, self.evaluation.workload.iterations).approach for some in each]
         return [a for a in others if trouble(a) < trouble(best)]
+
+    def _far(self, best: Approach, first: Sequence[int]) -> set[Interface]:
+        """Interfaces of which the first of each saves so much less than the best, on few draws of the machine, that the
+        difference is further from 0 than its interval is wide: all draws tell them apart."""
+        evaluation, others = self.evaluation, [self.able[i] for i in first]
+        baseline = evaluation.workload.baseline
+        evaluation.prepare([baseline, best, *others])
+        evaluation.prepare_drawn(dict.fromkeys((baseline, best, *others), RACED))
+        most, far = evaluation.saving(best), set[Interface]()
+        for a in others:
+            saving = evaluation.saving(a)
+            low, high = most.over(saving)
+            if low >= high - low and most.percent - saving.percent >= 2 * 100 * INDISTINCT:
+                far.add(a.interface)
+        return far
 
     def _usable(self, some: set[int]) -> tuple[Stands, list[Stands]]:
         """The baseline, and those of some approaches that are ports, over all iterations."""
@@ -137,6 +154,10 @@ class Look:
         first, sure = self._earliest(usable, baseline, min_gain)
         fastest = set() if sure else self.shortest(usable, self.exchange, ALIKE / (1 - ALIKE))
         return best | first | fastest
+
+    def first(self, some: Sequence[int]) -> int:
+        """That with the shortest run."""
+        return min(some, key=self.run.mean)
 
     def shortest(self, some: Sequence[int], times: Times, tie: float) -> set[int]:
         """Those that may be the simplest among those within a share `tie` of the shortest of some."""

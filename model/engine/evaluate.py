@@ -151,6 +151,7 @@ class Evaluation(ManySizes):
         """The same with so many draws of the machine, the first of them the same; its simulations are kept."""
         other = replace(self, draws=draws)
         other._nominal, other._quiet, other._blocks = self._nominal, self._quiet, self._blocks
+        other._drawn = {a: rows[: 1 + draws] for a, rows in self._drawn.items()}
         return other
 
     @property
@@ -228,8 +229,9 @@ class Evaluation(ManySizes):
         if approach in self._priced_all:
             return self._priced_all[approach].rows(range(1))
         if approach not in self._priced_values:
-            values = [self._value(size, inside) for size, inside in self._kinds(approach)]
-            self._priced_values[approach] = self._placed.priced(approach, values, self.arrivals_of([0], 1))
+            self._priced_values[approach] = self._placed.at_values(
+                approach, lambda: [self._value(*kind) for kind in self._kinds(approach)], self.seed
+            )
         return self._priced_values[approach]
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:

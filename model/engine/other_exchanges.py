@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 from pready.model.approach.interfaces import Approach
 from pready.model.engine.alone import alone, buffers_alone
-from pready.model.engine.plan import Priced, listed_price, priced
+from pready.model.engine.plan import Priced, listed_price, priced, with_arrivals
 from pready.model.engine.ranks.layout import Layout, of_a_step, part
 from pready.model.engine.ranks.parts import Parts, parts
 from pready.model.engine.ranks.pattern import Pattern
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import Costs
+from pready.model.timeline.rules import Setting, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.arrivals import NoArrivals
 from pready.model.workload.draws import deterministic, exchange_seed
+from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 
@@ -40,6 +43,32 @@ class Placed:
     workload: Workload
     layout: Layout | None
     number: int = 0
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What it depends on besides times and costs."""
+        return setting_of(self.machine, self.workload)
+
+    @cached_property
+    def made(self) -> dict[Approach, Priced]:
+        """Its approaches at the machine's values that were made for any times of the threads.
+
+        Points of a sweep that differ by these and by their seeds share them.
+        """
+        if self.layout is None or self.workload.neighbour_list is not None:
+            return {}
+        compute = self.workload.compute
+        if isinstance(compute, ComputeTime):
+            compute = compute.model_copy(update={"time": 0.0})
+        alike = self.workload.model_copy(update={"arrivals": NoArrivals(), "compute": compute})
+        return _made(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
+
+    def at_values(self, approach: Approach, values: Callable[[], list[Costs]], seed: int) -> Priced:
+        """An approach of ranks that go on, at costs by class that are asked for if they are needed."""
+        if approach not in self.made:
+            self.made[approach] = self.priced(approach, values(), Draws([0], [seed]))
+        seed = exchange_seed(seed, self.number)
+        return Priced(with_arrivals(self.made[approach].plan, self.workload, self.setting, seed), {}, (seed,))
 
     def pattern(self, exchanges: int = 1) -> Pattern:
         """Who talks to whom."""
@@ -67,7 +96,13 @@ class Placed:
             blocks=1 if layout is None else layout.blocks,
             thread_grid=None if layout is None else layout.thread_grid,
             firsts=draws.firsts if layout is None else None,
+            setting=self.setting,
         )
+
+
+@lru_cache(maxsize=4)
+def _made(machine: str, workload: str, layout: Layout) -> dict[Approach, Priced]:
+    return {}
 
 
 def placed(machine: Machine, step: Workload, each: Callable[[Workload], Layout] = part, *, rest: bool) -> list[Placed]:

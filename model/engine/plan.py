@@ -18,12 +18,10 @@ from pready.model.engine.ranks.mapping import Mapping, mapped
 from pready.model.engine.ranks.nodes import adapters_of
 from pready.model.engine.ranks.parts import Parts, mapped_to_parts, parts
 from pready.model.engine.ranks.pattern import KINDS, Pattern
-from pready.model.engine.ready_numbers import ready_numbers
+from pready.model.engine.ready_numbers import TABLE, ready_numbers
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import Costs, costs
-from pready.model.timeline.rules import (
-    setting_of,
-)
+from pready.model.timeline.rules import Setting, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.arrivals import NoArrivals
 from pready.model.workload.workload import Workload
@@ -140,6 +138,7 @@ def priced(
     blocks: int = 1,
     thread_grid: tuple[int, int, int] | None = None,
     firsts: Sequence[int] | None = None,
+    setting: Setting | None = None,
 ) -> Priced:
     """The same ranks and messages at several prices; arguments and errors as of `plan`, and
 
@@ -153,6 +152,8 @@ def priced(
         One per row.
     firsts
         Of exchanges from rest: the iteration whose arrivals the first of each row has.
+    setting
+        Of the machine and the workload, if it is at hand.
     """
     interface, pattern, sent = approach.interface, of.pattern, approach
     if interface.splits:
@@ -175,7 +176,8 @@ def priced(
     members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
     if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
         by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
-    x = Exchange(workload, sent, pattern, setting_of(machine, workload), by_class, members, mapping, len(seeds))
+    setting = setting or setting_of(machine, workload)
+    x = Exchange(workload, sent, pattern, setting, by_class, members, mapping, len(seeds))
     fixed = {
         **message_numbers(x),
         **ready_numbers(x.workload, seeds[0]),
@@ -219,11 +221,17 @@ def _check_relays(approach: Approach) -> None:
 def without_spread(made: Plan, machine: Machine) -> Plan:
     """A plan with all partitions ready at the same time, on the machine that it was made for."""
     workload = made.workload.model_copy(update={"arrivals": NoArrivals()})
-    setting = setting_of(machine, workload)
-    x = Exchange(workload, made.sent, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
-    ready = ready_numbers(workload, made.seed)
-    ready["table"] = tables(x, ready)
-    return replace(made, workload=workload, numbers=made.numbers | {n: _row(n, value) for n, value in ready.items()})
+    return with_arrivals(made, workload, setting_of(machine, workload), made.seed)
+
+
+def with_arrivals(made: Plan, workload: Workload, setting: Setting, seed: int) -> Plan:
+    """A plan with the times of another workload, of which all else is the same, and its seed."""
+    ready = ready_numbers(workload, seed)
+    if ready["arrivals"] == TABLE:
+        x = Exchange(workload, made.sent, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
+        ready["table"] = tables(x, ready)
+    numbers = made.numbers | {n: _row(n, value) for n, value in ready.items()}
+    return replace(made, workload=workload, seed=seed, numbers=numbers)
 
 
 def _row(name: str, value: object) -> Row:

@@ -51,12 +51,19 @@ def test_what_a_long_look_chooses_is_among_the_contenders(number: int, monkeypat
     able = approaches(machine, w, library)
     short = Contenders(evaluator(machine, w, number)[0], able, 0.01)
     best = short.best()
-    found = best, short.simpler(best)
+    found = short.simpler(best)
     looked = len(short.evaluation._nominal)
     monkeypatch.setattr(contenders, "LONG", 10**9)
-    whole = Contenders(evaluator(machine, w, number)[0], able, 0.01)
+    evaluation = evaluator(machine, w, number)[0]
+    whole = Contenders(evaluation, able, 0.01)
     assert whole.best() == best
-    assert (whole.best(), whole.simpler(best)) == found
+    every = whole.simpler(best)
+    assert found == [a for a in every if a in found]
+    # The others are told apart from the best on all draws.
+    most = evaluation.saving(best)
+    for a in {*every} - {*found}:
+        assert most.over(evaluation.saving(a))[0] > 0
+        assert most.percent - evaluation.saving(a).percent > 100 * INDISTINCT
     # Control: something was left out, where there are many iterations.
     available = sum(not a.interface.needs for a in able)
     assert len(whole.evaluation._nominal) == available

@@ -168,6 +168,32 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
                     assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
 
 
+@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> None:
+    machine, first = load("meluxina"), workload(pattern, Laggard(model="laggard", delay="1 ms", late="thread"))  # type: ignore[arg-type]
+    others = [
+        first.changed(**{"compute.time": "3 ms"}),
+        first.changed(arrivals={"model": "normal by partition", "spread": 0.04}),
+        first.changed(arrivals={"model": "laggard", "delay": "2 ms", "late": "partition"}),
+        first.changed(buffer="2 MiB"),
+        first.changed(threads=8),
+    ]
+    some = approaches(machine, first, effective_library(machine))[::5]
+    kept = Evaluation(machine, first, seed=1, draws=0)._placed.made
+    for seed, w in enumerate([first, *others]):
+        e = Evaluation(machine, w, seed=seed, draws=2)
+        # All but the times of the threads are the same, or nothing is shared.
+        assert (e._placed.made is kept) == (w.buffer == first.buffer and w.threads == first.threads)
+        for approach in some:
+            alone = plan(machine, w, approach, e._pattern, seed=e._own_seed()).numbers
+            made = e._at_values(approach, 1)
+            assert (made.plan.seed, made.seeds) == (e._own_seed(), (e._own_seed(),))
+            assert made.plan.workload == w
+            assert made.plan.numbers.keys() == alone.keys()
+            for name, value in alone.items():
+                assert np.array_equal(made.plan.numbers[name], value), name
+
+
 def test_what_is_saved_is_what_the_prediction_says() -> None:
     w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
     for of in (Evaluation(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w, alone=True)):
