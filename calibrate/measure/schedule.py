@@ -289,8 +289,7 @@ def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for who in ("receiver", "sender"):
         for size in _powers(1 << 12, largest, 2):
             yield Point.of("overlap", bytes=size, who=who)
-    for mode in ("send", "persistent"):
-        for size in _powers(1, largest, 2):
-            yield ping(size, mode)
+    for size in _powers(1, largest, 2):
+        yield ping(size, "persistent")
     yield from exchanges(teams, 2)
     yield from pings_again(largest, 2)

@@ -210,7 +210,7 @@ void post_messages(const Bench *b, char *buffer, int bytes, int count, int tag, 
 /* statistics.c */
 typedef struct {
     double median, low, high; /* low..high: distribution-free 95 % interval of the median; NaN below 6 samples */
-    double min, p25, p75, max;
+    double min, max;
     long count;
 } Summary;
 Summary summarise(const double *samples, long count);

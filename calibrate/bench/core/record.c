@@ -121,8 +121,6 @@ static void put_quantity(const Run *run, const Samples *s, int q)
     put_member(out, "low_s", summary.low);
     put_member(out, "high_s", summary.high);
     put_member(out, "min_s", summary.min);
-    put_member(out, "p25_s", summary.p25);
-    put_member(out, "p75_s", summary.p75);
     put_member(out, "max_s", summary.max);
     put_series(out, "warmup_ns", s->warmup[q], s->warmup_count, s->warmup_count);
     put_series(out, "samples_ns", s->values[q], s->count, run_integer(run, "keep"));

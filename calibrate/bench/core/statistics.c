@@ -28,17 +28,9 @@ static long interval_rank(long n)
     return r;
 }
 
-static double quantile(const double *sorted, long n, double q)
-{
-    double position = q * (double)(n - 1);
-    long below = (long)position;
-    long above = below + 1 < n ? below + 1 : below;
-    return sorted[below] + (position - (double)below) * (sorted[above] - sorted[below]);
-}
-
 Summary summarise(const double *samples, long count)
 {
-    Summary s = {.median = NAN, .low = NAN, .high = NAN, .min = NAN, .p25 = NAN, .p75 = NAN, .max = NAN, .count = count};
+    Summary s = {.median = NAN, .low = NAN, .high = NAN, .min = NAN, .max = NAN, .count = count};
     if (count < 1) {
         return s;
     }
@@ -48,10 +40,8 @@ Summary summarise(const double *samples, long count)
     }
     memcpy(sorted, samples, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_doubles);
-    s.median = quantile(sorted, count, 0.5);
+    s.median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
     s.min = sorted[0];
-    s.p25 = quantile(sorted, count, 0.25);
-    s.p75 = quantile(sorted, count, 0.75);
     s.max = sorted[count - 1];
     long r = interval_rank(count);
     if (r >= 1) {

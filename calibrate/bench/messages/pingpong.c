@@ -1,16 +1,16 @@
-/* Ping-pong: half the round trip of one message, by three ways of sending. */
+/* Ping-pong: half the round trip of one message, by nonblocking or persistent calls. */
 #include "core/bench.h"
 
 typedef struct {
     char *out, *in;
     int bytes;
-    enum { SEND, ISEND, PERSISTENT } mode;
+    bool persistent;
     MPI_Request receive, send;
 } State;
 
 static const Parameter parameters[] = {
     {"bytes", INTEGER, "8", "0 to 1073741824"},
-    {"mode", WORD, "send", "send|isend|persistent"},
+    {"mode", WORD, "isend", "isend|persistent"},
     END_OF_PARAMETERS,
 };
 
@@ -19,30 +19,19 @@ static void setup(Run *run)
     const Bench *b = run->bench;
     State *s = run->state;
     s->bytes = run_integer(run, "bytes");
-    s->mode = run_is(run, "mode", "send") ? SEND : run_is(run, "mode", "isend") ? ISEND : PERSISTENT;
+    s->persistent = run_is(run, "mode", "persistent");
     s->out = out_of(run, (size_t)s->bytes);
     s->in = in_of(run, (size_t)s->bytes);
-    if (s->mode == PERSISTENT) {
+    if (s->persistent) {
         MPI_Recv_init(s->in, s->bytes, MPI_BYTE, b->peer, 0, b->data, &s->receive);
         MPI_Send_init(s->out, s->bytes, MPI_BYTE, b->peer, 0, b->data, &s->send);
     }
 }
 
-static void ping_blocking(State *s, const Bench *b)
-{
-    if (b->sends) {
-        MPI_Send(s->out, s->bytes, MPI_BYTE, b->peer, 0, b->data);
-    }
-    MPI_Recv(s->in, s->bytes, MPI_BYTE, b->peer, 0, b->data, MPI_STATUS_IGNORE);
-    if (!b->sends) {
-        MPI_Send(s->out, s->bytes, MPI_BYTE, b->peer, 0, b->data);
-    }
-}
-
 /* The receive is posted before the message leaves. */
-static void ping_nonblocking(State *s, const Bench *b)
+static void ping(State *s, const Bench *b)
 {
-    if (s->mode == PERSISTENT) {
+    if (s->persistent) {
         MPI_Start(&s->receive);
     } else {
         MPI_Irecv(s->in, s->bytes, MPI_BYTE, b->peer, 0, b->data, &s->receive);
@@ -50,7 +39,7 @@ static void ping_nonblocking(State *s, const Bench *b)
     if (!b->sends) {
         MPI_Wait(&s->receive, MPI_STATUS_IGNORE);
     }
-    if (s->mode == PERSISTENT) {
+    if (s->persistent) {
         MPI_Start(&s->send);
     } else {
         MPI_Isend(s->out, s->bytes, MPI_BYTE, b->peer, 0, b->data, &s->send);
@@ -66,11 +55,7 @@ static void repeat(Run *run, double *values)
     State *s = run->state;
     double start = now_s();
     for (int i = 0; i < run->inner; i++) {
-        if (s->mode == SEND) {
-            ping_blocking(s, run->bench);
-        } else {
-            ping_nonblocking(s, run->bench);
-        }
+        ping(s, run->bench);
     }
     if (run->bench->sends) { /* a round trip on rank 0's clock; one way is taken as half of it */
         values[0] = (now_s() - start) / (2.0 * run->inner);
@@ -80,7 +65,7 @@ static void repeat(Run *run, double *values)
 static void teardown(Run *run)
 {
     State *s = run->state;
-    if (s->mode == PERSISTENT) {
+    if (s->persistent) {
         MPI_Request_free(&s->receive);
         MPI_Request_free(&s->send);
     }

@@ -5,9 +5,6 @@
  *
  * lead  = from the arrival of partition 0 to the arrival of everything, both read on rank 1's clock: about delay_s
  *         where partitions are sent early, about 0 where they are not
- * first = from rank 0's start to the arrival of partition 0: rank 1's clock since it passed the gate, which is half a
- *         round trip before rank 0 does, so that is taken off
- * last  = the same for everything
  *
  * The first repeat is warmup_ns[0]: a handshake may hold it back. derived.early_first and derived.early_steady are 1
  * where the lead was more than half the delay.
@@ -114,10 +111,7 @@ static void repeat(Run *run, double *values)
     }
     double first = now_s();
     MPI_Wait(&s->request, MPI_STATUS_IGNORE);
-    double last = now_s();
-    values[0] = last - first;
-    values[1] = first - start - run->half_round_trip_s;
-    values[2] = last - start - run->half_round_trip_s;
+    values[0] = now_s() - first;
 }
 
 static void conclude(Run *run, const Samples *samples)
@@ -137,7 +131,7 @@ static const Measurement early = {
     .name = "early",
     .summary = "partitioned transfer with the last partition late: when does partition 0 arrive?",
     .parameters = parameters,
-    .quantities = {"lead", "first", "last"},
+    .quantities = {"lead"},
     .flags = PARTITIONED,
     .state = sizeof(State),
     .buffer = {"bytes"},

@@ -1,6 +1,6 @@
 /* Does a message move while a rank computes outside MPI?
  *
- * Both post their operation, then rank `who` (or both) computes, then both wait.
+ * Both post their operation, then rank `who` computes, then both wait.
  *
  * exposed = from rank 0's start to completion on rank 1, less the computing: about 0 if the message moved meanwhile,
  *           about baseline_s if it did not
@@ -18,16 +18,14 @@ enum { TRIES = 7, TAG_DONE = 1, TAG_PLAN = 2 };
 
 typedef struct {
     int bytes;
-    bool sender_computes, receiver_computes;
-    Waiting waiting;
+    int who;
     double compute, baseline;
 } State;
 
 static const Parameter parameters[] = {
     {"bytes", INTEGER, "1048576", "0 to 1073741824"},
-    {"who", WORD, "receiver", "receiver|sender|both"},
+    {"who", WORD, "receiver", "receiver|sender"},
     {"compute_s", REAL, "0", "0 to 10"}, /* 0: twice the transfer without computing */
-    {"compute_by", WORD, "spin", "sleep|spin|test"},
     END_OF_PARAMETERS,
 };
 
@@ -36,13 +34,12 @@ static void transfer(Run *run, double compute, double *values)
 {
     State *s = run->state;
     const Bench *b = run->bench;
-    bool computes = b->rank == 0 ? s->sender_computes : s->receiver_computes;
     MPI_Request request;
     double start = now_s(), computed = 0;
     post_messages(b, run->buffer, s->bytes, 1, 0, b->data, &request);
-    if (computes && compute > 0) {
+    if (b->rank == s->who && compute > 0) {
         double begun = now_s();
-        wait_until(begun + compute, s->waiting, b->control);
+        wait_until(begun + compute, SPINNING, b->control);
         computed = now_s() - begun;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -64,9 +61,7 @@ static void setup(Run *run)
     State *s = run->state;
     double tries[TRIES], values[3];
     s->bytes = run_integer(run, "bytes");
-    s->waiting = waiting_of(run_word(run, "compute_by"));
-    s->sender_computes = !run_is(run, "who", "receiver");
-    s->receiver_computes = !run_is(run, "who", "sender");
+    s->who = run_is(run, "who", "receiver");
     for (int i = 0; i < TRIES; i++) {
         transfer(run, 0, values);
         tries[i] = values[1];
