@@ -195,7 +195,7 @@ bool Motif::worked(Events& events)
     const double ended = static_cast<double>(now() - origin_) * 1e-3 + settings_.barrier_ns;
     for (const double each : left_) work_.take(ended, 1, each);
     left_.clear();
-    record_.completion = std::max(record_.completion, origin_ + std::llround(work_.last() * 1e3));
+    record_.completion = std::max<std::int64_t>(record_.completion, origin_ + std::llround(work_.last() * 1e3));
     return computed_until(events, work_.last());
 }
 
