@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pready.calibrate.capture.files import Process, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
@@ -42,7 +43,8 @@ class Group:
     sent
         Bytes and messages by peer.
     site
-        Place in the code of the first message.
+        Place in the code of the first message; of the master's first one, where threads send: which of them is first
+        differs from step to step, and another thread's place has no callers outside of the region.
     in_mpi
         Seconds in MPI between begin and end.
     overlapped
@@ -54,6 +56,8 @@ class Group:
         When the last thread has finished that, or the last such stretch, in seconds; `begin` without one.
     parts
         Bytes of a partition by peer, of partitioned sends.
+    by_thread
+        Bytes by peer and by who sends them or marks them ready: a thread's number in its team; -1: a thread of none.
     since
         End of the previous exchange, in seconds.
     waited, serial
@@ -75,8 +79,10 @@ class Group:
     ready: float = 0.0
     sent: dict[int, tuple[int, int]] = field(default_factory=dict)
     parts: dict[int, int] = field(default_factory=dict)
+    by_thread: Counter[tuple[int, int]] = field(default_factory=Counter)
     _seen: set[tuple[int, int]] = field(default_factory=set)
     _during: list[_During] = field(default_factory=list)
+    _of_master: bool = False
 
     def __post_init__(self) -> None:
         self.ready = max(self.ready, self.begin)
@@ -127,8 +133,10 @@ class Group:
         """Place and receivers: sizes may differ."""
         return self.site, tuple(sorted(self.sent))
 
-    def add(self, peer: int, size: int, site: int) -> None:
-        """Add a message."""
+    def add(self, peer: int, size: int, site: int, thread: int) -> None:
+        """Add a message of a thread with that number in its team; -1: of none."""
+        if thread <= 0 and not self._of_master:
+            self.site, self._of_master = site, True
         bytes_, count = self.sent.get(peer, (0, 0))
         self.sent[peer] = (bytes_ + size, count + 1)
         self._seen.add((peer, site))
@@ -165,7 +173,7 @@ def groups(process: Process) -> list[Group]:
 
     events = _events(process, computing)
     computes_next = _computes_next(events)
-    for number, (at, finish, kind, who, what, site) in enumerate(events):
+    for number, (at, finish, kind, who, what, site, thread) in enumerate(events):
         over = current is not None and outstanding <= before and not puts
         if current is not None and over and kind in ("", *_COLLECTIVE):
             found.append(current)
@@ -202,12 +210,14 @@ def groups(process: Process) -> list[Group]:
                     current.waited = waited
                     if last is not None and last[4] <= at < last[0]:  # by a thread of that stretch
                         current.compute(_During(last[0], last[1:3]))
-            current.add(who, what, site)
+            current.add(who, what, site, thread)
             if kind != "pstart_send":
                 current.marks(at, partition=False)
+                current.by_thread[who, thread] += what
             puts |= kind in _ONE_SIDED
         if kind == "pready" and current is not None:
             current.marks(at, partition=True)
+            current.by_thread[who, thread] += what
             if what:
                 current.parts[who] = min(what, current.parts.get(who, what))
         if kind in _NONBLOCKING:
@@ -228,8 +238,9 @@ def groups(process: Process) -> list[Group]:
     return found
 
 
-Event = tuple[float, float, str, int, int, int]
-"""Begin, end, kind, peer, bytes and place of a record; a stretch has kind "", its number and its instance."""
+Event = tuple[float, float, str, int, int, int, int]
+"""Begin, end, kind, peer, bytes, place and thread in its team of a record; a stretch has kind "", its number and its
+instance."""
 
 
 def _computes_next(events: Sequence[Event]) -> list[bool]:
@@ -244,16 +255,29 @@ def _computes_next(events: Sequence[Event]) -> list[bool]:
 
 def _events(process: Process, computing: Sequence[Stretch]) -> list[Event]:
     """Stretches and calls, sorted by begin."""
-    rows = process.records[~process.of("region", "share", "nested", "init", "finalize")]
+    wanted = ~process.of("region", "share", "nested", "init", "finalize")
+    rows, threads = process.records[wanted], _in_team(process)[wanted]
     name = {number: text for text, number in kinds().items()}
     found: list[Event] = [
-        (begin * 1e-9, end * 1e-9, name[kind], who, what, site)
-        for begin, end, kind, site, who, what in rows[["start", "end", "kind", "site", "who", "what"]].tolist()
+        (begin * 1e-9, end * 1e-9, name[kind], who, what, site, thread)
+        for (begin, end, kind, site, who, what), thread in zip(
+            rows[["start", "end", "kind", "site", "who", "what"]].tolist(), threads.tolist(), strict=True
+        )
     ]
     for which, stretch in enumerate(computing):
         times = zip(stretch.begin.tolist(), stretch.end.tolist(), strict=True)
-        found += [(begin, end, "", which, instance, 0) for instance, (begin, end) in enumerate(times)]
+        found += [(begin, end, "", which, instance, 0, -1) for instance, (begin, end) in enumerate(times)]
     return sorted(found, key=lambda event: event[:2])
+
+
+def _in_team(process: Process) -> NDArray[np.int64]:
+    """For each record, the number in its team that its thread mostly has; -1: it is in none."""
+    shares = process.of("share")
+    numbers = (process.records["what"][shares] & 0xFFFF).astype(np.int64)
+    threads = process.thread[shares]
+    of = {int(t): most_common(numbers[threads == t].tolist()) for t in np.unique(threads)}
+    each, where = np.unique(process.thread, return_inverse=True)
+    return np.array([of.get(int(t), -1) for t in each], dtype=np.int64)[where]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pready.calibrate.capture.files import Process, Run
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise
+from pready.calibrate.capture.thread_bytes import thread_shares
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
@@ -48,6 +49,10 @@ class Exchange:
         Of a buffer, where sends are partitioned; else 0.
     early
         Threads send messages, or mark partitions ready, while others still compute.
+    shares
+        What each thread sends of every buffer, in some unit, where threads send themselves and differ; else None.
+    unlike_shares
+        They differ from buffer to buffer, too, and `shares` is None.
     """
 
     name: str
@@ -63,6 +68,8 @@ class Exchange:
     after_s: Array = field(default_factory=lambda: np.zeros(0))
     partitions: int = 0
     early: bool = False
+    shares: tuple[int, ...] | None = None
+    unlike_shares: bool = False
 
     @property
     def threads(self) -> int:
@@ -298,6 +305,7 @@ def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exch
     rank, lead = next((r, g) for r, of_rank in enumerate(used) for g in of_rank)
     process = run.ranks[rank]
     producer = lead.producer[0] if lead.producer is not None else None
+    shares, unlike_shares = thread_shares(used, threads)
     return Exchange(
         name=name,
         pattern=pattern,
@@ -312,6 +320,8 @@ def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exch
         after_s=np.array([np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]),
         partitions=_partitions(lead),
         early=any(g.early for g in every),
+        shares=shares,
+        unlike_shares=unlike_shares,
     )
 
 
@@ -369,6 +379,9 @@ def _notes(found: Sequence[Exchange], kept: Sequence[Exchange], exact: bool) -> 
     if several:
         most = max(e.pattern.messages for e in several)
         said.append(f"{_listed(several)}: up to {most} messages per neighbour count as one")
+    unlike = [e for e in kept if e.unlike_shares]
+    if unlike:
+        said.append(f"{_listed(unlike)}: threads' parts differ from neighbour to neighbour, and are taken as alike")
     overlapped = [e for e in kept if e.overlapped]
     if overlapped:
         said.append(f"{_listed(overlapped)}: threads compute during the exchange; the workload does not model that")

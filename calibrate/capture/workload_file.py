@@ -81,6 +81,9 @@ class Writer:
 
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
+        if exchange.shares is not None and exchange.threads == step.threads and exchange.pattern.name != "sweep3d":
+            into.add("thread_shares", list(exchange.shares))
+            into["thread_shares"].comment("bytes that each thread sent itself, in a unit of their own")
         into.add("receiver", "computing" if exchange.region or self.spread else "waiting")
         compute, arrivals, why = self._arrivals(exchange, step, number)
         into.add("compute", compute)
