@@ -23,7 +23,7 @@ from pready.validate.claims.judge import computed, interval, result
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics import FABRICS, load
 from pready.validate.fabrics.kinds import KINDS
-from pready.validate.fabrics.model_error import Miss, held, left_out, misses, model_error
+from pready.validate.fabrics.model_error import Miss, held, held_by_others, left_out, misses, model_error
 from pready.validate.fabrics.series import parsed
 from pready.validate.report.trust import figures
 from pready.validate.result import ClaimResult
@@ -235,6 +235,8 @@ def test_each_machine_is_judged_by_the_error_of_the_others() -> None:
     a, b = (left_out(found)[name] for name in ("a", "b"))
     assert list(a) == pytest.approx([math.expm1(0.2), 1.0])
     assert list(b) == pytest.approx([math.expm1(0.1), 0.0])
+    assert held_by_others(found) == 0.5
+    assert held_by_others([*found, Miss("b", 0.05, 0.0)]) == pytest.approx(4 / 7)
 
 
 def test_only_numbers_with_an_interval_have_a_miss() -> None:
@@ -254,6 +256,7 @@ def test_figures_count_claims_and_their_errors() -> None:
     assert (found["can_fail"], found["can_fail_ok"]) == (2, 1)
     assert found["error_percent"] == 5.0
     assert found["inside_percent"] == 67
+    assert "model_error_percent" not in found  # of one machine
     assert found["by_quantity"]["time one way"]["measurements"] == 3
 
 
@@ -300,6 +303,8 @@ def test_documents_say_what_it_says_today(path: str) -> None:
     assert {str(found["checked"]), str(found["sources"])} <= set(what)
     assert {str(found[n]) for n in ("ok", "error_percent", "can_fail_ok", "can_fail")} <= set(agrees)
     assert {str(found[n]) for n in ("off", "inside_percent")} <= set(not_agrees)
+    if path != "README.md":
+        assert {str(found[n]) for n in ("model_error_percent", "inside_with_error_percent")} <= set(not_agrees)
 
 
 def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:

@@ -66,3 +66,9 @@ def left_out(found: Sequence[Miss]) -> dict[str, tuple[float, float]]:
         error = model_error(others)
         out[machine] = error, held(mine, error)
     return out
+
+
+def held_by_others(found: Sequence[Miss]) -> float:
+    """The share of all measured values inside intervals that are widened by the error of the other machines."""
+    by_machine = left_out(found)
+    return float(np.mean([m.lacks <= math.log1p(by_machine[m.machine][0]) for m in found]))

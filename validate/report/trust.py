@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pready.validate.fabrics.model_error import held_by_others, misses, model_error
 from pready.validate.report.summary import able_to_fail, counts, deviation
 from pready.validate.result import ClaimResult
 
@@ -18,7 +19,9 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
     -------
     ``sources``, ``checked``, ``ok``, ``off``, ``out_of_scope``, ``weak``: numbers of claims; ``can_fail`` and
     ``can_fail_ok``: independent ones that a wrong machine turns. Of real machines also ``error_percent``, the median
-    error; ``inside_percent``, the share of measured values inside the predicted 95 % interval; and ``by_quantity``.
+    error; ``inside_percent``, the share of measured values inside the predicted 95 % interval; ``model_error_percent``,
+    by which the model itself is off beyond it, and ``inside_with_error_percent``, the share inside with that of the
+    other machines; and ``by_quantity``.
     """
     found = counts(claims)
     ok, able = able_to_fail(claims)
@@ -36,6 +39,10 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
     if measured:
         out |= _errors(measured)
         quantities = dict.fromkeys(c.quantity for c in measured)
+        found_off = misses(measured)
+        if len({m.machine for m in found_off}) > 1:
+            out["model_error_percent"] = round(100 * model_error(found_off), 1)
+            out["inside_with_error_percent"] = round(100 * held_by_others(found_off))
         out["by_quantity"] = {q: _errors([c for c in measured if c.quantity == q]) for q in quantities}
     return out
 
