@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -196,7 +197,7 @@ def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: str, data: 
     of = ranks_of(pattern, grid)
     model = parts(w, approach, of, (w.buffer,) * len(of.kinds))
     expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.present.shape[1]))
-    given_ = of_workload(w) | {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
+    given_: dict[str, Any] = of_workload(w) | {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
     name = "pingpong" if pattern == "pt2pt" else pattern
     sent = plans(dump, name, math.prod(grid), approach="many", **given_)[0, 0].sends
     assert sum(n for *_, n in sent) == size * of.directions
@@ -235,7 +236,7 @@ def test_threads_take_what_comes_one_after_the_other(
 
 
 def test_work_on_what_comes_is_by_received_partition(dump: Dump) -> None:
-    values = {"threads": 4, "partitions": 2, "transport": 4, "bytes": 8000, "consumers": 3}
+    values: dict[str, Any] = {"threads": 4, "partitions": 2, "transport": 4, "bytes": 8000, "consumers": 3}
     values |= {"consume_ns": 10, "consume_ns_per_byte": 0.5}
     # 2000 B in two partitions each; bulk tells of eight at its end. The ping-pong's acknowledgement is no work.
     many = plans(dump, "pingpong", 2, approach="many", **values)

@@ -14,6 +14,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.layout import layout
 from pready.model.machine.machine import Network, load
 from pready.model.workload.workload import Workload
@@ -130,6 +131,48 @@ def test_unequal_faces_agree_with_the_engine(
         if grid == (2, 2, 2):  # all neighbours are other ranks: twice each face, four times each edge, eight corners
             kib = 2 * (256 + 64 + 1024) + (4 * (32 + 8 + 128) + 8 * 4 if pattern == "halo3d26" else 0)
             assert (record.bytes == kib * 1024).all()
+
+
+PARTS: dict[str, object] = {"thread_shares": [5, 3, 3, 1], "buffer": "6 MiB"}
+WORK: dict[str, object] = {"consume": {"per_byte": "0.3 ns/B", "threads": 2}}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [PARTS, WORK, PARTS | WORK, WORK | {"receive_partitions": 8}, {"consume": {"time": "150 us"}}],
+    ids=["parts", "work", "parts and work", "work on other partitions", "much work"],
+)
+def test_parts_and_work_of_two_ranks_agree_with_predict(
+    tmp_path: Path, firefly: Firefly, more: dict[str, object]
+) -> None:
+    machine = load("meluxina")
+    base = {"threads": 4, "pattern": "pt2pt", "buffer": "4 MiB", "arrivals": {"model": "laggard", "delay": "50 us"}}
+    w = Workload.model_validate(base | more)
+    s = setup(machine, w, "single", (2,), iterations=1, firefly=firefly)
+    of = Evaluation(machine, w, draws=0)
+    without = Evaluation(machine, w.changed(**dict.fromkeys(more)) if "buffer" not in more else w, draws=0)
+    for approach in (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, 4)):
+        record = simulate_approach(s, approach, tmp_path).record
+        found = times("pt2pt", record).after_ready[1:].mean()
+        assert found == pytest.approx(of.mean_time(approach), rel=0.05)
+        sent = record.bytes[(record.rank == 0) & (record.phase == 0)]
+        assert (sent == int(w.buffer)).all()
+        if "buffer" not in more:  # a negative control: without the work it is another time
+            assert abs(found / without.mean_time(approach) - 1) > 0.1
+
+
+@pytest.mark.parametrize("more", [PARTS, {"consume": {"time": "20 us"}}], ids=["parts", "work"])
+def test_parts_and_work_of_a_halo_agree_with_the_engine(
+    tmp_path: Path, firefly: Firefly, more: dict[str, object]
+) -> None:
+    base = {"threads": 4, "pattern": "halo3d", "buffer": "1 MiB", "grid": [2, 2, 2], "compute": {"time": "500 us"}}
+    w = Workload.model_validate(base | more | {"arrivals": {"model": "laggard", "delay": "100 us"}})
+    s = setup(load("meluxina"), w, "single", iterations=2, firefly=firefly)
+    for approach in (Approach(SINGLE), Approach(MANY, 4)):
+        record = simulate_approach(s, approach, tmp_path).record
+        engine = simulate(load("meluxina"), w, approach, iterations=2, **layout(w).options)
+        step = (record.end - record.start)[record.iteration > 0].mean()
+        assert step == pytest.approx(float(engine.mean_s.mean()), rel=0.1)
 
 
 def test_which_way_a_face_looks_shows(tmp_path: Path, firefly: Firefly) -> None:
