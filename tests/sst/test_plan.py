@@ -20,6 +20,7 @@ from pready.model.approach.interfaces import MANY, Approach
 from pready.model.engine.ranks.parts import parts
 from pready.model.engine.ranks.pattern import pattern as ranks_of
 from pready.model.timeline.rules import Setting, marked_by_threads
+from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
 from pready.sst.topology import near_cube
@@ -183,7 +184,7 @@ def test_ready_times_are_the_models(
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26"])
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: str, data: st.DataObject) -> None:
+def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Pattern, data: st.DataObject) -> None:
     shares = data.draw(
         st.lists(st.sampled_from([1, 2, 3, 50, 1000]), min_size=2, max_size=5).filter(lambda w: len(set(w)) > 1)
     )
@@ -197,7 +198,8 @@ def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: str, data: 
     of = ranks_of(pattern, grid)
     model = parts(w, approach, of, (w.buffer,) * len(of.kinds))
     expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.present.shape[1]))
-    given_: dict[str, Any] = of_workload(w) | {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
+    counts = {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
+    given_: dict[str, Any] = of_workload(w) | counts
     name = "pingpong" if pattern == "pt2pt" else pattern
     sent = plans(dump, name, math.prod(grid), approach="many", **given_)[0, 0].sends
     assert sum(n for *_, n in sent) == size * of.directions
