@@ -65,6 +65,13 @@ def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> Non
     assert shared_by([]) == ()
 
 
+def test_template_arguments_are_left_out_where_names_stay_apart() -> None:
+    of_a, of_b = call("fe::swap<CSR<double, int>, Vector<int> >", 1), call("fe::swap<ELL>", 2)
+    assert names_of([(of_a,)]) == ["fe::swap"]
+    assert names_of([(of_a,), (of_b,)]) == [of_a.function, of_b.function]
+    assert names_of([(call("operator<<", 1),)]) == ["operator<<"]
+
+
 def test_bindings_and_runtimes_do_not_count() -> None:
     def place(name: str, file: str, caller: int) -> Place:
         return Place(16, True, "", file, name=name, caller=caller)
