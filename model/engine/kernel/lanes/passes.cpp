@@ -298,11 +298,7 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
                 state.next_start[u + l] = state.next_start[u + l + p.alone] = end[l];
                 state.next_nic[u + l] = own[l][kNic];
                 if (state.received) state.received[u + l] = received[l];
-                const double took = end[l] - start[l];
-                if (took < extremes.shortest) extremes.shortest = took;
-                if (took > extremes.longest) extremes.longest = took;
-                if (end[l] < extremes.first_end) extremes.first_end = end[l];
-                if (end[l] > extremes.last_end) extremes.last_end = end[l];
+                extremes.take(end[l] - start[l], end[l]);
             }
             add(cells, count, u, kDuration, end - start);
             add(cells, count, u, kCompute, ready - start);
@@ -403,8 +399,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
         for (int l = 0; l < W; ++l) {
             const double* own = g.record[l];
             join[l] = own[kJoin];
-            const double sent = own[kDone] + (p.own_threads ? p.barrier : 0.0);
-            end[l] = sent > own[kJoin] ? sent : own[kJoin];
+            end[l] = larger(own[kDone] + (p.own_threads ? p.barrier : 0.0), own[kJoin]);
             ready[l] = own[kReady];
             spread[l] = own[kReady] - own[kFirst];
         }

@@ -21,6 +21,13 @@ constexpr int kCells = 8;   // partial sums of a block, by rank modulo 8
 
 struct Extremes {
     double shortest, longest, first_end, last_end;
+
+    void take(double took, double end) {
+        if (took < shortest) shortest = took;
+        if (took > longest) longest = took;
+        if (end < first_end) first_end = end;
+        if (end > last_end) last_end = end;
+    }
 };
 
 // State of all ranks at the beginning of an iteration, and where the next one goes.
