@@ -2,7 +2,7 @@
 
     python benchmarks/waiting.py                                  # seconds, least of three
     python benchmarks/waiting.py --before ../pready-before        # and as ratios to another checkout's, in turns
-    python benchmarks/waiting.py --only workers                   # 400 points on one and on two workers of Dask
+    python benchmarks/waiting.py --only workers                   # 400 points on one and on two workers
     python benchmarks/waiting.py --only fit --raw points.jsonl    # the fit of one's own calibration
 
 Wall-clock time, so on a machine that does nothing else. The first run compiles Python's sources; the least counts.
@@ -31,7 +31,7 @@ HALO = (
     "seed=0:19:1",
     "--csv",
 )
-POINTS_400 = ("--over", "buffer=64KiB:32MiB:2x", "--over", "seed=0:39:1", "--csv")
+WIDE = ("--over", "buffer=64KiB:32MiB:2x", "--over")
 STEP = "format = 2\nthreads = 4\ngrid = [2, 2, 2]\n" + "".join(
     f'[[exchanges]]\nname = "halo_{n}"\npattern = "halo3d"\nbuffer = "{4 << n} KiB"\nreceiver = "computing"\n'
     f'compute = {{ time = "{100 * (n + 1)} us" }}\narrivals = {{ model = "normal by thread", spread = 0.02 }}\n'
@@ -62,18 +62,25 @@ def commands(raw: Path | None) -> dict[str, tuple[float, list[str]]]:
 
 def seconds(checkout: Path, words: list[str]) -> float:
     """Wall-clock time of one command."""
+    return timed(checkout, words)[0]
+
+
+def timed(checkout: Path, words: list[str], before: tuple[str, ...] = (), **variables: str) -> tuple[float, bytes]:
+    """The same, and what it prints; `before`: what launches it."""
     python = str(checkout / ".venv" / "bin" / "python")
+    launched = [*before, python, *(("-m", "mpi4py.futures") if before else ()), "-m", "pready", *words]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | variables
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "step.toml").write_text(STEP, encoding="utf-8")
         began = time.perf_counter()
-        subprocess.run(
-            [python, "-m", "pready", *words] if words else [python, "-c", "import pready"],
+        done = subprocess.run(
+            launched if words else [python, "-c", "import pready"],
             cwd=folder,
             check=True,
             capture_output=True,
-            env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
+            env=environment,
         )
-        return time.perf_counter() - began
+        return time.perf_counter() - began, done.stdout
 
 
 CLUSTER = """
@@ -98,15 +105,30 @@ def cluster(checkout: Path, workers: int) -> Iterator[str]:
             child.communicate("")
 
 
-def workers(repeats: int) -> None:
-    """The same sweep on one worker and on two, each warm."""
-    words, best = ["sweep", str(HERE / "examples" / "halo3d.toml"), *POINTS_400], {}
-    for number in (1, 2):
-        with cluster(HERE, number) as address:
-            runs = [seconds(HERE, [*words, "--dask", address]) for _ in range(1 + repeats)]
-        best[number] = min(runs[1:])
-    print(f"| 400 points on Dask, one worker | {best[1]:.1f} | | |")
-    print(f"| on two | {best[2]:.1f} | | {best[1] / best[2]:.2f} times as fast |", flush=True)
+def on_dask(words: list[str], number: int) -> tuple[float, bytes]:
+    """A sweep on so many worker processes, which have loaded pready before."""
+    with cluster(HERE, number) as address:
+        timed(HERE, [*words[:2], *WIDE, "seed=0:1:1", "--csv", "--dask", address])
+        return timed(HERE, [*words, "--dask", address])
+
+
+def on_mpi(words: list[str], number: int) -> tuple[float, bytes]:
+    """The same on ranks of MPICH, with one more that hands out the points."""
+    prefix = os.environ.get("PREADY_MPICH_PREFIX", str(HERE / ".venv-mpich"))
+    launcher = (f"{prefix}/bin/mpiexec", "-n", str(number + 1))
+    return timed(HERE, words, launcher, MPI4PY_LIBMPI=f"{prefix}/lib/libmpi.so.12")
+
+
+def workers(points: int) -> None:
+    """The same sweep on one worker and on two: how much faster, and whether the bytes are those of this machine."""
+    words = ["sweep", str(HERE / "examples" / "halo3d.toml"), *WIDE, f"seed=0:{points // 10 - 1}:1", "--csv"]
+    took, plain = timed(HERE, words)
+    print(f"| {points} points, this machine | {took:.1f} | | |", flush=True)
+    for name, run in (("Dask", on_dask), ("mpi4py.futures", on_mpi)):
+        (one, first), (two, second) = (run(words, number) for number in (1, 2))
+        same = "the same bytes" if first == second == plain else "OTHER BYTES"
+        print(f"| on {name}, one worker | {one:.1f} | | |")
+        print(f"| two workers | {two:.1f} | | {one / two:.2f} times as fast, {same} |", flush=True)
 
 
 def main() -> None:
@@ -115,6 +137,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names that contain this; workers")
     parser.add_argument("--raw", type=Path, help="records of pready calibrate")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--points", type=int, default=400, help="of the sweep on workers")
     given = parser.parse_args([] if sys.argv[0].endswith("run.py") else None)
     print("| command | s | asked | over the older one |\n| --- | ---: | ---: | ---: |")
     for name, (asked, words) in commands(given.raw).items():
@@ -128,7 +151,7 @@ def main() -> None:
         ratio = f"{least[0] / least[1]:.2f}" if given.before else ""
         print(f"| {name} | {least[0]:.2f} | {asked or ''} | {ratio} |", flush=True)
     if given.only in ("", "workers"):
-        workers(given.repeats)
+        workers(given.points)
 
 
 if __name__ == "__main__":

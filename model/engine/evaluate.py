@@ -35,6 +35,9 @@ MANY_MESSAGES = 30_000
 NOMINAL, PER_DRAW = 3200, 256
 """Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
 values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
+DRAWN_OF_A_STEP = 8
+"""Most iterations with each draw, of a step of several exchanges, all of which are simulated. Arrivals are the same in
+all draws, and what they leave open is added."""
 RACED = 6
 """Draws for approaches that have lost."""
 NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 160, 20, 16
@@ -126,6 +129,12 @@ class Evaluation(ManySizes):
         return self._iterations(PER_DRAW)
 
     @property
+    def drawn_iterations(self) -> int:
+        """The same of an exchange of a step."""
+        several = self.step is not None and len(self.step.parts) > 1 and not self.rest
+        return min(self.per_draw, DRAWN_OF_A_STEP) if several else self.per_draw
+
+    @property
     def iterations(self) -> int:
         """The same at the parameters' values."""
         if self.rest:
@@ -145,7 +154,7 @@ class Evaluation(ManySizes):
     @property
     def messages_of_a_draw(self) -> int:
         """That are simulated with each draw, for baseline and approach."""
-        return 2 * self._messages * self._steps * self.length(self.per_draw)
+        return 2 * self._messages * self._steps * self.length(self.drawn_iterations)
 
     def with_draws(self, draws: int) -> Evaluation:
         """The same with so many draws of the machine, the first of them the same; its simulations are kept."""
@@ -313,8 +322,9 @@ class Evaluation(ManySizes):
         there = {a: len(self._drawn.get(a, ())) for a in draws}
         wanted = {a: range(there[a], 1 + min(n, self._draws)) for a, n in draws.items()}
         wanted = {a: rows for a, rows in wanted.items() if len(rows) > (there[a] == 0)}
-        jobs = [(self._at_draws(a, r), self.arrivals_of(r, self.per_draw)) for a, r in wanted.items()]
-        for approach, times in zip(wanted, self._means(jobs, self._sampler, self.per_draw), strict=True):
+        n = self.drawn_iterations
+        jobs = [(self._at_draws(a, r), self.arrivals_of(r, n)) for a, r in wanted.items()]
+        for approach, times in zip(wanted, self._means(jobs, self._sampler, n), strict=True):
             self._drawn[approach] = np.concatenate([self._drawn.get(approach, times[:0]), times])
 
     def nominal(self, approach: Approach) -> Simulation:

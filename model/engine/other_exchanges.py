@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from pready.model.approach.interfaces import Approach
 from pready.model.engine.alone import alone, buffers_alone
 from pready.model.engine.plan import Priced, listed_price, priced, with_arrivals
@@ -126,7 +128,7 @@ class Other:
         of, price = here.parts(self.approach), listed_price(sampler, here.workload)
         made = [price(size, inside) for size, inside in zip(of.sizes, of.inside, strict=True)]
         rows = draws.rows
-        by_class = [c.row(rows[0]) if len(rows) == 1 else Costs.stack([c.row(r) for r in rows], 1) for c in made]
+        by_class = [c.row(rows[0]) if len(rows) == 1 else c.rows(np.asarray(rows)) for c in made]
         return here.priced(self.approach, by_class, draws)
 
 
@@ -148,7 +150,7 @@ class Beside:
         others = [Other(p, p.workload.baseline) for p in placed(machine, step, rest=rest) if p.number != number]
         return cls(machine, seed, number, tuple(others))
 
-    @property
+    @cached_property
     def messages(self) -> int:
         """Of all of them, all ranks, a message per user partition."""
         return sum(o.placed.pattern().edges * o.placed.workload.n_partitions for o in self.others)

@@ -134,7 +134,7 @@ class Costs:
 
         return Costs(**{f.name: one(f.name) for f in fields(Costs)})
 
-    def rows(self, some: slice) -> Costs:
+    def rows(self, some: slice | NDArray[np.int64]) -> Costs:
         """The costs of some rows; a cost that is the same in all rows stays a scalar."""
 
         def those(name: str) -> NDArray[Any]:
