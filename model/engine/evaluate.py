@@ -291,8 +291,9 @@ class Evaluation(ManySizes):
     def _simulate(self, made: Sequence[Priced], iterations: int, *, calm: bool = False) -> list[Simulation]:
         """Each plan for so many iterations, without those that go before."""
         draws = self.arrivals_of([0], iterations)
-        out = run_all([self._job(p, draws, iterations, calm=calm) for p in made], self._cores, self.kept)
-        return [rows[0][self.number].after(self.first(iterations)) for rows in out]
+        jobs = [self._job(p, draws, iterations, calm=calm) for p in made]
+        out = run_all(jobs, self._cores, self.kept, self.number)
+        return [rows[0][0].after(self.first(iterations)) for rows in out]
 
     def _means(self, own: Sequence[tuple[Priced, Draws]], sampler: Sampler | None, iterations: int) -> list[Array]:
         """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""

@@ -178,13 +178,17 @@ Job = tuple[Sequence[Priced], int]
 """The exchanges of a step, each at its prices, and for how many iterations."""
 
 
-def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> list[list[list[Simulation]]]:
+def run_all(
+    jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None, only: int | None = None
+) -> list[list[list[Simulation]]]:
     """Simulate steps, each at its prices for so many iterations, in one call of the kernel.
 
     Parameters
     ----------
     kept
         Ready times of earlier calls, to which those of this are added: no result changes by them.
+    only
+        The exchange of each step to report; absent, all.
 
     Returns
     -------
@@ -200,7 +204,10 @@ def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> l
     """
     return [
         [
-            [replace(s, seed=of.seeds[row]) for s, of in zip(simulations(_plans(step), out), step, strict=True)]
+            [
+                s if s.seed == of.seeds[row] else replace(s, seed=of.seeds[row])
+                for s, of in zip(simulations(_plans(step), out, only), _reported(step, only), strict=True)
+            ]
             for row, out in enumerate(rows)
         ]
         for (step, _), rows in zip(jobs, _outcomes(jobs, cores, kept), strict=True)
@@ -244,6 +251,10 @@ def means_of_steps(jobs: Sequence[Job], first: int, cores: int) -> list[Array]:
         np.array([means(_plans(step), out) for out in rows])
         for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
     ]
+
+
+def _reported(step: Sequence[Priced], only: int | None) -> Sequence[Priced]:
+    return step if only is None else step[only : only + 1]
 
 
 def _plans(step: Sequence[Priced]) -> list[Plan]:

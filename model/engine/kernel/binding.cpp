@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "run/batch.hpp"
@@ -81,9 +82,18 @@ class Numbers {
     bool held_ = false, fits_ = false;
 };
 
+// A field's name as Python keeps it: made once, where a lookup by text would make and hash it each time.
+struct Name {
+    const char* text;
+    PyObject* key;
+    explicit Name(const char* name) : text(name), key(PyUnicode_InternFromString(name)) {}
+};
+#define NAME(name) ([]() -> const Name& { static const Name made(#name); return made; }())
+
 template <class T>
-std::vector<T> numbers(const nb::dict& plan, const char* name) {
-    const nb::handle value = PyDict_GetItemString(plan.ptr(), name);
+std::vector<T> numbers(const nb::dict& plan, const Name& of) {
+    const char* const name = of.text;
+    const nb::handle value = PyDict_GetItem(plan.ptr(), of.key);
     if (!value.is_valid()) throw nb::key_error(("missing field '" + std::string(name) + "'").c_str());
     const Numbers<T> array(value, 1);
     if (!array) throw nb::type_error(("field '" + std::string(name) + "' is no row of " + kType<T>).c_str());
@@ -94,10 +104,10 @@ std::vector<T> numbers(const nb::dict& plan, const char* name) {
 }
 
 template <class T, std::size_t N>
-std::array<T, N> exactly(const nb::dict& plan, const char* name) {
+std::array<T, N> exactly(const nb::dict& plan, const Name& name) {
     const std::vector<T> all = numbers<T>(plan, name);
     if (all.size() != N)
-        throw nb::type_error(("field '" + std::string(name) + "' has " + std::to_string(all.size()) +
+        throw nb::type_error(("field '" + std::string(name.text) + "' has " + std::to_string(all.size()) +
                               " numbers, not " + std::to_string(N)).c_str());
     std::array<T, N> out{};
     std::copy(all.begin(), all.end(), out.begin());
@@ -118,9 +128,9 @@ nb::dict described() {
 Fields fields(const nb::dict& plan) {
     Fields out;
     std::size_t known = 0;
-#define SCALAR(type, name) out.name = exactly<type, 1>(plan, #name)[0], ++known;
-#define TRIPLE(type, name) out.name = exactly<type, 3>(plan, #name), ++known;
-#define ARRAY(type, name, ...) out.name = numbers<type>(plan, #name), ++known;
+#define SCALAR(type, name) out.name = exactly<type, 1>(plan, NAME(name))[0], ++known;
+#define TRIPLE(type, name) out.name = exactly<type, 3>(plan, NAME(name)), ++known;
+#define ARRAY(type, name, ...) out.name = numbers<type>(plan, NAME(name)), ++known;
 #include "recurrence/fields.def"
     if (plan.size() != known) {
         const nb::dict mine = described();
@@ -205,10 +215,11 @@ std::size_t length(const T&) { return 1; }
 std::size_t length(const std::vector<double>& field) { return field.size(); }
 
 template <class T>
-void price_all(std::vector<Fields>& rows, T Fields::*field, const char* name, const nb::dict& prices) {
+void price_all(std::vector<Fields>& rows, T Fields::*field, const Name& of, const nb::dict& prices) {
     using One = std::conditional_t<std::is_same_v<T, std::vector<double>>, double, T>;
     if constexpr (std::is_same_v<One, double> || std::is_same_v<One, Seed>) {
-        const nb::handle value = PyDict_GetItemString(prices.ptr(), name);
+        const char* const name = of.text;
+        const nb::handle value = PyDict_GetItem(prices.ptr(), of.key);
         if (!value.is_valid()) return;
         const Numbers<One> matrix(value, 2);
         if (!matrix || matrix.size(0) != rows.size() || matrix.size(1) != length(rows[0].*field))
@@ -219,21 +230,30 @@ void price_all(std::vector<Fields>& rows, T Fields::*field, const char* name, co
     }
 }
 
+// Plans of one call by their objects: those of a step that stay the same are in many of its jobs.
+using Known = std::unordered_map<PyObject*, Fields>;
+
+const Fields& once(const nb::dict& plan, Known& known) {
+    auto found = known.find(plan.ptr());
+    if (found == known.end()) found = known.emplace(plan.ptr(), fields(plan)).first;
+    return found->second;
+}
+
 // ([(plan, prices by field, seeds) by exchange], iterations)
-Job job(const nb::tuple& of) {
+Job job(const nb::tuple& of, Known& known) {
     Job out{{}, nb::cast<std::int64_t>(of[1])};
     for (const nb::handle each : nb::cast<nb::list>(of[0])) {
         const auto exchange = nb::cast<nb::tuple>(each);
         const auto plan = nb::cast<nb::dict>(exchange[0]), prices = nb::cast<nb::dict>(exchange[1]);
         const auto seeds = nb::cast<std::vector<Seed>>(exchange[2]);
-        std::vector<Fields> rows(seeds.size(), fields(plan));
+        std::vector<Fields> rows(seeds.size(), once(plan, known));
         for (std::size_t r = 0; r < seeds.size(); ++r) rows[r].seed = seeds[r];
         if (out.rows.empty()) out.rows.resize(seeds.size());
         if (out.rows.size() != rows.size()) throw nb::type_error("exchanges of a step have as many rows");
         if (rows.empty()) continue;
-#define SCALAR(type, name) price_all(rows, &Fields::name, #name, prices);
+#define SCALAR(type, name) price_all(rows, &Fields::name, NAME(name), prices);
 #define TRIPLE(type, name)
-#define ARRAY(type, name, ...) price_all(rows, &Fields::name, #name, prices);
+#define ARRAY(type, name, ...) price_all(rows, &Fields::name, NAME(name), prices);
 #include "recurrence/fields.def"
         for (std::size_t r = 0; r < rows.size(); ++r) out.rows[r].push_back(std::move(rows[r]));
     }
@@ -250,7 +270,8 @@ std::vector<Fields> step(const nb::object& plans) {
 
 nb::list simulate_all(const nb::list& of, int cores, const std::string& level, KeptTimes* kept) {
     std::vector<Job> jobs;
-    for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each)));
+    Known known;
+    for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each), known));
     std::exception_ptr failed;
     const auto poll = [&](double) {
         const nb::gil_scoped_acquire gil;
