@@ -232,7 +232,8 @@ def _explained(workload: Workload, interface: Interface, counts: str) -> str:
         each = "A window for each message, and an epoch for each: " if interface.windows_per_thread else "One window: "
         return f"{said} {each}{EPOCHS[interface.sync]}."
     if interface.mechanism == "communicators":
-        who = "Each thread completes its own" if interface.completes == "threads" else "One thread completes all"
+        own = "Each thread helps its own on their way" if worked_on else "Each thread completes its own"
+        who = own if interface.completes == "threads" else "One thread completes all"
         said = f"{said} {who}."
     return f"{said} What comes is worked on partition by partition, as soon as it is there." if worked_on else said
 

@@ -98,6 +98,7 @@ typedef struct Exchange {
     Work work;
     bool checking;                  /* a partition's bytes are looked at instead, as soon as it is there */
     atomic_int *there, *untaken;    /* by message: is it, and how many of its user partitions nobody works on yet */
+    atomic_int still_computing;     /* threads that have partitions left */
     atomic_int all_untaken, misread; /* misread: the edge of a partition that was there with other bytes; or -1 */
 } Exchange;
 

@@ -199,14 +199,31 @@ static void many_ready(Exchange *e, const Job *job)
     }
 }
 
-/* A thread completes the messages that it sent, then those that it receives, unless threads work on what comes. */
+/* While others compute, or until it is through: then there may be something to work on. */
+static void push(const Exchange *e, MPI_Request *request)
+{
+    double since = now_s();
+    for (int done = 0; !done && atomic_load(&e->still_computing) > 0;) {
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done && e->patience != POLLING) {
+            let_others_run(e, since);
+        }
+    }
+}
+
+/* A thread completes the messages that it sent, then those that it receives. Where threads work on what comes, it only
+ * helps its own on their way, until all have met. */
 static void complete_own(Exchange *e, int thread)
 {
     const Worker *self = &e->team[thread];
     for (int k = 0; k < self->sent_count; k++) {
         const Job *job = &e->now->job[self->sent[k]];
         for (int i = job->first; i < job->first + job->count; i++) {
-            exchange_wait(e, 1, send_at(e, i, job->bin));
+            if (consumes_early(e)) {
+                push(e, send_at(e, i, job->bin));
+            } else {
+                exchange_wait(e, 1, send_at(e, i, job->bin));
+            }
         }
     }
     for (int bin = 0; !e->now->receives_first && !consumes_early(e) && bin < e->bins; bin++) {

@@ -31,6 +31,7 @@ void exchange_reset(Exchange *e)
     for (int job = 0; job < e->now->jobs; job++) {
         atomic_store(&e->missing[job], e->now->job[job].needed);
     }
+    atomic_store(&e->still_computing, e->threads);
     consume_reset(e);
 }
 
@@ -63,6 +64,7 @@ void exchange_compute(Exchange *e, int thread, double start, const double *ready
             }
         }
     }
+    atomic_fetch_sub(&e->still_computing, 1);
     if (e->way->thread_done != NULL) {
         e->way->thread_done(e, thread);
     }
