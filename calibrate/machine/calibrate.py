@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.machine import observations_of
+from pready.calibrate.machine import borrowed, observations_of
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.shared_adapter import UNMEASURED
@@ -152,19 +152,23 @@ def calibrate(
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
-    Thin data widen its intervals, and a note says which sizes to measure next.
+    Thin data widen its intervals, and a note says which sizes to measure next. With fewer than three sizes the path is
+    assumed (`borrowed`).
 
     Raises
     ------
     PreadyError
-        A file that is missing or damaged, or (`ThinDataError`) fewer than three sizes.
+        A file that is missing or damaged.
     """
     content = observations_of.load(raw)
     key, about = observations_of.environment(content, environment)
     observed = observations_of.observations(content, key)
     probes = observations_of.probes(content, key)
-    fitted = fit(observed, np.random.default_rng(seed))
-    described = describe(fitted, probes, about, name=name, when=_last_day(content, key), description=description)
+    rng, path = np.random.default_rng(seed), borrowed.path_of(observed) if borrowed.too_few(observed) else None
+    fitted = fit(observed, rng) if path is None else borrowed.fit_of(rng)
+    described = describe(
+        fitted, probes, about, name=name, when=_last_day(content, key), description=description, instead=path
+    )
     said = (_short_of_cores(about, most_threads(content, key)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)

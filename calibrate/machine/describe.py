@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value
+from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
 from pready.calibrate.machine.library_names import profile_of
 from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
 from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
@@ -43,6 +43,7 @@ def describe(
     when: date,
     description: str = "",
     tool: str = VERSION,
+    instead: tuple[NetworkPath, str] | None = None,
 ) -> Described:
     """The Machine that was measured.
 
@@ -54,18 +55,20 @@ def describe(
         The environment record.
     name, description
         As the machine file shall say.
+    instead
+        The path in place of the fitted one, where too few sizes were timed, and what to say of it.
     """
-    notes = list(fit.notes)
+    notes = list(fit.notes) if instead is None else [instead[1]]
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
-    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
-    path = with_rendezvous(probes, segments(fit, notes, where), notes)
-    inter = NetworkPath(
-        segments=tuple(path),
-        link_bandwidth=_link_bandwidth(fit, path[-1].G.value),
-        send_completes=send_completes(probes.completion),
-    )
+    if instead is None:
+        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+        path = with_rendezvous(probes, segments(fit, notes, where), notes)
+        inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
+    else:
+        inter = instead[0]
+    inter = with_fields(inter, send_completes=send_completes(probes.completion))
     smallest = inter.segments[0].o_s.value
     machine = Machine(
         format=1,
