@@ -149,6 +149,9 @@ class Times:
     """From the last partition ready to the threads' joining."""
     arrived: Array
     """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
+    after_last: Array
+    """From the last message complete until all is worked on and threads that completed their own have met; NaN where
+    not recorded."""
 
 
 def times(pattern: str, record: Record) -> Times:
@@ -168,19 +171,21 @@ def times(pattern: str, record: Record) -> Times:
         (r, i): j for j, (r, i, p) in enumerate(zip(record.rank, record.iteration, record.phase, strict=True)) if p == 0
     }
     ranks = np.arange(int(record.rank.max()) + 1)
-    share = np.full(done.shape, np.nan)
+    share, after_last = np.full(done.shape, np.nan), np.full(done.shape, np.nan)
     for iteration in range(len(done)):
         for column, rank in enumerate(ranks[receive]):
             arrivals = record.arrivals[at[rank, iteration]]
             if arrivals:
                 share[iteration, column] = np.mean(np.array(arrivals) <= join[iteration, column])
-    return Times(done - ready, ready - start, join - ready, share)
+                after_last[iteration, column] = done[iteration, column] - max(arrivals)
+    return Times(done - ready, ready - start, join - ready, share, after_last)
 
 
 def _sweep_times(record: Record) -> Times:
     whole = record.table(record.end, int(record.phase.max())) - record.table(record.start)
     nothing = np.zeros_like(whole)
-    return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
+    unknown = np.full_like(whole, np.nan)
+    return Times(whole, nothing, nothing, unknown, unknown)
 
 
 _FAILURES: tuple[tuple[str, str], ...] = (

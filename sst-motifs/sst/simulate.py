@@ -48,7 +48,7 @@ MOTIFS = {"pt2pt": "PartPingPong", "halo3d": "PartHalo3D", "halo3d26": "PartHalo
 PROGRESS_NS = 500.0
 """How often a rank with asynchronous progress enters MPI while computing. Assumed."""
 RECORDED_MESSAGES = 200_000
-"""Above it, the record does not list every message."""
+"""Above it, the record does not list every message, unless threads work on them."""
 TRANSPORTS = 4
 """How many counts of transport partitions are tried if none are named."""
 RESAMPLES = 400
@@ -173,7 +173,9 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "contention_ns": contention(m).at(sharing) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "record": record,
-        "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),
+        "messages": int(
+            w.consume is not None or s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES
+        ),
     }
     if s.motif == "PartPingPong":
         values["receiver"] = "waiting" if waits else "computing"
@@ -286,6 +288,8 @@ def simulate(
         A run failed.
     """
     todo = candidates(s, library, approaches)
+    for approach in todo:
+        check_approach(s.machine, s.workload, approach)
     where = Path(tempfile.mkdtemp(prefix="pready-sst-")) if folder is None else folder
     where.mkdir(parents=True, exist_ok=True)
     outcomes = []
@@ -357,6 +361,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     join = float(t.join[1:].mean())
     before_join = min(join, time) - first if splits else 0.0
     share = t.arrived[1:]
+    met = barrier if approach.interface.completes == "threads" else 0.0
     peers = s.workload.peers
     return ApproachPrediction(
         approach=approach,
@@ -376,6 +381,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
         availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, time - first)),
         arrived_early_percent=0.0 if np.isnan(share).all() else 100 * float(np.nanmean(share)),
+        work_left_s=0.0 if s.workload.consume is None else float(np.nanmean(t.after_last[1:])) - met,
         begin_s=once,
         begin_per_iteration_s=share_of_it,
     )

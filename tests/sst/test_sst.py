@@ -25,6 +25,7 @@ from pready.sst.parameters import GROUPS, parameters
 from pready.sst.results import times
 from pready.sst.run import How
 from pready.sst.simulate import Outcome, setup, simulate_approach
+from pready.sst.simulate import simulate as simulate_with_sst
 
 REASON = "SST is not installed (no sst-config on PATH): what runs inside SST is left out"
 pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
@@ -172,6 +173,17 @@ def test_parts_and_work_agree_with_predict(
 ) -> None:
     for way, (w, found) in zip(ways, two(firefly, tmp_path, fields, *ways), strict=True):
         assert found == pytest.approx(Evaluation(load("meluxina"), w, draws=0).mean_time(way), rel=0.02)
+
+
+def test_work_left_is_said_as_predict_says_it(tmp_path: Path, firefly: Firefly) -> None:
+    fields = {"threads": 4, "pattern": "pt2pt", "buffer": "4 MiB", "consume": {"time": "150 us"}}
+    w, machine = Workload.model_validate(fields | LATE), load("meluxina")
+    s = setup(machine, w, "single", (2,), iterations=1, firefly=firefly)
+    found = simulate_with_sst(s, approaches=[Approach(MANY, 4)], folder=tmp_path).approaches
+    said = {(a.key, a.transport_partitions, a.vcis): a.work_left_s for a in predict(machine, w, draws=0).approaches}
+    # In bulk all of it, and the threads' meeting; else about that of the last partition.
+    assert [a.work_left_s for a in found] == pytest.approx([said["single", 1, 1], said["many", 4, 1]], rel=0.02)
+    assert min(a.work_left_s for a in found) > 100e-6
 
 
 def shared(ready: list[float], sizes: list[float], rate: float) -> list[float]:

@@ -175,7 +175,7 @@ def test_no_gain_is_not_advised(stand_in: Path) -> None:
 def test_a_gain_too_small_to_matter_is_no_advice_to_port() -> None:
     # As everywhere: eta 1.005 is not worth a line of code, however sure it is.
     s = setup(load("meluxina"), workload(), "single", (), iterations=4)
-    still = Times(*(np.full((5, 8), t) for t in (1.005e-6, 1e-3, 0.0, np.nan)))
+    still = Times(*(np.full((5, 8), t) for t in (1.005e-6, 1e-3, 0.0, np.nan, np.nan)))
     faster = replace(still, after_ready=still.after_ready / 1.005)
     found = prediction(s, None, [(BULK, still), (Approach(MANY, 4), faster)])
     assert found.advised.eta == pytest.approx(1.005)
