@@ -236,7 +236,8 @@ def run_and_show(
         made = _calibrated(made, how, said)
 
         def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
-            label = f"{approach.name}, {approach.transport_partitions} transport partitions"
+            of = approach.transport_partitions
+            label = f"{approach.name}, {of} transport partition{'s' * (of != 1)}"
             said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}", long=True)
 
         prediction, rows = simulate_beside(
@@ -250,9 +251,8 @@ def run_and_show(
         console().print(prediction_view(prediction, every_row=True))
         if rows:
             console().print(congestion_view(rows, made.topology.title))
-    click.echo(
-        f"simulated {made.iterations} iterations after one without spread to warm up, seed {made.seed}", err=True
-    )
+    counted = f"{made.iterations} iteration{'s' * (made.iterations != 1)}"
+    click.echo(f"simulated {counted} after one without spread to warm up, seed {made.seed}", err=True)
 
 
 @sst.command()

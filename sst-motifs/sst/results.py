@@ -214,7 +214,7 @@ _FAILURES: tuple[tuple[str, str], ...] = (
     ),
     (r"std::bad_alloc|Cannot allocate memory", "SST ran out of memory"),
     (
-        r"mpirun has detected an attempt to run as root",
+        r"(?:mpirun|prterun) has detected an attempt to run as root",
         "Open MPI's mpirun refuses to run as root: run it as a user, or set OMPI_ALLOW_RUN_AS_ROOT=1 and "
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
     ),
@@ -233,10 +233,13 @@ def failure(output: str, status: int) -> str | None:
     if status < 0:
         return f"SST was ended by {signal.Signals(-status).name}"
     if status:
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        lines = [line.strip() for line in output.splitlines() if re.search(r"\w", line)]
         telling = next((line for line in lines if re.search(r"error|fatal|abort", line, re.IGNORECASE)), "")
         return f"SST ended with status {status}: {telling or (lines[-1] if lines else 'no output')}"
-    if "Simulation is complete" not in output:
+    completed = output.count("Simulation is complete")
+    if completed > 1:
+        return f"this SST was built without MPI: each of {completed} processes simulated everything"
+    if not completed:
         return "SST ended without saying that the simulation is complete"
     return None
 

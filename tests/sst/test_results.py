@@ -96,6 +96,10 @@ def test_rubbish_is_refused_or_read_never_a_crash(rows: list[list[str]]) -> None
             1,
             "set OMPI_ALLOW_RUN_AS_ROOT=1",
         ),
+        # Open MPI 5 says it of the program behind its mpirun.
+        ("-" * 74 + "\nprterun has detected an attempt to run as root.\n", 1, "set OMPI_ALLOW_RUN_AS_ROOT=1"),
+        ("-" * 74 + "\nno such thing\n" + "-" * 74 + "\n", 1, "SST ended with status 1: no such thing"),
+        ("Simulation is complete, simulated time: 1 us\n" * 2, 0, "built without MPI: each of 2 processes"),
         ("There are not enough slots available in the system\n", 1, "fewer slots"),
         ("", -11, "SST was ended by SIGSEGV"),
         ("something\nERROR: a strange one\nmore\n", 3, "SST ended with status 3: ERROR: a strange one"),

@@ -325,7 +325,7 @@ def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr()
     assert "Pt2Pt many" in shown.out
     # No terminal here: a line for each run, and the iteration that does not count is said.
-    assert "SST run 1 of 2: Pt2Pt single, 1 transport partitions, 8 ranks" in shown.err
+    assert "SST run 1 of 2: Pt2Pt single, 1 transport partition, 8 ranks" in shown.err
     assert "SST run 2 of 2: Pt2Pt many, 8 transport partitions, 8 ranks" in shown.err
     assert "simulated 2 iterations after one without spread to warm up, seed 0" in shown.err
 
